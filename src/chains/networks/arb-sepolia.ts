@@ -1,0 +1,40 @@
+import { localEurcAddress, type Network } from '../network.ts'
+
+export const arbSepolia: Network = {
+  blockchain: 'ARB-SEPOLIA',
+  family: 'evm',
+  environment: 'TEST',
+  chainId: 421_614,
+  name: 'Arbitrum-Sepolia',
+  nativeToken: {
+    id: '8f2c3563-cae1-57c5-aea3-a9ace5cff15d',
+    name: 'Arbitrum-Sepolia',
+    symbol: 'ETH-SEPOLIA',
+    decimals: 18,
+  },
+  tokens: [
+    {
+      id: '4b8daacc-5f47-5909-a3ba-30d171ebad98',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x75faf114eafb1BDbe2F0316DF893fd58CE46AA4d',
+    },
+    {
+      id: '4e86d689-66e0-5460-8b2d-d4b593abf3a2',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: localEurcAddress,
+      localOnly: true,
+    },
+  ],
+  // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
+  confirmations: 576,
+  businessChain: 'ARB',
+  eip1559: true,
+  l1Fee: 'arb',
+  blockTimeMs: 250,
+}

@@ -1,0 +1,26 @@
+import type { Network } from '../network.ts'
+
+export const arb: Network = {
+  blockchain: 'ARB',
+  family: 'evm',
+  environment: 'LIVE',
+  chainId: 42161,
+  name: 'Arbitrum',
+  nativeToken: { id: 'c7d59e7d-1b8b-53bc-bdff-c624a6953ab3', name: 'Arbitrum', symbol: 'ETH', decimals: 18 },
+  tokens: [
+    {
+      id: 'c87ffcb4-e2cf-5e67-84c6-388c965d2a66',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0xaf88d065e77c8cC2239327C5EDb3A432268e5831',
+    },
+  ],
+  // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
+  confirmations: 576,
+  businessChain: 'ARB',
+  eip1559: true,
+  l1Fee: 'arb',
+  blockTimeMs: 250,
+}

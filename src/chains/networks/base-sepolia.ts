@@ -1,0 +1,39 @@
+import type { Network } from '../network.ts'
+
+export const baseSepolia: Network = {
+  blockchain: 'BASE-SEPOLIA',
+  family: 'evm',
+  environment: 'TEST',
+  chainId: 84532,
+  name: 'Base-Sepolia',
+  nativeToken: {
+    id: '15686f0f-16b3-5d76-b13c-bcff8a5bf2eb',
+    name: 'Base-Sepolia',
+    symbol: 'ETH-SEPOLIA',
+    decimals: 18,
+  },
+  tokens: [
+    {
+      id: 'bdf128b4-827b-5267-8f9e-243694989b5f',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+    },
+    {
+      id: 'cccbafca-46dc-57e4-9e02-d723e27475f1',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: '0x808456652fdb597867f38412077A9182bf77359F',
+    },
+  ],
+  // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
+  confirmations: 72,
+  businessChain: 'BASE',
+  eip1559: true,
+  l1Fee: 'op',
+  blockTimeMs: 2000,
+}

@@ -1,0 +1,34 @@
+import type { Network } from '../network.ts'
+
+export const base: Network = {
+  blockchain: 'BASE',
+  family: 'evm',
+  environment: 'LIVE',
+  chainId: 8453,
+  name: 'Base',
+  nativeToken: { id: '692f7d46-b3d2-51ca-95b2-d2372049b314', name: 'Base', symbol: 'ETH', decimals: 18 },
+  tokens: [
+    {
+      id: '915ce944-32df-5df5-a6b1-daa9b5069f96',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913',
+    },
+    {
+      id: '2abbb338-0536-50bf-9027-0fee10dde7fe',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: '0x60a3E35Cc302bFA44Cb288Bc5a4F316Fdb1adb42',
+    },
+  ],
+  // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
+  confirmations: 72,
+  businessChain: 'BASE',
+  eip1559: true,
+  l1Fee: 'op',
+  blockTimeMs: 2000,
+}

@@ -1,0 +1,37 @@
+import type { Network } from '../network.ts'
+
+export const ethSepolia: Network = {
+  blockchain: 'ETH-SEPOLIA',
+  family: 'evm',
+  environment: 'TEST',
+  chainId: 11_155_111,
+  name: 'Ethereum-Sepolia',
+  nativeToken: {
+    id: 'b9b2109a-c05d-5151-b97e-47534f6e5311',
+    name: 'Ethereum-Sepolia',
+    symbol: 'ETH-SEPOLIA',
+    decimals: 18,
+  },
+  tokens: [
+    {
+      id: '5797fbd6-3795-519d-84ca-ec4c5f80c3b1',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x1c7D4B196Cb0C7B01d743Fbc6116a902379C7238',
+    },
+    {
+      id: 'fffbd35f-c552-53a6-96ee-c910914385eb',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: '0x08210F9170F89Ab7658F0B5E3fF39b0E03C594D4',
+    },
+  ],
+  confirmations: 12,
+  businessChain: 'ETH',
+  eip1559: true,
+  blockTimeMs: 12000,
+}

@@ -1,0 +1,48 @@
+import type { Blockchain, Environment } from '../blockchains.ts'
+import type { Network } from '../network.ts'
+import { arb } from './arb.ts'
+import { arbSepolia } from './arb-sepolia.ts'
+import { avax } from './avax.ts'
+import { avaxFuji } from './avax-fuji.ts'
+import { base } from './base.ts'
+import { baseSepolia } from './base-sepolia.ts'
+import { eth } from './eth.ts'
+import { ethSepolia } from './eth-sepolia.ts'
+import { matic } from './matic.ts'
+import { maticAmoy } from './matic-amoy.ts'
+import { op } from './op.ts'
+import { opSepolia } from './op-sepolia.ts'
+import { uni } from './uni.ts'
+import { uniSepolia } from './uni-sepolia.ts'
+
+/** Every network this program has data for, test and main. */
+export const networks: readonly Network[] = [
+  eth,
+  ethSepolia,
+  avax,
+  avaxFuji,
+  matic,
+  maticAmoy,
+  arb,
+  arbSepolia,
+  uni,
+  uniSepolia,
+  base,
+  baseSepolia,
+  op,
+  opSepolia,
+]
+
+const byBlockchain: ReadonlyMap<string, Network> = new Map(
+  networks.map((network) => [network.blockchain, network]),
+)
+
+/** The data of a blockchain, or undefined for names that validate but are not built (SOL, ARC, ...). */
+export function networkOf(blockchain: Blockchain): Network | undefined {
+  return byBlockchain.get(blockchain)
+}
+
+/** The network a business-account chain code ("POLY") names in an environment (TEST: MATIC-AMOY). */
+export function networkOfBusinessChain(chain: string, environment: Environment): Network | undefined {
+  return networks.find((network) => network.businessChain === chain && network.environment === environment)
+}

@@ -1,0 +1,38 @@
+import { localEurcAddress, type Network } from '../network.ts'
+
+export const maticAmoy: Network = {
+  blockchain: 'MATIC-AMOY',
+  family: 'evm',
+  environment: 'TEST',
+  chainId: 80002,
+  name: 'Polygon-Amoy',
+  nativeToken: {
+    id: '273e2dd9-d5e5-5ab5-b76a-5b5329edc8dc',
+    name: 'Polygon-Amoy',
+    symbol: 'MATIC-AMOY',
+    decimals: 18,
+  },
+  tokens: [
+    {
+      id: '36b6931a-873a-56a8-8a27-b706b17104ee',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x41E94Eb019C0762f9Bfcf9Fb1E58725BfB0e7582',
+    },
+    {
+      id: '54722a59-5e1e-5097-8775-c7cc3710333a',
+      symbol: 'EURC',
+      name: 'EURC',
+      currency: 'EUR',
+      decimals: 6,
+      address: localEurcAddress,
+      localOnly: true,
+    },
+  ],
+  confirmations: 2,
+  businessChain: 'POLY',
+  eip1559: true,
+  blockTimeMs: 2000,
+}

@@ -1,0 +1,24 @@
+import type { Network } from '../network.ts'
+
+export const matic: Network = {
+  blockchain: 'MATIC',
+  family: 'evm',
+  environment: 'LIVE',
+  chainId: 137,
+  name: 'Polygon',
+  nativeToken: { id: 'd1683cbc-c28b-54ee-98da-17d8108c1cc0', name: 'Polygon', symbol: 'MATIC', decimals: 18 },
+  tokens: [
+    {
+      id: 'db6905b9-8bcd-5537-8b08-f5548bdf7925',
+      symbol: 'USDC',
+      name: 'USD Coin',
+      currency: 'USD',
+      decimals: 6,
+      address: '0x3c499c542cEF5E3811e1192ce70d8cC03d5c3359',
+    },
+  ],
+  confirmations: 2,
+  businessChain: 'POLY',
+  eip1559: true,
+  blockTimeMs: 2000,
+}

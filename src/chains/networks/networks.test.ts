@@ -1,0 +1,100 @@
+import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
+import { getAddress } from 'viem'
+import { describe, expect, test } from 'vitest'
+import { blockchains, environmentOf, familyOf, isBlockchain, isVirtual } from '../blockchains.ts'
+import { localEurcAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
+import { networkOf, networkOfBusinessChain, networks } from './index.ts'
+
+/** The ids that the API's clients hard-code; every other id is computed. */
+const wellKnownIds: Record<string, string> = {
+  'ETH:USDC': 'b037d751-fb22-5f0d-bae6-47373e7ae3e3',
+  'ETH-SEPOLIA:USDC': '5797fbd6-3795-519d-84ca-ec4c5f80c3b1',
+  'AVAX:USDC': '7efdfdbf-1799-5089-a588-31beb97ba755',
+  'AVAX-FUJI:USDC': 'ff47a560-9795-5b7c-adfc-8f47dad9e06a',
+  'MATIC:USDC': 'db6905b9-8bcd-5537-8b08-f5548bdf7925',
+  'MATIC-AMOY:USDC': '36b6931a-873a-56a8-8a27-b706b17104ee',
+  'ARB:USDC': 'c87ffcb4-e2cf-5e67-84c6-388c965d2a66',
+  'ARB-SEPOLIA:USDC': '4b8daacc-5f47-5909-a3ba-30d171ebad98',
+  'BASE:USDC': '915ce944-32df-5df5-a6b1-daa9b5069f96',
+  'BASE-SEPOLIA:USDC': 'bdf128b4-827b-5267-8f9e-243694989b5f',
+  'UNI:USDC': '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
+}
+
+const chainIds: Record<string, number> = {
+  ETH: 1,
+  'ETH-SEPOLIA': 11155111,
+  OP: 10,
+  'OP-SEPOLIA': 11155420,
+  UNI: 130,
+  'UNI-SEPOLIA': 1301,
+  MATIC: 137,
+  'MATIC-AMOY': 80002,
+  BASE: 8453,
+  'BASE-SEPOLIA': 84532,
+  ARB: 42161,
+  'ARB-SEPOLIA': 421614,
+  AVAX: 43114,
+  'AVAX-FUJI': 43113,
+}
+
+function uuidV5(namespace: string, name: string): string {
+  const bytes = createHash('sha1')
+    .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))
+    .update(name)
+    .digest()
+  bytes[6] = (bytes[6]! & 0x0f) | 0x50
+  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  return bytes.toString('hex', 0, 16).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
+
+describe('networks', () => {
+  test('are one file each, every file listed, with the official chain ids', () => {
+    const files = readdirSync(import.meta.dirname).filter((f) => f.endsWith('.ts') && !f.startsWith('index'))
+    expect(files.filter((f) => !f.includes('.test.')).sort()).toEqual(
+      networks.map((n) => `${n.blockchain.toLowerCase()}.ts`).sort(),
+    )
+    expect(Object.fromEntries(networks.map((n) => [n.blockchain, n.chainId]))).toEqual(chainIds)
+  })
+
+  test.each(networks)('$blockchain has the ids clients know, and computed ones otherwise', (network) => {
+    for (const token of [network.nativeToken, ...network.tokens]) {
+      const name = tokenIdName(network.blockchain, token.symbol)
+      expect([name, token.id]).toEqual([name, wellKnownIds[name] ?? uuidV5(tokenIdNamespace, name)])
+    }
+  })
+
+  test.each(networks)('$blockchain agrees with its name and holds checksummed addresses', (network) => {
+    expect(network.environment).toBe(environmentOf(network.blockchain))
+    expect(network.family).toBe(familyOf(network.blockchain))
+    expect(networkOf(network.blockchain)).toBe(network)
+    expect(networkOfBusinessChain(network.businessChain, network.environment)).toBe(network)
+    for (const token of network.tokens) expect(token.address).toBe(getAddress(token.address))
+    const symbols = network.tokens.map((token) => token.symbol)
+    if (network.environment === 'TEST') expect(symbols).toEqual(['USDC', 'EURC'])
+    else
+      expect(network.tokens.some((token) => token.localOnly || token.address === localEurcAddress)).toBe(
+        false,
+      )
+  })
+
+  test('no token id is used twice', () => {
+    const ids = networks.flatMap((n) => [n.nativeToken.id, ...n.tokens.map((t) => t.id)])
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+})
+
+describe('blockchains', () => {
+  test('names, families and environments', () => {
+    expect(blockchains).toHaveLength(26)
+    expect(blockchains.filter((b) => environmentOf(b) === 'LIVE')).toHaveLength(13)
+    expect(familyOf('SOL-DEVNET')).toBe('solana')
+    expect(familyOf('APTOS')).toBe('aptos')
+    expect(familyOf('NEAR-TESTNET')).toBe('near')
+    expect(familyOf('MONAD-TESTNET')).toBe('evm')
+    expect(blockchains.filter(isVirtual)).toEqual(['EVM', 'EVM-TESTNET'])
+    for (const wrong of ['base-sepolia', 'POLY', '', 'constructor', 7, null])
+      expect(isBlockchain(wrong)).toBe(false)
+    expect(isBlockchain('BASE-SEPOLIA')).toBe(true)
+  })
+})
