@@ -1,0 +1,45 @@
+import { type Address, concat, type Hex, isAddress, keccak256, pad, stringToBytes, toHex } from 'viem'
+
+/** Contract storage as a genesis file writes it: 32-byte slot to 32-byte value, both 0x-prefixed; zero words left out. */
+export type ContractStorage = Record<Hex, Hex>
+
+/** Where solc put a state variable: word, bytes from the low end of the word, width in bytes. */
+export type StoragePlace = { slot: bigint; offset: number; sizeBytes: number }
+
+/** The slot of `mapping(address => …)[key]` for a mapping declared at `slot`. */
+export function addressMappingSlot(slot: bigint, key: Address): bigint {
+  if (!isAddress(key, { strict: false })) throw new RangeError(`Not an EVM address: ${key}`)
+  return BigInt(keccak256(concat([pad(key, { size: 32 }), toHex(slot, { size: 32 })])))
+}
+
+/** A string of up to 31 bytes as solc stores it in its own slot: the bytes left-aligned, twice the length at the end. */
+export function shortStringWord(text: string): bigint {
+  const bytes = stringToBytes(text)
+  if (bytes.length > 31)
+    throw new RangeError(`"${text}" takes ${bytes.length} bytes; at most 31 fit into one slot`)
+  const word = new Uint8Array(32)
+  word.set(bytes)
+  word[31] = bytes.length * 2
+  return BigInt(toHex(word))
+}
+
+/** Packs values into their words; two values in the same bits, or one too wide for its place, is a RangeError. */
+export function packStorage(entries: Iterable<readonly [StoragePlace, bigint]>): ContractStorage {
+  const words = new Map<bigint, { value: bigint; taken: bigint }>()
+  for (const [{ slot, offset, sizeBytes }, value] of entries) {
+    const width = BigInt(sizeBytes * 8)
+    const shift = BigInt(offset * 8)
+    if (value < 0n || value >> width !== 0n) {
+      throw new RangeError(`${value} does not fit into ${sizeBytes} bytes at slot ${slot}`)
+    }
+    const mask = ((1n << width) - 1n) << shift
+    const word = words.get(slot) ?? { value: 0n, taken: 0n }
+    if ((word.taken & mask) !== 0n) throw new RangeError(`Slot ${toHex(slot)} is written twice`)
+    words.set(slot, { value: word.value | (value << shift), taken: word.taken | mask })
+  }
+  const storage: ContractStorage = {}
+  for (const [slot, { value }] of words) {
+    if (value !== 0n) storage[toHex(slot, { size: 32 })] = toHex(value, { size: 32 })
+  }
+  return storage
+}
