@@ -1,0 +1,107 @@
+import { rmdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { findBinaries } from './binaries.ts'
+import { prepareCluster, removeCluster } from './cluster.ts'
+import { type DataDirectory, openDataDirectory, sweepAliases } from './data-directory.ts'
+import { EmbeddedPostgresError } from './errors.ts'
+import { acquireLock, type Connection, findHolder, type Lock, removeLockDirectory } from './lock.ts'
+import type { EmbeddedLog } from './log.ts'
+import { type Exit, startPostmaster } from './postmaster.ts'
+import { findOwner } from './privileges.ts'
+
+export type { EmbeddedErrorCode } from './errors.ts'
+export { EmbeddedPostgresError } from './errors.ts'
+export type { Connection } from './lock.ts'
+export type { EmbeddedLog } from './log.ts'
+
+export type EmbeddedOptions = {
+  dataDir: string
+  /** Keep nothing: the cluster is deleted by `stop`, and no commit waits for the disk. */
+  ephemeral: boolean
+  log: EmbeddedLog
+}
+
+export type EmbeddedPostgres = {
+  /** `host` is the directory of the server's unix socket (127.0.0.1 on Windows). */
+  connection: Connection
+  /** Resolves when the server has ended; `expected` is false unless `stop` asked it to. */
+  exited: Promise<Exit & { expected: boolean }>
+  stop: () => Promise<void>
+}
+
+const joinMs = 30_000
+
+/**
+ * Starts PostgreSQL on a data directory and holds its lock until `stop`. Throws `EmbeddedPostgresError`, `IN_USE`
+ * when another process holds the directory.
+ */
+export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  const directory = await openDataDirectory(options.dataDir, true)
+  try {
+    const lock = await acquireLock(directory)
+    try {
+      return await startLocked(directory, lock, options)
+    } catch (error) {
+      await lock.release()
+      throw error
+    }
+  } catch (error) {
+    await directory.forget()
+    throw error
+  }
+}
+
+/** The server of the process that holds the data directory; waits for it while it starts. */
+export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
+  const directory = await openDataDirectory(dataDir, false)
+  try {
+    const deadline = performance.now() + joinMs
+    while (performance.now() < deadline) {
+      const holder = await findHolder(directory)
+      if (!holder) break
+      if (holder.connection) return holder.connection
+      await sleep(20)
+    }
+    throw new EmbeddedPostgresError(
+      'NOT_RUNNING',
+      `No sandbox is running on ${directory.path}. Start one there first, or set DATABASE_URL to use a PostgreSQL server of your own.`,
+    )
+  } finally {
+    await directory.forget()
+  }
+}
+
+async function startLocked(
+  directory: DataDirectory,
+  lock: Lock,
+  options: EmbeddedOptions,
+): Promise<EmbeddedPostgres> {
+  await sweepAliases(directory)
+  const owner = await findOwner()
+  const binaries = await findBinaries(owner)
+  const durability = options.ephemeral ? 'ephemeral' : 'persistent'
+  const cluster = await prepareCluster(directory, durability, binaries, owner, options.log)
+  const postmaster = await startPostmaster(cluster, binaries, options.log)
+  await lock.publish(postmaster.connection)
+
+  let stopping: Promise<void> | undefined
+  const exited = postmaster.exited.then((exit) => {
+    const expected = stopping !== undefined
+    if (!expected) options.log.error({ ...exit, cluster: cluster.path }, 'PostgreSQL ended unexpectedly')
+    return { ...exit, expected }
+  })
+  const stop = async () => {
+    await postmaster.stop()
+    if (options.ephemeral) await removeCluster(cluster)
+    await lock.release()
+    if (options.ephemeral) await removeEmptied(directory)
+    await directory.forget()
+  }
+  return { connection: postmaster.connection, exited, stop: () => (stopping ??= stop()) }
+}
+
+/** Only what is empty: anything else in the data directory is not ours to delete. */
+async function removeEmptied(directory: DataDirectory): Promise<void> {
+  await removeLockDirectory(directory)
+  await rmdir(directory.path).catch(() => undefined)
+}

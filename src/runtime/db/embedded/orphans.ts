@@ -1,0 +1,90 @@
+import { execFile } from 'node:child_process'
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { EmbeddedPostgresError, systemCode } from './errors.ts'
+import type { EmbeddedLog } from './log.ts'
+import { probe } from './sockets.ts'
+
+const patience = [
+  // Fast shutdown, immediate shutdown, and what cannot be refused.
+  { signal: 'SIGINT', waitMs: 1200 },
+  { signal: 'SIGQUIT', waitMs: 800 },
+  { signal: 'SIGKILL', waitMs: 2000 },
+] as const
+
+/**
+ * The name that a cluster's processes carry in their command line, which every user may read (unlike their working
+ * directory): the directory's device and inode, which survive a rename and differ from any other cluster's.
+ */
+export async function clusterName(cluster: string): Promise<string> {
+  const { dev, ino } = await stat(cluster, { bigint: true })
+  return `bezant-${dev}-${ino}`
+}
+
+/** Ends the PostgreSQL processes that a killed supervisor left on this cluster; the caller holds the lock. */
+export async function endOrphans(cluster: string, socket: string, log: EmbeddedLog): Promise<void> {
+  if (process.platform === 'win32') return
+  const name = await clusterName(cluster)
+  let orphans = await findProcesses(name)
+  for (const { signal, waitMs } of patience) {
+    if (orphans.length === 0) break
+    // To a backend SIGINT means something else; the postmaster passes an orderly shutdown on, if it still lives.
+    const addressed = signal === 'SIGINT' ? orphans.filter((orphan) => orphan.isPostmaster) : orphans
+    if (addressed.length === 0) continue
+    const pids = addressed.map(({ pid }) => pid)
+    log.warn({ pids, signal, cluster }, 'ending the PostgreSQL that a killed process left behind')
+    for (const pid of pids) send(pid, signal)
+    const deadline = performance.now() + waitMs
+    while ((orphans = await findProcesses(name)).length > 0 && performance.now() < deadline) await sleep(10)
+  }
+  if ((await probe(socket)) === 'alive') {
+    throw new EmbeddedPostgresError(
+      'IN_USE',
+      `A PostgreSQL that this machine's process list does not show still runs on ${cluster}, probably in another container. Stop that container first, or give another directory with --data-dir.`,
+    )
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    // ESRCH: it is gone. EPERM: it is another user's, so it cannot be ours whatever it calls itself.
+    if (!['ESRCH', 'EPERM'].includes(systemCode(error) ?? '')) throw error
+  }
+}
+
+async function findProcesses(name: string): Promise<{ pid: number; isPostmaster: boolean }[]> {
+  const lines = process.platform === 'linux' ? await commandLinesOfProc() : await commandLinesOfPs()
+  return lines.flatMap(({ pid, command }) => {
+    const isPostmaster = command.includes(`cluster_name=${name} `)
+    return isPostmaster || command.startsWith(`postgres: ${name}: `) ? [{ pid, isPostmaster }] : []
+  })
+}
+
+type CommandLine = { pid: number; command: string }
+
+async function commandLinesOfProc(): Promise<CommandLine[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  return Promise.all(
+    pids.map(async (pid) => {
+      const raw = await readFile(join('/proc', pid, 'cmdline'), 'utf8').catch(() => '')
+      return { pid: Number(pid), command: raw.replaceAll('\0', ' ') }
+    }),
+  )
+}
+
+function commandLinesOfPs(): Promise<CommandLine[]> {
+  return new Promise((resolve, reject) => {
+    execFile('/bin/ps', ['-axww', '-o', 'pid=,command='], { maxBuffer: 64 << 20 }, (error, output) => {
+      if (error) return reject(error)
+      resolve(
+        output.split('\n').map((line) => {
+          const [, pid, command] = /^\s*(\d+)\s+(.*)$/.exec(line) ?? []
+          return { pid: Number(pid), command: `${command ?? ''} ` }
+        }),
+      )
+    })
+  })
+}

@@ -1,0 +1,136 @@
+import type { ChildProcess } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Binaries } from './binaries.ts'
+import { type Cluster, port } from './cluster.ts'
+import { here, start } from './command.ts'
+import { EmbeddedPostgresError } from './errors.ts'
+import type { Connection } from './lock.ts'
+import { type EmbeddedLog, relayLine } from './log.ts'
+import { settingsOf } from './settings.ts'
+import { database, user } from './template.ts'
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null }
+
+export type Postmaster = {
+  pid: number
+  connection: Connection
+  exited: Promise<Exit>
+  stop: () => Promise<void>
+}
+
+const readyMs = 60_000
+const fastMs = 3000
+const immediateMs = 1000
+
+/** Starts the server of a prepared cluster and waits until it accepts connections. */
+export async function startPostmaster(
+  cluster: Cluster,
+  binaries: Binaries,
+  log: EmbeddedLog,
+): Promise<Postmaster> {
+  const listening = await chooseListening(cluster)
+  const child = await start({
+    program: binaries.postgres,
+    args: ['-D', here(cluster.path, cluster.owner), ...settingsOf(cluster.durability, listening.settings)],
+    cluster: cluster.path,
+    owner: cluster.owner,
+  })
+  const exited = new Promise<Exit>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  )
+  const tail = relayOutput(child, log)
+  // Whatever ends this process without an orderly stop should not leave a server behind.
+  const atExit = () => child.kill('SIGINT')
+  process.once('exit', atExit)
+  void exited.then(() => process.off('exit', atExit))
+  const stop = () => stopPostmaster(child, exited, cluster, binaries)
+  if (!(await isReady(child, cluster))) {
+    await stop()
+    throw new EmbeddedPostgresError(
+      'START_FAILED',
+      `PostgreSQL did not start on ${cluster.path}: ${tail.join('\n') || 'it said nothing'}`,
+    )
+  }
+  return { pid: child.pid!, connection: { ...listening.address, user, database }, exited, stop }
+}
+
+async function chooseListening(cluster: Cluster) {
+  const settings = { cluster_name: cluster.name }
+  if (process.platform !== 'win32') {
+    // In the cluster itself, which only its owner may enter; relative, so that no path is too long for it.
+    return {
+      settings: { ...settings, port: String(port), listen_addresses: '', unix_socket_directories: '.' },
+      address: { host: cluster.shortPath, port },
+    }
+  }
+  const free = await freePort()
+  return {
+    settings: { ...settings, port: String(free), listen_addresses: '127.0.0.1', unix_socket_directories: '' },
+    address: { host: '127.0.0.1', port: free },
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return typeof address === 'object' && address ? address.port : 0
+}
+
+/** Hands the server's log on, and keeps its last lines to explain a failed start. */
+function relayOutput(child: ChildProcess, log: EmbeddedLog): string[] {
+  const tail: string[] = []
+  for (const stream of [child.stdout!, child.stderr!]) {
+    createInterface(stream).on('line', (line) => {
+      tail.push(line)
+      if (tail.length > 20) tail.shift()
+      relayLine(log, line)
+    })
+  }
+  return tail
+}
+
+/** `postmaster.pid` tells the state of the server: its eighth line is what pg_ctl waits for too. */
+async function isReady(child: ChildProcess, cluster: Cluster): Promise<boolean> {
+  const deadline = performance.now() + readyMs
+  while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {
+    const lines = (await readFile(join(cluster.path, 'postmaster.pid'), 'utf8').catch(() => '')).split('\n')
+    if (Number(lines[0]) === child.pid && lines[7]?.trim() === 'ready') return true
+    await sleep(3)
+  }
+  return false
+}
+
+async function stopPostmaster(
+  child: ChildProcess,
+  exited: Promise<Exit>,
+  cluster: Cluster,
+  binaries: Binaries,
+): Promise<void> {
+  if (process.platform === 'win32') return stopOnWindows(exited, cluster, binaries)
+  // Fast shutdown ends the sessions and checkpoints; an immediate one leaves a recovery to the next start.
+  for (const [signal, waitMs] of [
+    ['SIGINT', fastMs],
+    ['SIGQUIT', immediateMs],
+    ['SIGKILL', 60_000],
+  ] as const) {
+    child.kill(signal)
+    const waiting = new AbortController()
+    const expired = sleep(waitMs, 'expired', { signal: waiting.signal }).catch(() => 'exited')
+    if ((await Promise.race([exited, expired])) !== 'expired') return waiting.abort()
+  }
+}
+
+async function stopOnWindows(exited: Promise<Exit>, cluster: Cluster, binaries: Binaries): Promise<void> {
+  const program = join(dirname(binaries.postgres), 'pg_ctl.exe')
+  await new Promise((resolve) =>
+    execFile(program, ['stop', '-D', cluster.path, '-m', 'fast', '-t', '3'], resolve),
+  )
+  await Promise.race([exited, sleep(immediateMs)])
+}
