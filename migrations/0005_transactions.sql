@@ -1,0 +1,79 @@
+-- On-chain transactions as the customer sees them, and the attempts that carry them out.
+
+create table transactions (
+  entity_id uuid not null,
+  id uuid not null,
+  blockchain text not null,
+  wallet_id uuid,
+  -- The managed address that sends (OUTBOUND) or receives (INBOUND).
+  address text not null,
+  transaction_type text not null check (transaction_type in ('INBOUND', 'OUTBOUND')),
+  custody_type text not null,
+  state text not null check (state in
+    ('INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED', 'COMPLETE', 'FAILED', 'DENIED', 'CANCELLED')),
+  operation text not null,
+  token_id uuid references tokens (id),
+  source_address text,
+  destination_address text,
+  amounts text[],
+  amount numeric(78, 0),
+  -- The canonical call that will be signed; the grant is bound to its hash.
+  call_to text,
+  call_value numeric(78, 0),
+  call_data bytea,
+  fee_level text,
+  gas_limit numeric(78, 0),
+  gas_price numeric(78, 0),
+  max_fee numeric(78, 0),
+  priority_fee numeric(78, 0),
+  estimated_fee jsonb,
+  ref_id text not null default '',
+  tx_hash text,
+  block_hash text,
+  block_number bigint,
+  log_index integer,
+  network_fee numeric(78, 0),
+  first_confirm_date timestamptz(3),
+  error_reason text,
+  error_details text,
+  create_date timestamptz(3) not null,
+  update_date timestamptz(3) not null,
+  primary key (entity_id, id)
+);
+create index transactions_page on transactions (entity_id, create_date, id);
+create index transactions_by_wallet on transactions (entity_id, wallet_id, create_date, id);
+create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_hash is not null;
+create unique index transactions_inbound_once on transactions (entity_id, blockchain, block_hash, tx_hash, log_index, address)
+  where transaction_type = 'INBOUND';
+create index transactions_queue on transactions (blockchain, address, create_date, id)
+  where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED');
+create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
+
+-- One row per signed transaction. A nonce is allocated by inserting the row that uses it.
+create table attempts (
+  entity_id uuid not null,
+  id uuid not null,
+  transaction_id uuid not null,
+  blockchain text not null,
+  address text not null,
+  nonce bigint not null check (nonce >= 0),
+  kind text not null check (kind in ('original', 'bump', 'cancel')),
+  tx_hash text not null,
+  raw_transaction bytea not null,
+  gas_limit numeric(78, 0) not null,
+  max_fee numeric(78, 0) not null,
+  priority_fee numeric(78, 0) not null,
+  state text not null check (state in ('signed', 'sent', 'mined', 'replaced', 'rejected')),
+  -- Workers claim an attempt before they send it; the token fences a worker that was frozen meanwhile.
+  lease_until timestamptz,
+  fencing_token bigint not null default 0,
+  broadcast_count integer not null default 0,
+  last_error text,
+  create_date timestamptz(3) not null,
+  primary key (entity_id, id),
+  unique (entity_id, blockchain, tx_hash),
+  foreign key (entity_id, transaction_id) references transactions (entity_id, id)
+);
+create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce) where kind = 'original';
+create index attempts_by_transaction on attempts (entity_id, transaction_id);
+create index attempts_unsent on attempts (blockchain, create_date) where state in ('signed', 'sent');

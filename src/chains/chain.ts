@@ -1,0 +1,109 @@
+import type { Hex } from '#lib/hex'
+import type { Network } from './network.ts'
+
+/** Addresses are lower case everywhere inside; hashes too. Amounts are base units. */
+export type Address = Hex
+
+export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
+
+export type ChainTransaction = {
+  hash: Hex
+  from: Address
+  to: Address | undefined
+  valueAtomic: bigint
+  nonce: number
+}
+
+/** A transfer log of a token contract, by the position of its log in the block. */
+export type TransferLog = {
+  txHash: Hex
+  logIndex: number
+  token: Address
+  from: Address
+  to: Address
+  amountAtomic: bigint
+}
+
+/** A whole block whose parts were checked against each other. */
+export type Block = BlockRef & { transactions: ChainTransaction[]; transfers: TransferLog[] }
+
+export type Receipt = {
+  txHash: Hex
+  success: boolean
+  gasUsed: bigint
+  feeAtomic: bigint
+  blockHash: Hex
+  blockNumber: number
+}
+
+/** What a transaction does, before nonce and fee are known. */
+export type Call = { to: Address; valueAtomic: bigint; data: Hex }
+
+/** Everything that is signed. Fees per gas in wei; `gasPrice` only on chains without EIP-1559. */
+export type UnsignedTransaction = Call & {
+  nonce: number
+  gasLimit: bigint
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+}
+
+/** What a node suggests now: the base fee and a priority fee for each level. */
+export type FeeSuggestion = {
+  baseFeeAtomic: bigint
+  priorityFeeAtomic: { LOW: bigint; MEDIUM: bigint; HIGH: bigint }
+}
+
+/** `accepted`: in the pool or known to it. `refused`: listed, certain, before the pool. `unknown`: maybe sent. */
+export type BroadcastOutcome =
+  | { kind: 'accepted' }
+  | { kind: 'refused'; reason: RefusalReason; message: string }
+  | { kind: 'unknown'; message: string }
+
+export type RefusalReason =
+  | 'nonce-too-low'
+  | 'insufficient-funds'
+  | 'underpriced'
+  | 'replacement-underpriced'
+  | 'gas-limit'
+  | 'invalid'
+
+export type GasEstimate =
+  | { kind: 'estimated'; gas: bigint }
+  | { kind: 'reverted' | 'insufficient-funds' | 'failed'; message: string }
+
+export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
+
+/** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
+export type Chain = {
+  network: Network
+  /** Blocks on top of a block, its own included, from which it counts as final. */
+  finalityDepth: number
+  head(): Promise<BlockRef>
+  /** The block with everything in it; `undefined` when the node does not have it. */
+  blockByNumber(number: number): Promise<Block | undefined>
+  blockByHash(hash: Hex): Promise<Block | undefined>
+  /** Receipts of the given transactions of one block, in any order. */
+  receiptsOf(blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]>
+  /** How many transactions of `address` are in blocks up to the head. */
+  nonceOf(address: Address): Promise<number>
+  balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
+  fees(): Promise<FeeSuggestion>
+  estimateGas(from: Address, call: Call): Promise<GasEstimate>
+  /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
+  transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
+  /** The 32 bytes to sign. */
+  digestOf(transaction: UnsignedTransaction): Buffer
+  attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }
+  /** Sends signed bytes, one outcome each, in order. */
+  broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
+  /** Calls `onHead` soon after a new head is there; may call it for nothing. Returns how to stop. */
+  watchHeads(onHead: () => void): () => void
+  close(): Promise<void>
+}
+
+/** The chains this process is connected to. */
+export type Chains = {
+  list(): readonly Chain[]
+  /** The chain, or `undefined` when this server is not connected to it. */
+  find(blockchain: string): Chain | undefined
+}

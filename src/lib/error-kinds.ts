@@ -1,0 +1,200 @@
+type Kind = { code: number; status: number; text: string }
+
+/**
+ * The closed vocabulary of errors: every answer that is not a success has one of these codes.
+ * `docs/errors.md` is generated from this list.
+ */
+export const errorKinds = {
+  invalidRequest: { code: 2, status: 400, text: 'API parameter invalid.' },
+  unauthorized: {
+    code: 401,
+    status: 401,
+    text: 'Malformed authorization. Send "Authorization: Bearer <API key>" with a key of this server.',
+  },
+  keyWithoutPrefix: {
+    code: 156007,
+    status: 401,
+    text: 'The API key carries no TEST_API_KEY or LIVE_API_KEY prefix.',
+  },
+  forbidden: { code: 3, status: 403, text: 'Forbidden: this API key may not call this operation.' },
+  notFound: { code: 404, status: 404, text: 'Resource not found.' },
+  methodNotAllowed: { code: 405, status: 405, text: 'This path exists, but not with this method.' },
+  conflict: {
+    code: 409,
+    status: 409,
+    text: 'Conflicts with another request: this idempotencyKey was used for a different one. Send a fresh key.',
+  },
+  gone: { code: 410, status: 410, text: 'This operation was removed from the interface.' },
+  payloadTooLarge: { code: 413, status: 413, text: 'The request body is larger than this server accepts.' },
+  unsupportedMediaType: { code: 415, status: 415, text: 'Send the body as application/json.' },
+  tooManyRequests: { code: 429, status: 429, text: 'Too many requests: wait for the time in Retry-After.' },
+  internal: {
+    code: -1,
+    status: 500,
+    text: 'Something went wrong. The X-Request-Id of this answer finds it in the log.',
+  },
+  unavailable: { code: 503, status: 503, text: 'Not ready: try again in a moment.' },
+
+  insufficientBalance: {
+    code: 155201,
+    status: 400,
+    text: 'The asset amount owned by the wallet is insufficient for the transaction.',
+  },
+  estimateExceedsBalance: {
+    code: 155204,
+    status: 400,
+    text: 'The total cost of the transaction exceeds the balance of the sender.',
+  },
+  estimateLacksTokens: {
+    code: 155205,
+    status: 400,
+    text: 'The transaction cannot be executed: the sender lacks tokens.',
+  },
+  estimateReverted: { code: 155208, status: 400, text: 'The estimation of the transaction reverted.' },
+  estimateFailed: { code: 155210, status: 400, text: 'The fee of the transaction could not be estimated.' },
+  feeOverMaximum: { code: 155211, status: 400, text: 'maxFee times gasLimit is over the permitted fee.' },
+  operationUnsupportedForTransaction: {
+    code: 155215,
+    status: 400,
+    text: 'The transaction does not support this operation.',
+  },
+  destinationAddressInvalid: { code: 155219, status: 400, text: 'The destination address is invalid.' },
+  tokenOnOtherChain: {
+    code: 155220,
+    status: 400,
+    text: 'The token and the wallet are on different blockchains.',
+  },
+  amountsInvalid: { code: 155221, status: 400, text: 'The amounts are invalid.' },
+  userIdFilterUnsupported: { code: 155223, status: 400, text: 'The userId filter is not supported here.' },
+  amountsNotDecimal: { code: 155224, status: 400, text: 'The amounts must be decimal numbers.' },
+  walletOnOtherChain: {
+    code: 155225,
+    status: 400,
+    text: 'The wallet is on another blockchain than the request.',
+  },
+  sourceAddressInvalid: { code: 155226, status: 400, text: 'The source address is invalid.' },
+  transactionTypeInvalid: {
+    code: 155227,
+    status: 400,
+    text: 'The transaction type is invalid: use INBOUND or OUTBOUND.',
+  },
+  tokenMissing: {
+    code: 155228,
+    status: 400,
+    text: 'The token is missing: give tokenId, or tokenAddress with blockchain.',
+  },
+  feeMissing: { code: 155231, status: 400, text: 'Neither feeLevel nor gasLimit is given.' },
+  gasLimitTooLow: { code: 155233, status: 400, text: 'The gas limit is too low for the transaction.' },
+  feeLevelWithExplicitFee: {
+    code: 155234,
+    status: 400,
+    text: 'feeLevel cannot be combined with gasPrice, maxFee or priorityFee.',
+  },
+  maxFeeMissing: {
+    code: 155235,
+    status: 400,
+    text: 'This blockchain needs maxFee and priorityFee beside gasLimit.',
+  },
+  feeInvalid: { code: 155236, status: 400, text: 'The fee provided in the request is invalid.' },
+  priorityFeeOverMaxFee: { code: 155237, status: 400, text: 'priorityFee is above maxFee.' },
+  gasPriceMissing: { code: 155238, status: 400, text: 'This blockchain needs gasPrice beside gasLimit.' },
+  tokenAddressInvalid: { code: 155239, status: 400, text: 'The token address is invalid.' },
+  nftAmountsDiffer: { code: 155242, status: 400, text: 'amounts and nftTokenIds differ in length.' },
+  walletIdWithSourceAddress: {
+    code: 155244,
+    status: 400,
+    text: 'Give either walletId, or the address with blockchain, not both.',
+  },
+  feeModelUnsupported: {
+    code: 155254,
+    status: 400,
+    text: 'This blockchain takes gasPrice, not maxFee and priorityFee.',
+  },
+
+  walletFrozen: { code: 155501, status: 409, text: 'The wallet is frozen and cannot be written to.' },
+  walletLimitReached: { code: 155502, status: 403, text: 'The wallet limit of the wallet set is reached.' },
+  metadataCountDiffers: {
+    code: 155503,
+    status: 400,
+    text: 'metadata must have exactly as many items as count.',
+  },
+  smartAccountUnavailable: {
+    code: 155507,
+    status: 400,
+    text: 'Smart contract accounts are not available on this blockchain.',
+  },
+  blockchainUnsupportedForOperation: {
+    code: 155510,
+    status: 400,
+    text: 'The operation is not supported on this blockchain.',
+  },
+  blockchainUnavailable: {
+    code: 155511,
+    status: 400,
+    text: 'The blockchain is not available for wallet creation on this server.',
+  },
+  accountTypeUnsupported: {
+    code: 155515,
+    status: 400,
+    text: 'The account type is not supported by this operation.',
+  },
+
+  walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet, or it is not yours.' },
+  tokenNotFound: { code: 156002, status: 404, text: 'Cannot find the token.' },
+  transactionNotFound: { code: 156003, status: 404, text: 'Cannot find the transaction.' },
+  ciphertextReused: {
+    code: 156004,
+    status: 400,
+    text: 'This entitySecretCiphertext was used before: encrypt the entity secret anew for each request.',
+  },
+  walletSetNotFound: { code: 156005, status: 404, text: 'Cannot find the wallet set.' },
+  keyOnOtherEnvironment: {
+    code: 156006,
+    status: 400,
+    text: 'A TEST key reaches test blockchains only, a LIVE key main blockchains only.',
+  },
+  idNotUuid: { code: 156009, status: 400, text: 'The id in the address is not a UUID.' },
+  cursorNotFound: { code: 156012, status: 404, text: 'Cannot find the item of the page cursor.' },
+  entitySecretWrong: { code: 156013, status: 400, text: 'The entity secret ciphertext is invalid.' },
+  cursorNotUuid: { code: 156014, status: 400, text: 'The page cursor is not a UUID.' },
+  entitySecretAlreadySet: { code: 156015, status: 409, text: 'The entity secret is already set.' },
+  entitySecretMissing: {
+    code: 156016,
+    status: 403,
+    text: 'The entity secret is not set yet: register one first.',
+  },
+  idempotencyKeyReused: {
+    code: 156020,
+    status: 403,
+    text: 'This idempotencyKey was used for a different request: send a fresh one.',
+  },
+  blockchainUnsupported: {
+    code: 156027,
+    status: 400,
+    text: 'The blockchain is not supported, or was retired.',
+  },
+  tokenAddressUnsupported: {
+    code: 156031,
+    status: 400,
+    text: 'The token address is not supported on this blockchain.',
+  },
+  chainNotStarted: {
+    code: 156017,
+    status: 400,
+    text: 'The blockchain is supported, but this server is not connected to it: name it in --chains or in the configuration.',
+  },
+  amountInvalid: { code: 156032, status: 400, text: 'The amount is invalid.' },
+
+  paymentNotFound: { code: 1051, status: 404, text: 'The payment id is unknown.' },
+  paymentIntentNotFound: { code: 404, status: 404, text: 'Not found: the payment intent id is unknown.' },
+  currencyUnsupported: { code: 1078, status: 400, text: 'The payment currency is not supported.' },
+  merchantWalletUnknown: {
+    code: 1069,
+    status: 400,
+    text: 'The merchantWalletId is unknown: leave it out for the main wallet.',
+  },
+  chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
+  chainUnfitForCurrency: { code: 5015, status: 400, text: 'The chain does not carry this currency.' },
+} as const satisfies Record<string, Kind>
+
+export type ErrorName = keyof typeof errorKinds

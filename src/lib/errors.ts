@@ -1,0 +1,65 @@
+import { type ErrorName, errorKinds } from './error-kinds.ts'
+
+/** One reason why one field of a request was refused, in the documented shape of `errors[]`. */
+export type FieldError = {
+  error: FieldErrorName
+  message: string
+  location: string
+  invalidValue?: unknown
+  constraints?: Record<string, unknown>
+}
+
+export type FieldErrorName =
+  | 'required'
+  | 'not_required'
+  | 'invalid_value'
+  | 'min_value'
+  | 'max_value'
+  | 'length_outside_bounds'
+  | 'pattern_mismatch'
+  | 'number_format'
+  | 'date_not_in_past'
+  | 'date_not_in_future'
+  | 'value_must_be_true'
+  | 'value_must_be_false'
+
+/** An answer other than success: a name from the closed vocabulary, and text that says which field, why, and what to do. */
+export class ApiError extends Error {
+  readonly kind: ErrorName
+  readonly fields: FieldError[]
+
+  constructor(kind: ErrorName, message?: string, fields: FieldError[] = []) {
+    super(message ?? errorKinds[kind].text)
+    this.kind = kind
+    this.fields = fields
+  }
+
+  get code(): number {
+    return errorKinds[this.kind].code
+  }
+
+  get status(): number {
+    return errorKinds[this.kind].status
+  }
+}
+
+/** The error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
+export function invalid(
+  location: string,
+  reason: string,
+  invalidValue?: unknown,
+  kind: ErrorName = 'invalidRequest',
+  error: FieldErrorName = 'invalid_value',
+): ApiError {
+  const shown = invalidValue === undefined ? undefined : shorten(invalidValue)
+  const field: FieldError = { error, message: `${location} ${reason}`, location, constraints: {} }
+  if (shown !== undefined) field.invalidValue = shown
+  return new ApiError(kind, `${errorKinds[kind].text} ${location} ${reason}.`, [field])
+}
+
+/** Keeps what a client sent recognisable in an answer without echoing megabytes of it. */
+export function shorten(value: unknown): unknown {
+  if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value
+  const text = JSON.stringify(value) ?? 'null'
+  return text.length > 200 ? `${text.slice(0, 200)}…` : value
+}

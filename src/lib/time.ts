@@ -1,0 +1,44 @@
+const instantPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
+
+/**
+ * Parses an RFC 3339 instant with its offset into milliseconds since the epoch, or `undefined`.
+ * Digits beyond the millisecond are cut, since that is the precision every `createDate` is shown with.
+ * Impossible dates (30 February, hour 24) are refused rather than rolled over.
+ */
+export function parseInstant(text: unknown): number | undefined {
+  if (typeof text !== 'string') return undefined
+  const match = instantPattern.exec(text)
+  if (!match) return undefined
+  const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
+    number,
+    number,
+    number,
+    number,
+    number,
+    number,
+  ]
+  if (year < 1 || month < 1 || month > 12 || hour > 23 || minute > 59 || second > 59) return undefined
+  const ms = Number((match[7] ?? '').padEnd(3, '0').slice(0, 3))
+  const date = new Date(0)
+  date.setUTCFullYear(year, month - 1, day)
+  date.setUTCHours(hour, minute, second, ms)
+  if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
+  const offsetMs = parseOffsetMs(match[8]!)
+  return offsetMs === undefined ? undefined : date.getTime() - offsetMs
+}
+
+function parseOffsetMs(zone: string): number | undefined {
+  if (zone === 'Z') return 0
+  const hours = Number(zone.slice(1, 3))
+  const minutes = Number(zone.slice(4, 6))
+  if (hours > 23 || minutes > 59) return undefined
+  return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
+}
+
+/** The one way an instant is written on the wire: UTC with three fractional digits. */
+export const formatInstant = (atMs: number): string => new Date(atMs).toISOString()
+
+/** Where business time comes from; the sandbox can move it, nothing else may read the system clock for it. */
+export type Clock = { nowMs(): number }
+
+export const systemClock: Clock = { nowMs: () => Date.now() }

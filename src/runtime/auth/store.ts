@@ -1,0 +1,67 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { newId } from '#lib/ids'
+import { type Db, sql } from '#runtime/db/db'
+import type { Environment } from '#runtime/scope'
+
+/** Entities and their API keys. A key's secret is 256 random bits, kept only as its SHA-256. */
+export type ApiKey = {
+  id: string
+  entityId: string
+  environment: Environment
+  appId: string
+  secretHash: Buffer
+}
+
+export type NewEntity = { id: string; environment: Environment; name: string; nowMs: number; appId?: string }
+
+export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
+  const appId = entity.appId ?? newId(entity.nowMs)
+  await tx.run(sql`insert into entities (id, environment, name, app_id, create_date)
+    values (${entity.id}, ${entity.environment}, ${entity.name}, ${appId}, ${new Date(entity.nowMs).toISOString()})
+    on conflict (id) do nothing`)
+}
+
+export const findEntity = (db: Db, id: string) =>
+  db.maybe<{ id: string; environment: Environment; name: string }>(
+    sql`select id, environment, name from entities where id = ${id}`,
+  )
+
+export const listEntities = (db: Db) =>
+  db.all<{ id: string; environment: Environment; name: string; createDate: string }>(
+    sql`select id, environment, name, create_date as "createDate" from entities order by create_date, id`,
+  )
+
+export type NewApiKey = {
+  entityId: string
+  environment: Environment
+  nowMs: number
+  id?: string
+  secret?: string
+}
+
+/** Makes a key and returns its text, which is shown once and never kept. */
+export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string; text: string }> {
+  const id = key.id ?? newId(key.nowMs)
+  const secret = key.secret ?? randomBytes(32).toString('hex')
+  await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, create_date)
+    values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${new Date(key.nowMs).toISOString()})
+    on conflict (entity_id, id) do nothing`)
+  return { id, text: `${key.environment}_API_KEY:${id}:${secret}` }
+}
+
+/** Revokes a key at once; returns whether there was such a live key. */
+export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<boolean> {
+  const at = new Date(nowMs).toISOString()
+  const count = await tx.run(
+    sql`update api_keys set revoked_date = ${at} where id = ${id} and revoked_date is null`,
+  )
+  if (count > 0) await tx.run(sql`select pg_notify('api_keys', ${id})`)
+  return count > 0
+}
+
+export const findApiKey = (db: Db, id: string) =>
+  db.maybe<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
+      e.environment, e.app_id as "appId"
+    from api_keys k join entities e on e.id = k.entity_id where k.id = ${id} and k.revoked_date is null`)
+
+export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()

@@ -1,0 +1,97 @@
+import { ApiError } from '#lib/errors'
+import { formatInstant } from '#lib/time'
+import { allOf, type Db, raw, type Sql, sql } from '#runtime/db/db'
+import type { PageQuery } from './query.ts'
+
+/** Where a list's items come from. Every source has the columns `id` and `create_date`. */
+export type Source = {
+  /** What to select. */
+  columns: Sql
+  /** The table or join, as it stands after `from`. */
+  from: Sql
+  /** The alias that owns `id` and `create_date`. */
+  alias: string
+  /** Whose items these are; holds for deleted ones too, so that a deleted item stays a valid cursor. */
+  scope: Sql
+  /** What the client asked for; part of what a cursor is bound to. */
+  filters: (Sql | undefined)[]
+  /** Hides deleted items from pages without making their ids unknown as cursors. */
+  visible?: Sql
+}
+
+export type Page<Row> = { rows: Row[]; hasNext: boolean; hasPrev: boolean }
+
+type Keyed = { id: string }
+
+/**
+ * Reads one page by keyset on (create_date, id), so that a page at any depth costs what the first one costs.
+ * The fast path is a single query: the cursor is looked up inside it, and only an empty answer is examined further.
+ */
+export async function readPage<Row extends Keyed>(
+  db: Db,
+  source: Source,
+  page: PageQuery,
+): Promise<Page<Row>> {
+  const cursorId = page.pageAfter ?? page.pageBefore
+  if (cursorId === undefined) return firstPage(db, source, page)
+  const backwards = page.pageBefore !== undefined
+  const rows = await read<Row>(db, source, page, { cursorId, backwards })
+  if (rows.length > 0) return trim(rows, page, backwards)
+  const state = await cursorState(db, source, page, cursorId)
+  if (state === 'unknown') throw cursorUnknown(page)
+  if (state === 'filtered') return firstPage(db, source, page)
+  return backwards ? firstPage(db, source, page) : { rows: [], hasNext: false, hasPrev: false }
+}
+
+async function firstPage<Row extends Keyed>(db: Db, source: Source, page: PageQuery): Promise<Page<Row>> {
+  const rows = await read<Row>(db, source, page)
+  return { rows: rows.slice(0, page.pageSize), hasNext: rows.length > page.pageSize, hasPrev: false }
+}
+
+function trim<Row>(rows: Row[], page: PageQuery, backwards: boolean): Page<Row> {
+  const more = rows.length > page.pageSize
+  const kept = rows.slice(0, page.pageSize)
+  return backwards
+    ? { rows: kept.reverse(), hasNext: true, hasPrev: more }
+    : { rows: kept, hasNext: more, hasPrev: true }
+}
+
+type Anchor = { cursorId: string; backwards: boolean }
+
+/** One row more than the page holds, to know whether there is a further one. */
+function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Promise<Row[]> {
+  const { alias } = source
+  const descending = (page.order === 'DESC') !== (anchor?.backwards ?? false)
+  const direction = raw(descending ? 'desc' : 'asc')
+  const at = raw(`${alias}.create_date`)
+  const id = raw(`${alias}.id`)
+  const past =
+    anchor &&
+    sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (select ${at}, ${id} from ${source.from}
+    where ${allOf([source.scope, ...inRange(page, alias), ...source.filters])} and ${id} = ${anchor.cursorId})`
+  const where = allOf([source.scope, source.visible, ...inRange(page, alias), ...source.filters, past])
+  return db.all<Row>(sql`select ${source.columns} from ${source.from} where ${where}
+    order by ${at} ${direction}, ${id} ${direction} limit ${page.pageSize + 1}`)
+}
+
+function inRange(page: PageQuery, alias: string): Sql[] {
+  const at = raw(`${alias}.create_date`)
+  const upTo = sql`${at} <= ${formatInstant(page.toMs)}`
+  return page.fromMs === undefined ? [upTo] : [upTo, sql`${at} >= ${formatInstant(page.fromMs)}`]
+}
+
+async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: string) {
+  const matched = allOf([...inRange(page, source.alias), ...source.filters])
+  const row = await db.maybe<{ matched: boolean }>(sql`select ${matched} as matched from ${source.from}
+    where ${source.scope} and ${raw(`${source.alias}.id`)} = ${cursorId}`)
+  if (!row) return 'unknown'
+  return row.matched ? 'matched' : 'filtered'
+}
+
+function cursorUnknown(page: PageQuery): ApiError {
+  const location = page.pageAfter ? 'pageAfter' : 'pageBefore'
+  const message = `Cannot find the item of the page cursor ${location}: start again from the first page.`
+  return new ApiError('cursorNotFound', message, [
+    { error: 'invalid_value', message, location, invalidValue: page.pageAfter ?? page.pageBefore },
+  ])
+}

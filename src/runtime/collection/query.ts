@@ -1,0 +1,96 @@
+import Type, { type TProperties } from 'typebox'
+import { ApiError, invalid } from '#lib/errors'
+import { isUuid } from '#lib/ids'
+import { formatInstant, parseInstant } from '#lib/time'
+
+/** What a list route grants beyond its own filters. */
+export type Collection = {
+  pageSizeDefault: number
+  pageSizeMax: number
+  /** Whether the client may choose `order`. */
+  order: boolean
+}
+
+export const walletCollection: Collection = { pageSizeDefault: 10, pageSizeMax: 50, order: false }
+export const orderedWalletCollection: Collection = { ...walletCollection, order: true }
+export const businessCollection: Collection = { pageSizeDefault: 50, pageSizeMax: 50, order: false }
+
+/** One page as asked for, checked and with its defaults filled in. */
+export type PageQuery = {
+  fromMs: number | undefined
+  toMs: number
+  pageSize: number
+  pageAfter: string | undefined
+  pageBefore: string | undefined
+  order: 'ASC' | 'DESC'
+}
+
+/** The query parameters that every list of this kind takes. */
+export function collectionProperties(collection: Collection): TProperties {
+  const date = (description: string) =>
+    Type.Optional(Type.String({ description, examples: ['2026-01-01T00:00:00.000Z'] }))
+  return {
+    from: date('Inclusive start of the range applied to createDate, RFC 3339.'),
+    to: date('Inclusive end of the range applied to createDate, RFC 3339. Default: the time of the request.'),
+    pageSize: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        default: collection.pageSizeDefault,
+        description: `Items per page; more than ${collection.pageSizeMax} is taken as ${collection.pageSizeMax}.`,
+      }),
+    ),
+    pageBefore: Type.Optional(Type.String({ description: 'The page that ends right before this item.' })),
+    pageAfter: Type.Optional(Type.String({ description: 'The page that starts right after this item.' })),
+    ...(collection.order && {
+      order: Type.Optional(
+        Type.Enum(['ASC', 'DESC'], { default: 'DESC', description: 'Order by createDate.' }),
+      ),
+    }),
+  }
+}
+
+/** Checks the shared parameters; `receivedMs` is the default of `to`. */
+export function parsePageQuery(
+  collection: Collection,
+  query: Record<string, unknown>,
+  receivedMs: number,
+): PageQuery {
+  const pageAfter = cursor('pageAfter', query)
+  const pageBefore = cursor('pageBefore', query)
+  if (pageAfter && pageBefore)
+    throw invalid('pageBefore', 'cannot be combined with pageAfter: send one of them', pageBefore)
+  return {
+    fromMs: instant('from', query),
+    toMs: instant('to', query) ?? receivedMs,
+    pageSize: Math.min(Number(query['pageSize'] ?? collection.pageSizeDefault), collection.pageSizeMax),
+    pageAfter,
+    pageBefore,
+    order: collection.order && query['order'] === 'ASC' ? 'ASC' : 'DESC',
+  }
+}
+
+function cursor(name: string, query: Record<string, unknown>): string | undefined {
+  const value = query[name]
+  if (value === undefined) return undefined
+  if (isUuid(value)) return value.toLowerCase()
+  throw new ApiError(
+    'cursorNotUuid',
+    `The page cursor ${name} is not a UUID: follow the addresses of the Link header.`,
+    [
+      {
+        error: 'pattern_mismatch',
+        message: `${name} is not a UUID`,
+        location: name,
+        invalidValue: String(value).slice(0, 200),
+      },
+    ],
+  )
+}
+
+function instant(name: string, query: Record<string, unknown>): number | undefined {
+  const value = query[name]
+  if (value === undefined) return undefined
+  const atMs = parseInstant(value)
+  if (atMs !== undefined) return atMs
+  throw invalid(name, `must be an RFC 3339 instant with its offset, such as ${formatInstant(0)}`, value)
+}

@@ -1,0 +1,67 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+
+/** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
+export type Config = {
+  dataDir: string
+  databaseUrl: string | undefined
+  databaseConnectionsMax: number
+  host: string
+  port: number
+  /** The address that links and console pages carry; derived from host and port when unset. */
+  publicUrl: string | undefined
+  /** 32 bytes as 64 hexadecimal digits: opens every key at rest. Unset: kept in `root.key` of the data directory. */
+  rootKey: string | undefined
+  logLevel: string
+  bodyBytesMax: number
+  /** Requests per second for one API key; 0 switches the limit off. */
+  requestsPerSecondMax: number
+  /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrl": "https://…"}]`. */
+  networks: { blockchain: string; rpcUrl: string }[]
+}
+
+export type Environment = Record<string, string | undefined>
+
+/** Reads the environment; `overrides` are what the command line said. This is the only reader of the environment. */
+export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
+  const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
+  return {
+    dataDir: environment['BEZANT_DATA_DIR'] ?? join(homedir(), '.bezant'),
+    databaseUrl: environment['DATABASE_URL'] || undefined,
+    databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
+    host: environment['BEZANT_HOST'] ?? '127.0.0.1',
+    port: integer(environment, 'BEZANT_PORT', 4020),
+    publicUrl: environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined,
+    rootKey: environment['BEZANT_ROOT_KEY'] || undefined,
+    logLevel: environment['BEZANT_LOG_LEVEL'] ?? 'info',
+    bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
+    requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    networks: networksOf(environment),
+    ...given,
+  }
+}
+
+function integer(environment: Environment, name: string, fallback: number): number {
+  const text = environment[name]
+  if (text === undefined || text === '') return fallback
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
+  return Number(text)
+}
+
+function networksOf(environment: Environment): Config['networks'] {
+  const text = environment['BEZANT_NETWORKS']
+  if (!text) return []
+  try {
+    const list = JSON.parse(text) as unknown
+    if (!Array.isArray(list)) throw new Error('not a list')
+    return list.map((item) => {
+      if (typeof item?.blockchain !== 'string' || typeof item?.rpcUrl !== 'string')
+        throw new Error('bad item')
+      return { blockchain: item.blockchain, rpcUrl: item.rpcUrl }
+    })
+  } catch {
+    throw new Error(
+      'BEZANT_NETWORKS must be JSON such as [{"blockchain":"BASE","rpcUrl":"https://node.example"}]',
+    )
+  }
+}

@@ -1,0 +1,133 @@
+import pg from 'pg'
+import { render, type Sql } from './sql.ts'
+
+export { allOf, join, raw, type Sql, sql } from './sql.ts'
+
+/** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
+export type Db = {
+  /** Every row. */
+  all<Row>(query: Sql): Promise<Row[]>
+  /** Exactly one row; anything else is a bug and throws. */
+  one<Row>(query: Sql): Promise<Row>
+  /** The first row, if there is one. */
+  maybe<Row>(query: Sql): Promise<Row | undefined>
+  /** How many rows were written. */
+  run(query: Sql): Promise<number>
+  /** Runs `work` in one database transaction; inside one it joins it, so that a verb can be part of a larger one. */
+  tx<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+  /** Several statements in one string, for migrations only. */
+  script(text: string): Promise<void>
+}
+
+/** The pool of a process, with what only a whole process needs. */
+export type Database = Db & {
+  /** Calls `onNotice` for every NOTIFY on `channel`; the connection is renewed when it breaks. */
+  listen(channel: string, onNotice: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+export type Connection =
+  | { url: string }
+  | { host: string; port: number; user: string; database: string; password?: string }
+
+const types = {
+  int8: 20,
+  numeric: 1700,
+  timestamptz: 1184,
+}
+
+const parsers = new pg.TypeOverrides()
+parsers.setTypeParser(types.int8, Number)
+parsers.setTypeParser(types.numeric, BigInt)
+parsers.setTypeParser(types.timestamptz, instantFromText)
+
+/** "2026-11-21 01:02:03.4+00" to "2026-11-21T01:02:03.400Z" without a Date, which costs more than the query. */
+function instantFromText(text: string): string {
+  const [seconds = '', fraction = ''] = text.replace('+00', '').split('.')
+  return `${seconds.replace(' ', 'T')}.${fraction.padEnd(3, '0')}Z`
+}
+
+/** Opens a pool; `maxConnections` bounds it. Every session is in UTC. */
+export function openDatabase(connection: Connection, maxConnections = 16): Database {
+  const where = 'url' in connection ? { connectionString: connection.url } : connection
+  const settings = { ...where, types: parsers, options: '-c timezone=UTC', application_name: 'bezant' }
+  const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
+  pool.on('error', () => undefined)
+  const db = callsOn((text, values) => pool.query(text, values))
+  return {
+    ...db,
+    tx: (work) => inTransaction(pool, work),
+    script: async (text) => void (await pool.query(text)),
+    listen: (channel, onNotice) => listen(settings, channel, onNotice),
+    close: () => pool.end(),
+  }
+}
+
+type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+
+function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
+  const send = async (piece: Sql) => {
+    const { text, values } = render(piece)
+    return query(text, values)
+  }
+  return {
+    all: async <Row>(piece: Sql) => (await send(piece)).rows as Row[],
+    one: async <Row>(piece: Sql) => {
+      const { rows } = await send(piece)
+      if (rows.length !== 1) throw new Error(`expected one row, got ${rows.length}: ${render(piece).text}`)
+      return rows[0] as Row
+    },
+    maybe: async <Row>(piece: Sql) => (await send(piece)).rows[0] as Row | undefined,
+    run: async (piece) => (await send(piece)).rowCount ?? 0,
+  }
+}
+
+async function inTransaction<Result>(pool: pg.Pool, work: (tx: Db) => Promise<Result>): Promise<Result> {
+  const client = await pool.connect()
+  let broken: Error | undefined
+  try {
+    await client.query('begin')
+    const tx: Db = {
+      ...callsOn((text, values) => client.query(text, values)),
+      tx: (inner) => inner(tx),
+      script: async (text) => void (await client.query(text)),
+    }
+    const result = await work(tx)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => (broken = failure))
+    throw error
+  } finally {
+    client.release(broken)
+  }
+}
+
+async function listen(settings: pg.ClientConfig, channel: string, onNotice: (payload: string) => void) {
+  let client: pg.Client | undefined
+  let closed = false
+  const connect = async (): Promise<void> => {
+    const next = new pg.Client(settings)
+    next.on('notification', (notice) => onNotice(notice.payload ?? ''))
+    next.on('error', () => undefined)
+    next.on('end', () => {
+      if (!closed) setTimeout(() => void connect().catch(() => undefined), 500).unref()
+    })
+    await next.connect()
+    await next.query(`listen ${pg.escapeIdentifier(channel)}`)
+    client = next
+  }
+  await connect()
+  return async () => {
+    closed = true
+    await client?.end()
+  }
+}
+
+/** The SQLSTATE of a database error, to tell a broken constraint from a lost connection. */
+export const sqlState = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
+
+/** The name of the constraint that a database error reports. */
+export const constraintOf = (error: unknown): string | undefined =>
+  typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : undefined

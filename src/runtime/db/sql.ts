@@ -1,0 +1,47 @@
+/** A piece of SQL with its values apart; pieces nest, so a filter is written once and used anywhere. */
+export type Sql = { readonly text: readonly string[]; readonly values: readonly unknown[] }
+
+/** sql`select * from wallets where id = ${id} and ${condition}`: a value becomes a parameter, a piece is spliced in. */
+export function sql(parts: TemplateStringsArray, ...inserts: unknown[]): Sql {
+  const text: string[] = [parts[0]!]
+  const values: unknown[] = []
+  inserts.forEach((insert, index) => {
+    const following = parts[index + 1]!
+    if (isSql(insert)) {
+      text[text.length - 1] += insert.text[0]!
+      text.push(...insert.text.slice(1))
+      values.push(...insert.values)
+      text[text.length - 1] += following
+    } else {
+      values.push(insert)
+      text.push(following)
+    }
+  })
+  return { text, values }
+}
+
+/** Text that is not a value: a column name or direction chosen by our own code, never by a client. */
+export const raw = (text: string): Sql => ({ text: [text], values: [] })
+
+export function join(pieces: readonly Sql[], separator: string): Sql {
+  if (pieces.length === 0) return raw('')
+  return pieces.reduce((left, right) => sql`${left}${raw(separator)}${right}`)
+}
+
+/** All pieces must hold; no piece means true. */
+export const allOf = (pieces: readonly (Sql | undefined)[]): Sql => {
+  const present = pieces.filter((piece): piece is Sql => piece !== undefined)
+  return present.length === 0 ? raw('true') : sql`(${join(present, ') and (')})`
+}
+
+/** The text with `$1`, `$2` … and the values, as the driver takes them. */
+export function render(piece: Sql): { text: string; values: unknown[] } {
+  const text = piece.text.reduce(
+    (built, part, index) => (index === 0 ? part : `${built}$${index}${part}`),
+    '',
+  )
+  return { text, values: [...piece.values] }
+}
+
+const isSql = (value: unknown): value is Sql =>
+  typeof value === 'object' && value !== null && 'text' in value && 'values' in value

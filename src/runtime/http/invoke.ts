@@ -1,0 +1,78 @@
+import { ApiError } from '#lib/errors'
+import { fingerprintOf } from '#lib/json'
+import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
+import type { RequestScope } from '#runtime/scope'
+import type { Endpoint, Idempotent, Input } from './endpoint.ts'
+
+export type Invocation = { result: unknown; replayed: boolean }
+
+type AnyInput = Input<Record<string, unknown>, Record<string, unknown>, Record<string, unknown>>
+
+/**
+ * Runs one request's verb. Order: idempotent replay, then work outside the database (`prepare`),
+ * then the verb in one `tx`. Only an accepted request binds its key; a refused one leaves nothing.
+ */
+export async function invoke(
+  endpoint: Endpoint<never>,
+  ctx: RequestScope,
+  input: AnyInput,
+): Promise<Invocation> {
+  const run = endpoint as unknown as {
+    prepare?: (ctx: RequestScope, input: AnyInput) => Promise<unknown>
+    verb: (ctx: RequestScope, input: AnyInput, prepared: unknown) => Promise<unknown>
+    idempotent?: Idempotent<RequestScope>
+  }
+  const once = run.idempotent && bindingOf(endpoint, ctx, input)
+  if (run.idempotent && once) {
+    const replay = await replayOf(run.idempotent, ctx, once)
+    if (replay) return replay
+  }
+  const prepared = await run.prepare?.(ctx, input)
+  if (endpoint.method === 'GET') return { result: await run.verb(ctx, input, prepared), replayed: false }
+  const outcome = await inOneTx(ctx, async (inTx) => {
+    if (once && !(await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs)))
+      return { lost: true as const }
+    const result = await run.verb(inTx, input, prepared)
+    if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
+    return { lost: false as const, result }
+  })
+  if (!outcome.lost) return { result: outcome.result, replayed: false }
+  const replay = await replayOf(run.idempotent!, ctx, once!)
+  if (!replay) throw new ApiError('unavailable', 'A twin of this request is being decided: send it again.')
+  return replay
+}
+
+async function inOneTx<Result>(
+  ctx: RequestScope,
+  work: (inTx: RequestScope) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await ctx.database.tx((tx) => work({ ...ctx, db: tx }))
+  } catch (error) {
+    await Promise.all(ctx.afterRollback.map((act) => act()))
+    throw error
+  }
+}
+
+type Once = BindingKey & { fingerprint: Buffer }
+
+function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput): Once {
+  const { idempotencyKey, entitySecretCiphertext: _, ...body } = input.body
+  return {
+    entityId: ctx.entity.id,
+    operation: endpoint.operationId,
+    key: String(idempotencyKey).toLowerCase(),
+    fingerprint: fingerprintOf({ params: input.params, query: input.query, body }),
+  }
+}
+
+async function replayOf(
+  once: Idempotent<RequestScope>,
+  ctx: RequestScope,
+  binding: Once,
+): Promise<Invocation | undefined> {
+  const before = await findBinding(ctx.db, binding)
+  if (!before?.resourceId) return undefined
+  if (!before.fingerprint.equals(binding.fingerprint)) throw new ApiError(once.conflict)
+  return { result: await once.reload(ctx, before.resourceId), replayed: true }
+}

@@ -1,0 +1,112 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { invalid } from '#lib/errors'
+import type { Authenticate } from '#runtime/auth/authenticate'
+import { linkHeader } from '#runtime/collection/link'
+import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
+import type { RequestScope, Scope } from '#runtime/scope'
+import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
+import { invoke } from './invoke.ts'
+import { bodySchema, openApiRoute, pathsOf, querySchema } from './schemas.ts'
+import { type Check, checkOf } from './validate.ts'
+
+export type Registration = {
+  scope: Scope
+  authenticate: Authenticate
+  widen: (ctx: RequestScope) => RequestScope
+}
+
+/** Registers one operation under its documented path and its aliases. Without `auth: 'none'` it denies by default. */
+export function registerEndpoint(
+  server: FastifyInstance,
+  registration: Registration,
+  endpoint: Endpoint<never>,
+): void {
+  const handler = handlerOf(registration, endpoint)
+  const [path, ...aliases] = pathsOf(endpoint.path)
+  const route = {
+    method: endpoint.method,
+    handler,
+    validatorCompiler: () => () => true,
+    serializerCompiler: () => JSON.stringify,
+  }
+  server.route({ ...route, url: path!, schema: openApiRoute(endpoint) })
+  for (const url of aliases) server.route({ ...route, url, schema: { hide: true } as object })
+}
+
+function handlerOf({ scope, authenticate, widen }: Registration, endpoint: Endpoint<never>) {
+  const params = endpoint.params && checkOf(endpoint.params, 'params')
+  const querying = querySchema(endpoint)
+  const query = querying && checkOf(querying, 'query')
+  const bodied = bodySchema(endpoint)
+  const body = bodied && checkOf(bodied, 'body')
+  return async (request: FastifyRequest, reply: FastifyReply) => {
+    const caller = endpoint.auth === 'none' ? nobody : await authenticate(request.headers.authorization)
+    const receivedMs = scope.clock.nowMs()
+    const input = parse({ params, query, body }, endpoint, request, receivedMs)
+    const ctx = widen({
+      ...scope,
+      ...caller,
+      db: scope.database,
+      requestId: request.id,
+      receivedMs,
+      afterRollback: [],
+    })
+    const { result, replayed } = await invoke(endpoint, ctx, input)
+    return send(reply, endpoint, ctx, request, input.page, result, replayed)
+  }
+}
+
+const nobody = { entity: { id: '', environment: 'TEST', appId: '' }, actor: 'anybody' } as const
+
+type Checks = { params?: Check | undefined; query?: Check | undefined; body?: Check | undefined }
+
+function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyRequest, receivedMs: number) {
+  const params = { ...(request.params as Record<string, unknown>) }
+  // An empty parameter means "not given": client libraries write `name=` for an empty string.
+  const query = Object.fromEntries(
+    Object.entries(request.query as object).filter(([, value]) => value !== ''),
+  )
+  const body = endpoint.body ? (request.body ?? {}) : {}
+  checks.params?.(params)
+  checks.query?.(query)
+  if (typeof body !== 'object' || Array.isArray(body)) throw invalid('body', 'must be a JSON object', body)
+  checks.body?.(body)
+  const page = endpoint.collection
+    ? parsePageQuery(endpoint.collection, query, receivedMs)
+    : (undefined as unknown as PageQuery)
+  return { params, query, body: body as Record<string, unknown>, page }
+}
+
+function send(
+  reply: FastifyReply,
+  endpoint: Endpoint<never>,
+  ctx: RequestScope,
+  request: FastifyRequest,
+  page: PageQuery,
+  result: unknown,
+  replayed: boolean,
+) {
+  const declared = endpoint.status ?? 200
+  if (isAnswer(result)) return reply.status(result.status).send(wrap(endpoint, result.data))
+  if (endpoint.collection) return sendList(reply, endpoint, ctx, request, page, result as ListResult)
+  if (declared === 204) return reply.status(204).send()
+  return reply.status(replayed ? 200 : declared).send(wrap(endpoint, result))
+}
+
+const wrap = (endpoint: Endpoint<never>, data: unknown) =>
+  data === undefined ? undefined : endpoint.enveloped === false ? data : { data }
+
+function sendList(
+  reply: FastifyReply,
+  endpoint: Endpoint<never>,
+  ctx: RequestScope,
+  request: FastifyRequest,
+  page: PageQuery,
+  { found, items, extra }: ListResult,
+) {
+  const path = request.url.split('?')[0]!
+  const query = request.query as Record<string, unknown>
+  const link = linkHeader({ baseUrl: ctx.config.publicUrl ?? '', path, query, page, found })
+  const name = endpoint.collection?.items
+  return reply.header('Link', link).send({ data: name ? { ...extra, [name]: items } : items })
+}

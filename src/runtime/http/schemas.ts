@@ -1,0 +1,95 @@
+import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
+import { errorKinds } from '#lib/error-kinds'
+import { collectionProperties } from '#runtime/collection/query'
+import type { Endpoint } from './endpoint.ts'
+
+/** The query as it is validated and documented: the route's own filters and, for a list, the shared parameters. */
+export function querySchema(endpoint: Endpoint<never>): TObject | undefined {
+  if (!endpoint.collection) return endpoint.query
+  return Type.Object({
+    ...endpoint.query?.properties,
+    ...collectionProperties(endpoint.collection),
+  } as TProperties)
+}
+
+/** The body, with `idempotencyKey` where the operation takes one. */
+export function bodySchema(endpoint: Endpoint<never>): TObject | undefined {
+  if (!endpoint.body || !endpoint.idempotent) return endpoint.body
+  const key = Type.String({
+    format: 'uuid',
+    description: 'A UUID that makes repeating this request harmless.',
+  })
+  return Type.Object(
+    { idempotencyKey: key, ...endpoint.body.properties } as TProperties,
+    requiredOf(endpoint.body),
+  )
+}
+
+const requiredOf = (schema: TObject) => ({
+  description: (schema as { description?: string }).description ?? '',
+})
+
+/** The body of a success, with its envelope. */
+export function responseSchema(endpoint: Endpoint<never>): TSchema | undefined {
+  if (!endpoint.response) return undefined
+  if (endpoint.enveloped === false) return endpoint.response
+  return Type.Object({ data: endpoint.response })
+}
+
+export const errorSchema = Type.Object({
+  code: Type.Integer(),
+  message: Type.String(),
+  errors: Type.Optional(
+    Type.Array(
+      Type.Object({
+        error: Type.String(),
+        message: Type.String(),
+        location: Type.String(),
+        invalidValue: Type.Optional(Type.Unknown()),
+        constraints: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+      }),
+    ),
+  ),
+})
+
+/**
+ * The addresses an operation answers at: the documented one, then those that the specification writes
+ * without the product prefix. Fastify's parameter form.
+ */
+export function pathsOf(path: string): string[] {
+  const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
+  const short = url.replace(/^\/v1\/w3s/, '').replace(/^\/v1/, '')
+  return short === url || url === '/v1/faucet/drips' ? [url] : [url, short]
+}
+
+/** The schema object of one route as the OpenAPI generator reads it. */
+export function openApiRoute(endpoint: Endpoint<never>): object {
+  const success = endpoint.status ?? 200
+  const response = responseSchema(endpoint)
+  const statuses = new Map<number, string[]>()
+  for (const name of endpoint.errors) {
+    const { status, code, text } = errorKinds[name]
+    statuses.set(status, [...(statuses.get(status) ?? []), `${code}: ${text}`])
+  }
+  const failures = [...statuses].map(([status, lines]) => [
+    status,
+    { description: lines.join('\n\n'), ...errorSchema },
+  ])
+  return {
+    operationId: endpoint.operationId,
+    summary: endpoint.summary,
+    tags: [endpoint.tag],
+    ...(endpoint.auth === 'apiKey' && { security: [{ apiKey: [] }] }),
+    ...(endpoint.params && { params: endpoint.params }),
+    ...(querySchema(endpoint) && { querystring: querySchema(endpoint) }),
+    ...(bodySchema(endpoint) && { body: bodySchema(endpoint) }),
+    response: {
+      [success]: response
+        ? { description: 'Success', ...response }
+        : { type: 'null', description: 'Success' },
+      ...(success === 201 &&
+        endpoint.idempotent && { 200: { description: 'A repeated request', ...response } }),
+      ...Object.fromEntries(failures),
+    },
+  }
+}

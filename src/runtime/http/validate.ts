@@ -1,0 +1,149 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import type { TSchema } from 'typebox'
+import { isDecimal } from '#lib/amounts'
+import { ApiError, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
+import { isHex } from '#lib/hex'
+import { isUuid } from '#lib/ids'
+import { parseInstant } from '#lib/time'
+
+/** Unknown fields are ignored, so nothing is removed or refused for being extra. */
+const settings = { allErrors: true, strict: false, removeAdditional: false, verbose: true } as const
+
+const bodies = withFormats(new Ajv({ ...settings, coerceTypes: false }))
+/** Query and path arrive as text: "10" is an integer there, "true" a boolean. */
+const texts = withFormats(new Ajv({ ...settings, coerceTypes: true }))
+
+function withFormats(ajv: Ajv): Ajv {
+  ajv.addFormat('uuid', isUuid)
+  ajv.addFormat('date-time', (text) => parseInstant(text) !== undefined)
+  ajv.addFormat('decimal', isDecimal)
+  ajv.addFormat('hex', (text) => isHex(text))
+  return ajv
+}
+
+export type Part = 'params' | 'query' | 'body'
+export type Check = (value: unknown) => void
+
+/** Compiles `schema` into a check that throws the documented error naming every bad field. */
+export function checkOf(schema: TSchema, part: Part): Check {
+  const compiled: ValidateFunction = (part === 'body' ? bodies : texts).compile(schema)
+  return (value) => {
+    if (!compiled(value)) throw refusal(compiled.errors ?? [], part)
+  }
+}
+
+/** Whether a response has the documented shape; for tests. */
+export function compileResponse(schema: TSchema): ValidateFunction {
+  return bodies.compile(schema)
+}
+
+function refusal(errors: ErrorObject[], part: Part): ApiError {
+  const fields = errors
+    .filter((error) => !['anyOf', 'oneOf', 'if', 'allOf'].includes(error.keyword))
+    .slice(0, 20)
+  const shown = (fields.length > 0 ? fields : errors.slice(0, 1)).map(fieldErrorOf)
+  const badId =
+    part === 'params' &&
+    errors.find((error) => error.keyword === 'format' && error.params['format'] === 'uuid')
+  const kind = badId ? 'idNotUuid' : 'invalidRequest'
+  const reasons = shown.map((field) => field.message).join('; ')
+  return new ApiError(
+    kind,
+    `${badId ? 'The id in the address is not a UUID.' : 'API parameter invalid.'} ${reasons}.`,
+    shown,
+  )
+}
+
+type Told = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
+
+function fieldErrorOf(error: ErrorObject): FieldError {
+  const { error: name, reason, constraints = {} } = tell(error)
+  const location = locationOf(error)
+  const field: FieldError = { error: name, message: `${location} ${reason}`, location, constraints }
+  if (name !== 'required') field.invalidValue = shorten(error.data)
+  return field
+}
+
+function tell(error: ErrorObject): Told {
+  const params = error.params as Record<string, unknown>
+  switch (error.keyword) {
+    case 'required':
+      return { error: 'required', reason: 'is missing: send it' }
+    case 'minimum':
+    case 'exclusiveMinimum':
+      return {
+        error: 'min_value',
+        reason: `must be at least ${params['limit']}`,
+        constraints: { min: params['limit'] },
+      }
+    case 'maximum':
+    case 'exclusiveMaximum':
+      return {
+        error: 'max_value',
+        reason: `must be at most ${params['limit']}`,
+        constraints: { max: params['limit'] },
+      }
+    case 'minLength':
+    case 'maxLength':
+      return lengthTold(error)
+    case 'pattern':
+      return {
+        error: 'pattern_mismatch',
+        reason: `must match ${params['pattern']}`,
+        constraints: { pattern: params['pattern'] },
+      }
+    case 'format':
+      return {
+        error: 'pattern_mismatch',
+        reason: formatReasons[String(params['format'])] ?? `must be a ${params['format']}`,
+      }
+    case 'enum':
+      return {
+        error: 'invalid_value',
+        reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+      }
+    case 'const':
+      return { error: 'invalid_value', reason: `must be ${JSON.stringify(params['allowedValue'])}` }
+    case 'type':
+      return { error: 'invalid_value', reason: `must be of type ${params['type']}` }
+    case 'minItems':
+    case 'maxItems':
+      return {
+        error: 'length_outside_bounds',
+        reason: `must have ${error.keyword === 'minItems' ? 'at least' : 'at most'} ${params['limit']} items`,
+      }
+    default:
+      return { error: 'invalid_value', reason: error.message ?? 'is invalid' }
+  }
+}
+
+const formatReasons: Record<string, string> = {
+  uuid: 'must be a UUID',
+  'date-time': 'must be an RFC 3339 instant with its offset, such as 2026-01-01T00:00:00.000Z',
+  decimal: 'must be a decimal number as a string, such as "12.50"',
+  hex: 'must be 0x and an even number of hexadecimal digits',
+}
+
+function lengthTold(error: ErrorObject): Told {
+  const schema = error.parentSchema as { minLength?: number; maxLength?: number }
+  const min = schema.minLength ?? 0
+  const { maxLength: max } = schema
+  const reason =
+    max === undefined ? `must have at least ${min} characters` : `must have ${min} to ${max} characters`
+  return { error: 'length_outside_bounds', reason, constraints: max === undefined ? { min } : { min, max } }
+}
+
+/** "/amounts/0" and a missing "id" become "amounts[0].id". */
+function locationOf(error: ErrorObject): string {
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
+  if (error.keyword === 'required')
+    path.push(String((error.params as Record<string, unknown>)['missingProperty']))
+  const text = path.reduce(
+    (built, step) => (/^\d+$/.test(step) ? `${built}[${step}]` : built ? `${built}.${step}` : step),
+    '',
+  )
+  return text === '' ? 'body' : text
+}

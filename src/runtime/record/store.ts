@@ -1,0 +1,36 @@
+import { newId } from '#lib/ids'
+import { type Db, sql } from '#runtime/db/db'
+
+export type Change = {
+  entityId: string
+  /** Who did it: `key:<id>` for a request, the engine's name otherwise. */
+  actor: string
+  /** What happened, as `<resource>.<past tense>`, for example `transaction.initiated`. */
+  type: string
+  resourceId: string
+  /** What a reader of the event needs; never a secret. */
+  data?: Record<string, unknown>
+  requestId?: string | undefined
+}
+
+/**
+ * Appends the event and the audit entry of each change, in the `tx` that makes the change.
+ * Both tables are append-only; `events` is the outbox that notifications are made from.
+ */
+export async function recordChanges(tx: Db, atMs: number, changes: readonly Change[]): Promise<void> {
+  if (changes.length === 0) return
+  const at = new Date(atMs).toISOString()
+  const ids = changes.map(() => newId(atMs))
+  const entities = changes.map((change) => change.entityId)
+  const types = changes.map((change) => change.type)
+  const resources = changes.map((change) => change.resourceId)
+  const actors = changes.map((change) => change.actor)
+  const requests = changes.map((change) => change.requestId ?? null)
+  const data = changes.map((change) => JSON.stringify(change.data ?? {}))
+  await tx.run(sql`insert into events (entity_id, id, type, resource_id, data, create_date)
+    select e, i, t, r, d::jsonb, ${at} from unnest(${entities}::uuid[], ${ids}::uuid[], ${types}::text[],
+      ${resources}::text[], ${data}::text[]) as row(e, i, t, r, d)`)
+  await tx.run(sql`insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
+    select e, i, a, t, r, q, ${at} from unnest(${entities}::uuid[], ${ids}::uuid[], ${actors}::text[],
+      ${types}::text[], ${resources}::text[], ${requests}::text[]) as row(e, i, a, t, r, q)`)
+}

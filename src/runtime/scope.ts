@@ -1,0 +1,32 @@
+import type { Clock } from '#lib/time'
+import type { Config } from './config.ts'
+import type { Database, Db } from './db/db.ts'
+import type { Log } from './log/log.ts'
+
+/** What every piece of work has at hand, whoever asked for it. */
+export type Scope = {
+  config: Config
+  database: Database
+  /** The pool, or the `tx` that the current work is part of. */
+  db: Db
+  clock: Clock
+  log: Log
+}
+
+export type Environment = 'TEST' | 'LIVE'
+
+/** Who asks, through which key, in which request. */
+export type Caller = {
+  entity: { id: string; environment: Environment; appId: string }
+  actor: string
+  requestId: string
+}
+
+/** A request's scope: `tx` makes the same scope with its `db` inside one database transaction. */
+export type RequestScope = Scope &
+  Caller & {
+    /** The instant this request was received, in milliseconds: the default of `to`. */
+    receivedMs: number
+    /** What must be written although the request's `tx` was rolled back, such as a ciphertext that was shown. */
+    afterRollback: (() => Promise<void>)[]
+  }
