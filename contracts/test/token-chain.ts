@@ -25,7 +25,7 @@ export const people = {
 
 export const tokenAddress: Address = '0x036CbD53842c5426634e7929541eC2318f3dCF7e'
 /** The same code with empty storage, for initialisation. */
-export const blankAddress: Address = '0x00000000000000000000000000000000000B1a2c'
+export const blankAddress: Address = '0x00000000000000000000000000000000000b1a2c'
 export const zeroAddress: Address = '0x0000000000000000000000000000000000000000'
 
 export const openingState = {
@@ -68,11 +68,12 @@ export async function startTokenChain() {
     .extend(publicActions)
     .extend(walletActions)
   const stop = async () => {
+    const ended = once(node, 'exit')
     node.kill('SIGTERM')
-    if (node.exitCode === null) await once(node, 'exit')
+    await ended
     rmSync(directory, { recursive: true, force: true })
   }
-  return { client, url, stop, token: { address: tokenAddress, abi: stablecoinAbi } as const }
+  return { client, stop, token: { address: tokenAddress, abi: stablecoinAbi } as const }
 }
 
 function genesis() {

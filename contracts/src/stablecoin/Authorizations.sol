@@ -23,6 +23,11 @@ abstract contract Authorizations is TypedData {
     event AuthorizationUsed(address indexed authorizer, bytes32 indexed nonce);
     event AuthorizationCanceled(address indexed authorizer, bytes32 indexed nonce);
 
+    modifier onlyPayee(address to) {
+        require(to == msg.sender, "FiatTokenV2: caller must be the payee");
+        _;
+    }
+
     /// @notice Whether the nonce of `authorizer` has been used or cancelled.
     function authorizationState(address authorizer, bytes32 nonce) external view returns (bool) {
         return _spent[authorizer][nonce];
@@ -40,7 +45,8 @@ abstract contract Authorizations is TypedData {
         bytes32 r,
         bytes32 s
     ) external {
-        _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
+        bytes memory signature = abi.encodePacked(r, s, v);
+        _move(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature);
     }
 
     /// @notice As above, with the signature in one piece; a contract's may have any form.
@@ -53,7 +59,7 @@ abstract contract Authorizations is TypedData {
         bytes32 nonce,
         bytes memory signature
     ) external {
-        _transferWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
+        _move(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature);
     }
 
     /// @notice Moves `value` as `from` signed; only the payee may call. Valid strictly between the two times (seconds).
@@ -67,8 +73,9 @@ abstract contract Authorizations is TypedData {
         uint8 v,
         bytes32 r,
         bytes32 s
-    ) external {
-        _receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, abi.encodePacked(r, s, v));
+    ) external onlyPayee(to) {
+        bytes memory signature = abi.encodePacked(r, s, v);
+        _move(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature);
     }
 
     /// @notice As above, with the signature in one piece; a contract's may have any form.
@@ -80,8 +87,8 @@ abstract contract Authorizations is TypedData {
         uint256 validBefore,
         bytes32 nonce,
         bytes memory signature
-    ) external {
-        _receiveWithAuthorization(from, to, value, validAfter, validBefore, nonce, signature);
+    ) external onlyPayee(to) {
+        _move(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature);
     }
 
     /// @notice Makes an unused nonce unusable, as `authorizer` signed; anybody may call.
@@ -94,7 +101,8 @@ abstract contract Authorizations is TypedData {
         _cancelAuthorization(authorizer, nonce, signature);
     }
 
-    function _transferWithAuthorization(
+    function _move(
+        bytes32 typehash,
         address from,
         address to,
         uint256 value,
@@ -103,29 +111,9 @@ abstract contract Authorizations is TypedData {
         bytes32 nonce,
         bytes memory signature
     ) private whenNotPaused notBlacklisted(from) notBlacklisted(to) {
-        _requireTimely(validAfter, validBefore);
-        bytes32 structHash = keccak256(
-            abi.encode(TRANSFER_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
-        );
-        _spend(from, nonce, structHash, signature);
-        emit AuthorizationUsed(from, nonce);
-        _transfer(from, to, value);
-    }
-
-    function _receiveWithAuthorization(
-        address from,
-        address to,
-        uint256 value,
-        uint256 validAfter,
-        uint256 validBefore,
-        bytes32 nonce,
-        bytes memory signature
-    ) private whenNotPaused notBlacklisted(from) notBlacklisted(to) {
-        require(to == msg.sender, "FiatTokenV2: caller must be the payee");
-        _requireTimely(validAfter, validBefore);
-        bytes32 structHash = keccak256(
-            abi.encode(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce)
-        );
+        require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
+        require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
+        bytes32 structHash = keccak256(abi.encode(typehash, from, to, value, validAfter, validBefore, nonce));
         _spend(from, nonce, structHash, signature);
         emit AuthorizationUsed(from, nonce);
         _transfer(from, to, value);
@@ -138,12 +126,7 @@ abstract contract Authorizations is TypedData {
         emit AuthorizationCanceled(authorizer, nonce);
     }
 
-    function _requireTimely(uint256 validAfter, uint256 validBefore) private view {
-        require(block.timestamp > validAfter, "FiatTokenV2: authorization is not yet valid");
-        require(block.timestamp < validBefore, "FiatTokenV2: authorization is expired");
-    }
-
-    /// @dev Signature before nonce or nonce before signature is the same to an honest caller; the nonce is cheaper.
+    /// @dev The signature covers the nonce, so that spending it is the whole of the protection against replay.
     function _spend(address authorizer, bytes32 nonce, bytes32 structHash, bytes memory signature) private {
         require(!_spent[authorizer][nonce], "FiatTokenV2: authorization is used or canceled");
         require(_isSigned(authorizer, structHash, signature), "FiatTokenV2: invalid signature");

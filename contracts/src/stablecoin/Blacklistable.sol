@@ -19,7 +19,7 @@ abstract contract Blacklistable is Ownable {
     }
 
     modifier notBlacklisted(address account) {
-        require(!isBlacklisted(account), "Blacklistable: account is blacklisted");
+        _requireNotBlacklisted(account);
         _;
     }
 
@@ -49,6 +49,11 @@ abstract contract Blacklistable is Ownable {
     function updateBlacklister(address newBlacklister) external onlyOwner {
         require(newBlacklister != address(0), "Blacklistable: new blacklister is the zero address");
         _setBlacklister(newBlacklister);
+    }
+
+    // A function for the sake of code size, as in Pausable.
+    function _requireNotBlacklisted(address account) private view {
+        require(!isBlacklisted(account), "Blacklistable: account is blacklisted");
     }
 
     function _setBlacklister(address newBlacklister) internal {

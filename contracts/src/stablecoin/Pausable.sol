@@ -15,7 +15,7 @@ abstract contract Pausable is Ownable {
     event PauserChanged(address indexed newAddress);
 
     modifier whenNotPaused() {
-        require(!_paused, "Pausable: paused");
+        _requireNotPaused();
         _;
     }
 
@@ -50,6 +50,11 @@ abstract contract Pausable is Ownable {
     function updatePauser(address newPauser) external onlyOwner {
         require(newPauser != address(0), "Pausable: new pauser is the zero address");
         _setPauser(newPauser);
+    }
+
+    // A function, because the body of a modifier is copied into every function that carries it.
+    function _requireNotPaused() private view {
+        require(!_paused, "Pausable: paused");
     }
 
     function _setPauser(address newPauser) internal {

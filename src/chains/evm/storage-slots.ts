@@ -1,4 +1,4 @@
-import { type Address, concat, type Hex, isAddress, keccak256, pad, stringToBytes, toHex } from 'viem'
+import { type Address, concat, type Hex, isAddress, keccak256, stringToBytes, toHex } from 'viem'
 
 /** Contract storage as a genesis file writes it: 32-byte slot to 32-byte value, both 0x-prefixed; zero words left out. */
 export type ContractStorage = Record<Hex, Hex>
@@ -8,8 +8,13 @@ export type StoragePlace = { slot: bigint; offset: number; sizeBytes: number }
 
 /** The slot of `mapping(address => …)[key]` for a mapping declared at `slot`. */
 export function addressMappingSlot(slot: bigint, key: Address): bigint {
-  if (!isAddress(key, { strict: false })) throw new RangeError(`Not an EVM address: ${key}`)
-  return BigInt(keccak256(concat([pad(key, { size: 32 }), toHex(slot, { size: 32 })])))
+  return BigInt(keccak256(concat([toHex(addressWord(key), { size: 32 }), toHex(slot, { size: 32 })])))
+}
+
+/** An address as the number it is; letter case is not checked. RangeError when it is not 20 bytes of hex. */
+export function addressWord(address: Address): bigint {
+  if (!isAddress(address, { strict: false })) throw new RangeError(`Not an EVM address: ${address}`)
+  return BigInt(address)
 }
 
 /** A string of up to 31 bytes as solc stores it in its own slot: the bytes left-aligned, twice the length at the end. */

@@ -1,5 +1,6 @@
 import {
   addressMappingSlot,
+  addressWord,
   type ContractStorage,
   packStorage,
   type StoragePlace,
@@ -58,7 +59,7 @@ export function stablecoinStorage(state: StablecoinState): ContractStorage {
 }
 
 function role(name: string, address: Address): bigint {
-  const value = BigInt(address)
+  const value = addressWord(address)
   if (value === 0n) throw new RangeError(`The ${name} of a stablecoin cannot be the zero address`)
   return value
 }

@@ -1,0 +1,87 @@
+import {
+  type Abi,
+  type Address,
+  BaseError,
+  type ContractFunctionArgs,
+  type ContractFunctionName,
+  ContractFunctionRevertedError,
+  encodeFunctionData,
+  type Hex,
+  parseEventLogs,
+} from 'viem'
+import type { PrivateKeyAccount } from 'viem/accounts'
+import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
+import { type TokenChain, tokenAddress } from './token-chain.ts'
+
+type WriteName = ContractFunctionName<typeof stablecoinAbi, 'nonpayable'>
+type WriteArgs<name extends WriteName> = ContractFunctionArgs<typeof stablecoinAbi, 'nonpayable', name> &
+  readonly unknown[]
+
+/** Sends a call to the token, waits for its block, and gives back what was decoded of its logs and the gas used. */
+export async function send<name extends WriteName>(
+  { client }: TokenChain,
+  account: PrivateKeyAccount,
+  functionName: name,
+  args: WriteArgs<name>,
+  address: Address = tokenAddress,
+) {
+  const data = calldata(functionName, args)
+  const receipt = await client.sendTransactionSync({ account, to: address, data })
+  if (receipt.status !== 'success') throw new Error(`${functionName} was reverted in its block`)
+  const logs = parseEventLogs({ abi: stablecoinAbi, logs: receipt.logs })
+  if (logs.length !== receipt.logs.length) throw new Error('A log of the token is not in its ABI')
+  return {
+    gasUsed: receipt.gasUsed,
+    events: logs.map(({ eventName, args }) => ({ eventName, args: { ...args } })),
+  }
+}
+
+/** Puts the call into a block without a dry run; whether it succeeded there. */
+export async function mined<name extends WriteName>(
+  { client }: TokenChain,
+  account: PrivateKeyAccount,
+  functionName: name,
+  args: WriteArgs<name>,
+): Promise<boolean> {
+  const data = calldata(functionName, args)
+  const receipt = await client.sendTransactionSync({
+    account,
+    to: tokenAddress,
+    data,
+    gas: 300_000n,
+    throwOnReceiptRevert: false,
+  })
+  return receipt.status === 'success'
+}
+
+/** The reason the token gives for refusing a call; an Error when it does not refuse. */
+export async function refusal<name extends WriteName>(
+  { client }: TokenChain,
+  account: PrivateKeyAccount,
+  functionName: name,
+  args: WriteArgs<name>,
+  address: Address = tokenAddress,
+): Promise<string> {
+  try {
+    await client.simulateContract({ address, abi: stablecoinAbi as Abi, functionName, args, account })
+  } catch (error) {
+    const reverted =
+      error instanceof BaseError && error.walk((cause) => cause instanceof ContractFunctionRevertedError)
+    if (reverted instanceof ContractFunctionRevertedError && reverted.reason) return reverted.reason
+    throw error
+  }
+  throw new Error(`${functionName} was not refused`)
+}
+
+/** The two parts of a 65-byte signature that a contract takes apart as v, r, s. */
+export function splitSignature(signature: Hex): [v: number, r: Hex, s: Hex] {
+  return [
+    Number.parseInt(signature.slice(130), 16),
+    `0x${signature.slice(2, 66)}`,
+    `0x${signature.slice(66, 130)}`,
+  ]
+}
+
+function calldata(functionName: WriteName, args: readonly unknown[]): Hex {
+  return encodeFunctionData({ abi: stablecoinAbi as Abi, functionName, args })
+}
