@@ -1,0 +1,126 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { Network } from '#chains/network'
+import type { Log } from '#runtime/log/log'
+import { type Mining, miningEvery, setsMining } from './mining.ts'
+import type { LocalNode } from './node.ts'
+import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
+import { requestsIn } from './requests.ts'
+import type { Reply } from './rpc.ts'
+
+/** How a chain's state outlives its node, or does not. */
+export type Keeper = {
+  /** Starts (or adopts) a node with everything that was kept, mining as it should. */
+  open(mining: Mining): Promise<LocalNode>
+  /** Sends on a request that may change the chain, keeping what a later `open` needs. */
+  write(node: LocalNode, body: Buffer): Promise<Reply>
+  /** Makes everything up to now durable without the journal. */
+  persist(node: LocalNode): Promise<void>
+  /** Persists for the last time and lets go of the files; the node is ended by the caller. */
+  close(node: LocalNode): Promise<void>
+}
+
+export type Chain = {
+  network: Network
+  rpcUrl: string
+  nodeUrl(): string
+  pid(): number
+  /** Sets what looks at every request from now on, or nothing. */
+  intercept(hook: Intercept | undefined): void
+  persist(): Promise<void>
+  stop(): Promise<void>
+}
+
+export type ChainOptions = {
+  network: Network
+  keeper: Keeper
+  blockTimeMs: number | undefined
+  proxyPort: number | undefined
+  log: Log
+}
+
+const restartAttempts = 5
+const endGraceMs = 1000
+
+/** One local chain: its node, kept alive, behind its published address. */
+export async function startChain(options: ChainOptions): Promise<Chain> {
+  const { network, keeper, log } = options
+  const mining = miningEvery(options.blockTimeMs)
+  let hook: Intercept | undefined
+  let isStopping = false
+  let node = await keeper.open(mining)
+  let ready = Promise.resolve(node)
+
+  const watch = (started: LocalNode) => {
+    node = started
+    started.exited.then((reason) => {
+      if (isStopping) return
+      log.error(
+        { blockchain: network.blockchain, reason },
+        'The local node ended unexpectedly; starting it again',
+      )
+      ready = reopen(keeper, mining, log, () => isStopping)
+      ready.then(watch, (error) =>
+        log.error({ blockchain: network.blockchain, error }, 'The local chain is down'),
+      )
+    })
+  }
+  watch(node)
+
+  const write = async (body: Buffer) => {
+    if (body.includes('utomine') || body.includes('Mining')) {
+      if (requestsIn(body)?.some(setsMining)) mining.release()
+    }
+    return keeper.write(await ready, body)
+  }
+  let proxy: ChainProxy
+  try {
+    const target = async () => (await ready).url
+    proxy = await startProxy({ target, write, intercept: () => hook, port: options.proxyPort })
+  } catch (error) {
+    isStopping = true
+    await node.end(0)
+    throw error
+  }
+  const stop = async () => {
+    if (isStopping) return
+    isStopping = true
+    mining.release()
+    await proxy.close()
+    const last = await ready.catch(() => node)
+    try {
+      await keeper.close(last)
+    } finally {
+      await last.end(endGraceMs)
+    }
+  }
+  return {
+    network,
+    rpcUrl: proxy.url,
+    nodeUrl: () => node.url,
+    pid: () => node.pid,
+    intercept: (next) => {
+      hook = next
+    },
+    persist: async () => keeper.persist(await ready),
+    stop,
+  }
+}
+
+async function reopen(
+  keeper: Keeper,
+  mining: Mining,
+  log: Log,
+  isStopping: () => boolean,
+): Promise<LocalNode> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const node = await keeper.open(mining)
+      if (isStopping()) await node.end(0)
+      return node
+    } catch (error) {
+      if (attempt === restartAttempts || isStopping()) throw error
+      log.warn({ error }, 'The local node could not be started again; trying once more')
+      await delay(attempt * 500)
+    }
+  }
+}

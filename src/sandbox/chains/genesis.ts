@@ -1,0 +1,60 @@
+import type { Network, NetworkToken } from '#chains/network'
+import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
+import { faucetAccount, issuerAccount } from '../constants.ts'
+
+type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
+
+/** Where contracts with addresses known beforehand are deployed from (EIP-2470 style, by a keyless transaction). */
+export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
+const create2DeployerCode =
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
+
+const zeroWord = `0x${'0'.repeat(64)}`
+const zeroAddress = `0x${'0'.repeat(40)}`
+const maxUint256 = 2n ** 256n - 1n
+/** A billion native coins: more than any test spends, small enough that sums stay readable. */
+const faucetBalance = 10n ** 27n
+const issuerBalance = 10n ** 22n
+
+export type GenesisOptions = { timestampS: number; gasLimit: bigint }
+
+/** The genesis file of a local chain: its stablecoins are there, initialised, from block 0. The node adds the development accounts. */
+export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOptions) {
+  const alloc: Record<string, AllocatedAccount> = {
+    [faucetAccount.address]: { balance: hex(faucetBalance) },
+    [issuerAccount.address]: { balance: hex(issuerBalance) },
+    [create2Deployer]: { balance: '0x0', nonce: '0x1', code: create2DeployerCode },
+  }
+  for (const token of network.tokens) alloc[token.address] = stablecoinAccount(token)
+  return {
+    config: { chainId: network.chainId },
+    nonce: '0x0',
+    timestamp: hex(BigInt(timestampS)),
+    extraData: '0x',
+    gasLimit: hex(gasLimit),
+    difficulty: '0x0',
+    mixHash: zeroWord,
+    coinbase: zeroAddress,
+    alloc,
+  }
+}
+
+function stablecoinAccount(token: NetworkToken): AllocatedAccount {
+  const storage = stablecoinStorage({
+    name: token.name,
+    symbol: token.symbol,
+    currency: token.currency,
+    decimals: token.decimals,
+    owner: issuerAccount.address,
+    masterMinter: issuerAccount.address,
+    pauser: issuerAccount.address,
+    blacklister: issuerAccount.address,
+    minters: [{ address: faucetAccount.address, allowance: maxUint256 }],
+    balances: [],
+  })
+  return { balance: '0x0', nonce: '0x1', code: runtimeBytecode, storage }
+}
+
+function hex(value: bigint): string {
+  return `0x${value.toString(16)}`
+}

@@ -1,0 +1,127 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { anvilBinary } from './binary.ts'
+import { call } from './rpc.ts'
+
+/** A running node: a child of ours, or one adopted from an earlier process. */
+export type LocalNode = {
+  pid: number
+  url: string
+  /** Resolves, with what is known of the reason, when the process has ended. */
+  exited: Promise<string>
+  /** Ends the process: SIGTERM, then SIGKILL after `graceMs`. Resolves when it is gone. */
+  end(graceMs: number): Promise<void>
+}
+
+export type NodeOptions = {
+  chainId: number
+  gasLimit: bigint
+  /** The node's overflow of old states goes here; holding the chain's name, it is also how we recognise our nodes. */
+  cacheDir: string
+  source: { init: string } | { state: string }
+  /** Taken if free, so that addresses people noted stay valid. */
+  port?: number | undefined
+  /** Told at once, so that a process of ours is known to whoever cleans up, even if it never gets ready. */
+  onSpawn: (spawned: { pid: number; port: number }) => void
+}
+
+const startTimeoutMs = 60_000
+const startAttempts = 3
+
+/** Starts a node that mines nothing yet. Retries when another process takes the chosen port first. */
+export async function startNode(options: NodeOptions): Promise<LocalNode> {
+  const binary = anvilBinary()
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort(attempt === 1 ? options.port : undefined)
+    try {
+      return await spawnNode(binary, port, options)
+    } catch (error) {
+      if (attempt === startAttempts || !/in use|AddrInUse/i.test(String(error))) throw error
+    }
+  }
+}
+
+async function spawnNode(binary: string, port: number, options: NodeOptions): Promise<LocalNode> {
+  // A group of its own: Ctrl-C reaches us only, so that the state is written before the node ends.
+  const errorPath = join(options.cacheDir, 'errors.log')
+  // A file, not a pipe: a node that outlives us must not break on writing to nobody.
+  const errorFile = openSync(errorPath, 'w')
+  const child = spawn(binary, nodeArguments(port, options), {
+    detached: true,
+    stdio: ['ignore', 'ignore', errorFile],
+  })
+  closeSync(errorFile)
+  if (child.pid !== undefined) options.onSpawn({ pid: child.pid, port })
+  const node = ownedNode(child, `http://127.0.0.1:${port}`, () => lastErrors(errorPath))
+  const ended = node.exited.then((reason) => {
+    throw new Error(`The local node for chain ${options.chainId} did not start: ${reason}`)
+  })
+  const aborted = new AbortController()
+  try {
+    await Promise.race([ended, answering(node.url, options.chainId, aborted.signal)])
+  } catch (error) {
+    await node.end(0)
+    throw error
+  } finally {
+    aborted.abort()
+  }
+  return node
+}
+
+function nodeArguments(port: number, { chainId, gasLimit, cacheDir, source }: NodeOptions): string[] {
+  const state = 'init' in source ? ['--init', source.init] : ['--load-state', source.state]
+  return [
+    ...['--host', '127.0.0.1', '--port', String(port), '--chain-id', String(chainId)],
+    ...['--gas-limit', String(gasLimit), '--slots-in-an-epoch', '1', '--no-request-size-limit'],
+    ...['--no-mining', '--quiet', '--cache-path', cacheDir, ...state],
+  ]
+}
+
+function ownedNode(child: ChildProcess, url: string, errors: () => string): LocalNode {
+  const exited = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message))
+    child.once('exit', (code, signal) => resolve(`${errors()} (exit code ${code}, signal ${signal})`.trim()))
+  })
+  const end = async (graceMs: number) => {
+    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+    child.kill(graceMs > 0 ? 'SIGTERM' : 'SIGKILL')
+    const timer = setTimeout(() => child.kill('SIGKILL'), graceMs)
+    await exited
+    clearTimeout(timer)
+  }
+  return { pid: child.pid ?? 0, url, exited, end }
+}
+
+function lastErrors(path: string): string {
+  try {
+    return readFileSync(path, 'utf8').slice(-2000).trim()
+  } catch {
+    return ''
+  }
+}
+
+/** Resolves when the node answers with the right chain id. */
+export async function answering(url: string, chainId: number, signal?: AbortSignal): Promise<void> {
+  const deadline = performance.now() + startTimeoutMs
+  while (!signal?.aborted) {
+    const answer = await call<string>(url, 'eth_chainId').catch(() => undefined)
+    if (answer !== undefined && Number(answer) === chainId) return
+    if (performance.now() > deadline) throw new Error(`No local node answers at ${url} for chain ${chainId}`)
+    await delay(10)
+  }
+}
+
+/** A free loopback port: the preferred one, or any. */
+export function freePort(preferred?: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', (error) => (preferred ? resolve(freePort()) : reject(error)))
+    server.listen(preferred ?? 0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number }
+      server.close(() => resolve(port))
+    })
+  })
+}

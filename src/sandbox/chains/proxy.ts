@@ -1,0 +1,198 @@
+import {
+  Agent,
+  createServer,
+  request as httpRequest,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { WebSocket, WebSocketServer } from 'ws'
+import { mayChange } from './requests.ts'
+import type { Reply } from './rpc.ts'
+
+/**
+ * Decides what becomes of a request before the node sees it: 'forward' it, 'drop' the connection unanswered, or answer
+ * with a body of its own. It may take its time. Faults are injected here.
+ */
+export type Intercept = (request: { body: Buffer }) => Promise<'forward' | 'drop' | { body: string }>
+
+export type ProxyOptions = {
+  /** The node's address, once there is one: it changes when the node is started again. */
+  target: () => Promise<string>
+  /** Forwards a request that may change the chain and returns the answer for the client. */
+  write: (body: Buffer) => Promise<Reply>
+  intercept: () => Intercept | undefined
+  port?: number | undefined
+}
+
+export type ChainProxy = { url: string; port: number; close(): Promise<void> }
+
+const bodyLimitBytes = 512 * 1024 * 1024
+const hopHeaders = new Set([
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'host',
+  'upgrade',
+])
+
+/** The published address of a chain, HTTP and WebSocket on one port: reads stream through untouched. */
+export async function startProxy(options: ProxyOptions): Promise<ChainProxy> {
+  const agent = new Agent({ keepAlive: true, maxSockets: 512, maxFreeSockets: 64 })
+  const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
+    serve(options, agent, incoming, outgoing).catch((error) => fail(outgoing, error))
+  })
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: bodyLimitBytes,
+    perMessageDeflate: false,
+  })
+  server.on('upgrade', (incoming: IncomingMessage, socket: Duplex, head: Buffer) => {
+    sockets.handleUpgrade(incoming, socket, head, (client) => joinSockets(options, client))
+  })
+  await listen(server, options.port)
+  const { port } = server.address() as AddressInfo
+  const close = async () => {
+    for (const client of sockets.clients) client.terminate()
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+    server.closeAllConnections()
+    agent.destroy()
+    await closed
+  }
+  return { url: `http://127.0.0.1:${port}`, port, close }
+}
+
+/** Listens on the preferred port when it is free, else on any. */
+function listen(server: Server, port = 0): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => (port === 0 ? reject(error) : resolve(listen(server, 0))))
+    server.listen(port, '127.0.0.1', () => {
+      server.removeAllListeners('error')
+      resolve()
+    })
+  })
+}
+
+async function serve(
+  options: ProxyOptions,
+  agent: Agent,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+) {
+  const body = await readBody(incoming)
+  const verdict = await options.intercept()?.({ body })
+  if (verdict === 'drop') return void incoming.socket.destroy()
+  if (typeof verdict === 'object') return void sendJson(outgoing, 200, verdict.body)
+  if (incoming.method === 'POST' && mayChange(body)) {
+    const reply = await options.write(body)
+    outgoing.writeHead(reply.status, ownHeaders(reply.headers))
+    return void outgoing.end(reply.body)
+  }
+  await passThrough(await options.target(), agent, body, incoming, outgoing)
+}
+
+function passThrough(
+  target: string,
+  agent: Agent,
+  body: Buffer,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...ownHeaders(incoming.headers), 'content-length': body.length }
+    const upstream = httpRequest(
+      target + incoming.url,
+      { method: incoming.method, agent, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, ownHeaders(answer.headers))
+        answer.pipe(outgoing)
+        answer.on('error', reject)
+        outgoing.on('close', () => {
+          upstream.destroy()
+          resolve()
+        })
+      },
+    )
+    upstream.on('error', reject)
+    upstream.end(body)
+  })
+}
+
+function ownHeaders(headers: IncomingMessage['headers']): Record<string, string | string[]> {
+  const kept = Object.entries(headers).filter(([name, value]) => value !== undefined && !hopHeaders.has(name))
+  return Object.fromEntries(kept) as Record<string, string | string[]>
+}
+
+function readBody(incoming: IncomingMessage): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let sizeBytes = 0
+    incoming.on('data', (chunk: Buffer) => {
+      sizeBytes += chunk.length
+      if (sizeBytes > bodyLimitBytes) incoming.destroy(new Error('The request is larger than 512 MiB'))
+      else chunks.push(chunk)
+    })
+    incoming.on('error', reject)
+    incoming.on('end', () => resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks)))
+  })
+}
+
+/** The client's socket and one of its own to the node; what may change the chain takes the same way as over HTTP. */
+function joinSockets(options: ProxyOptions, client: WebSocket): void {
+  const upstream = options.target().then((target) => openSocket(target.replace('http', 'ws'), client))
+  upstream.catch(() => client.terminate())
+  let previous: Promise<unknown> = upstream
+  client.on('message', (data: Buffer, isBinary: boolean) => {
+    previous = previous
+      .then(() => relay(options, client, upstream, data, isBinary))
+      .catch(() => client.terminate())
+  })
+  client.on('error', () => client.terminate())
+  client.on('close', () => upstream.then((socket) => socket.terminate()).catch(() => {}))
+}
+
+async function relay(
+  options: ProxyOptions,
+  client: WebSocket,
+  upstream: Promise<WebSocket>,
+  data: Buffer,
+  isBinary: boolean,
+): Promise<void> {
+  const verdict = await options.intercept()?.({ body: data })
+  if (verdict === 'drop') return client.terminate()
+  if (typeof verdict === 'object') return client.send(verdict.body)
+  if (mayChange(data)) {
+    // Not awaited: requests on one socket have no promised order, and waiting would make senders take turns.
+    options.write(data).then(
+      (reply) => client.send(reply.body.toString()),
+      () => client.terminate(),
+    )
+    return
+  }
+  const socket = await upstream
+  socket.send(data, { binary: isBinary })
+}
+
+function openSocket(url: string, client: WebSocket): Promise<WebSocket> {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, { maxPayload: bodyLimitBytes, perMessageDeflate: false })
+    socket.on('message', (data: Buffer, isBinary: boolean) => client.send(data, { binary: isBinary }))
+    socket.on('open', () => resolve(socket))
+    socket.on('error', reject)
+    socket.on('close', () => client.terminate())
+  })
+}
+
+function fail(outgoing: ServerResponse, error: unknown): void {
+  const message = `The local node did not answer: ${error instanceof Error ? error.message : String(error)}`
+  if (outgoing.headersSent || outgoing.destroyed) return void outgoing.destroy()
+  sendJson(outgoing, 502, JSON.stringify({ jsonrpc: '2.0', id: null, error: { code: -32603, message } }))
+}
+
+function sendJson(outgoing: ServerResponse, status: number, body: string): void {
+  outgoing.writeHead(status, { 'content-type': 'application/json', 'access-control-allow-origin': '*' })
+  outgoing.end(body)
+}
