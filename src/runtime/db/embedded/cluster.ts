@@ -1,5 +1,6 @@
-import { access, readdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { randomBytes } from 'node:crypto'
+import { access, open, readdir, rename, rm } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import type { Binaries } from './binaries.ts'
 import { here, run } from './command.ts'
 import { copyTree } from './copy-tree.ts'
@@ -21,52 +22,79 @@ export type Cluster = {
 
 export const port = 5432
 
-const directoryOf = { persistent: 'postgres', ephemeral: 'postgres-ephemeral' }
+const persistentName = 'postgres'
+const ephemeralPrefix = 'ephemeral-'
+const draftSuffix = '.new'
 
-/** Makes the data directory's cluster ready to be started: whole, and with nothing running on it. */
+/** Where the cluster is or will be. An ephemeral one stands beside a persistent one and never touches it. */
+export function clusterPath(directory: DataDirectory, durability: Durability): string {
+  const name = durability === 'persistent' ? persistentName : ephemeralPrefix + randomBytes(4).toString('hex')
+  return join(directory.path, name)
+}
+
+/** Makes a cluster ready to be started: whole, and with nothing running on it. The caller holds the lock. */
 export async function prepareCluster(
   directory: DataDirectory,
-  durability: Durability,
+  path: string,
   binaries: Binaries,
   owner: Owner | undefined,
   log: EmbeddedLog,
 ): Promise<Cluster> {
   await clearLeftovers(directory, log)
-  const path = join(directory.path, directoryOf[durability])
-  if (!(await exists(join(path, 'PG_VERSION')))) {
-    const draft = `${path}.new`
-    await copyTree(await findTemplate(binaries, owner), draft, { owner })
-    if (durability === 'persistent') await sync(binaries, draft, owner)
-    await rename(draft, path)
-  }
-  const shortPath = join(directory.shortPath, directoryOf[durability])
+  const durability = basename(path) === persistentName ? 'persistent' : 'ephemeral'
+  if (!(await exists(path))) await createCluster(path, durability, binaries, owner)
+  const shortPath = join(directory.shortPath, basename(path))
   await endOrphans(path, socketIn(shortPath), log)
   return { path, shortPath, name: await clusterName(path), durability, owner }
 }
 
 export async function removeCluster(cluster: Cluster): Promise<void> {
-  await rm(cluster.path, { recursive: true, force: true, maxRetries: 5 })
+  await removeTree(cluster.path)
 }
 
-export function socketIn(directory: string): string {
-  return join(directory, `.s.PGSQL.${port}`)
+/** Copies the template under another name first, so that a cluster is whole if it is there at all. */
+async function createCluster(
+  path: string,
+  durability: Durability,
+  binaries: Binaries,
+  owner: Owner | undefined,
+): Promise<void> {
+  const draft = path + draftSuffix
+  await copyTree(await findTemplate(binaries, owner), draft, { owner })
+  if (durability === 'ephemeral') return rename(draft, path)
+  // Commits are only as durable as the files beneath them, which were just copied, and their name.
+  const args = ['-D', here(draft, owner), '--sync-only']
+  await run({ program: binaries.initdb, args, cluster: draft, owner })
+  await rename(draft, path)
+  await syncDirectory(join(path, '..'))
 }
 
-/** What a killed process leaves: a half-copied cluster, and an ephemeral one with perhaps its server. */
+/** What killed processes leave: half-copied clusters, and ephemeral ones with perhaps their server. */
 async function clearLeftovers(directory: DataDirectory, log: EmbeddedLog): Promise<void> {
   for (const name of await readdir(directory.path)) {
     const path = join(directory.path, name)
-    if (name === directoryOf.ephemeral) {
+    if (name.startsWith(ephemeralPrefix)) {
       await endOrphans(path, socketIn(join(directory.shortPath, name)), log)
-    } else if (!Object.values(directoryOf).some((cluster) => name === `${cluster}.new`)) continue
-    await rm(path, { recursive: true, force: true, maxRetries: 5 })
+      await removeTree(path)
+    } else if (name === persistentName + draftSuffix) {
+      await removeTree(path)
+    }
   }
 }
 
-/** Commits are only as durable as the files beneath them, and these were just copied. */
-function sync(binaries: Binaries, cluster: string, owner: Owner | undefined): Promise<void> {
-  const at = { cluster, owner }
-  return run({ program: binaries.initdb, args: ['-D', here(cluster, owner), '--sync-only'], ...at })
+function socketIn(directory: string): string {
+  return join(directory, `.s.PGSQL.${port}`)
+}
+
+async function removeTree(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true, maxRetries: 5 })
+}
+
+async function syncDirectory(path: string): Promise<void> {
+  // Windows neither can nor needs to.
+  if (process.platform === 'win32') return
+  const handle = await open(path)
+  await handle.sync().finally(() => handle.close())
 }
 
 function exists(path: string): Promise<boolean> {

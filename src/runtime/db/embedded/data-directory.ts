@@ -1,59 +1,71 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readdir, realpath, rm, symlink } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { EmbeddedPostgresError } from './errors.ts'
+import { basename, dirname, join, resolve } from 'node:path'
+import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 
 export type DataDirectory = {
   path: string
-  /** The same directory by a name short enough for the path of a unix socket. */
+  /** The same directory by a name short enough for the path of a unix socket; for nothing else than sockets. */
   shortPath: string
-  /** Removes the short name, if one had to be made. */
-  forget: () => Promise<void>
+  /** The symbolic link that had to be made for it, if any. */
+  alias?: string
 }
 
-// sockaddr_un holds 107 bytes on Linux and 103 on macOS; the longest name bound below is 40 bytes.
-const longestPathBytes = 60
+// sockaddr_un holds 107 bytes on Linux and 103 on macOS; the longest socket's name below takes 33, an alias 24.
+const longestPathBytes = 70
+const longestAliasBytes = 24
 
-/** Makes the directory if asked to (else it must exist) and finds a short name for it. */
-export async function openDataDirectory(directory: string, create: boolean): Promise<DataDirectory> {
+/** Makes the data directory if it is missing. */
+export async function createDataDirectory(directory: string): Promise<DataDirectory> {
   const wanted = resolve(directory)
   try {
-    if (create) await mkdir(wanted, { recursive: true, mode: 0o700 })
-    const path = await realpath(wanted)
-    if (Buffer.byteLength(path) <= longestPathBytes || process.platform === 'win32') {
-      return { path, shortPath: path, forget: async () => {} }
-    }
-    return await alias(path)
+    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    return await shorten(await realpath(wanted))
   } catch (error) {
-    const code = create ? 'UNUSABLE' : 'NOT_RUNNING'
-    const reason = error instanceof Error ? error.message : String(error)
     throw new EmbeddedPostgresError(
-      code,
-      create
-        ? `The data directory ${wanted} cannot be used: ${reason}. Give another one with --data-dir.`
-        : `No sandbox is running on ${wanted}: ${reason}.`,
+      'UNUSABLE',
+      `The data directory ${wanted} cannot be used (${(error as Error).message}). Give another one with --data-dir, ${USE_A_SERVER}.`,
       error,
     )
   }
 }
 
-/** Removes the short names that killed processes left for this directory; only the holder of its lock may. */
-export async function sweepAliases(directory: DataDirectory): Promise<void> {
-  const prefix = aliasPrefix(directory.path)
-  for (const name of await readdir(tmpdir())) {
-    const path = join(tmpdir(), name)
-    if (name.startsWith(prefix) && !directory.shortPath.startsWith(path)) {
-      await rm(path, { recursive: true, force: true }).catch(() => undefined)
-    }
-  }
+/** Opens a data directory that another process made. */
+export async function openDataDirectory(directory: string): Promise<DataDirectory> {
+  const wanted = resolve(directory)
+  const path = await realpath(wanted).catch((error) => {
+    throw notRunning(wanted, error)
+  })
+  return shorten(path)
 }
 
-async function alias(path: string): Promise<DataDirectory> {
-  const home = await mkdtemp(join(tmpdir(), aliasPrefix(path)))
-  const shortPath = join(home, 'd')
-  await symlink(path, shortPath)
-  return { path, shortPath, forget: () => rm(home, { recursive: true, force: true }) }
+export async function closeDataDirectory(directory: DataDirectory): Promise<void> {
+  if (directory.alias) await removeAlias(directory.alias, directory)
+}
+
+/** Removes an alias that was made for this very directory, and nothing else whatever it is asked to remove. */
+export async function removeAlias(alias: string, directory: DataDirectory): Promise<void> {
+  const home = dirname(alias)
+  if (basename(home).startsWith(aliasPrefix(directory.path))) await rm(home, { recursive: true, force: true })
+}
+
+export function notRunning(path: string, cause?: unknown): EmbeddedPostgresError {
+  return new EmbeddedPostgresError(
+    'NOT_RUNNING',
+    `No sandbox is running on ${path}. Start one there first, ${USE_A_SERVER}.`,
+    cause,
+  )
+}
+
+async function shorten(path: string): Promise<DataDirectory> {
+  if (Buffer.byteLength(path) <= longestPathBytes || process.platform === 'win32')
+    return { path, shortPath: path }
+  const fits = Buffer.byteLength(tmpdir()) + longestAliasBytes <= longestPathBytes
+  const home = await mkdtemp(join(fits ? tmpdir() : '/tmp', aliasPrefix(path)))
+  const alias = join(home, 'd')
+  await symlink(path, alias)
+  return { path, shortPath: alias, alias }
 }
 
 function aliasPrefix(path: string): string {

@@ -1,17 +1,23 @@
 import { rmdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { findBinaries } from './binaries.ts'
-import { prepareCluster, removeCluster } from './cluster.ts'
-import { type DataDirectory, openDataDirectory, sweepAliases } from './data-directory.ts'
-import { EmbeddedPostgresError } from './errors.ts'
-import { acquireLock, type Connection, findHolder, type Lock, removeLockDirectory } from './lock.ts'
+import { clusterPath, prepareCluster, removeCluster } from './cluster.ts'
+import {
+  closeDataDirectory,
+  createDataDirectory,
+  type DataDirectory,
+  notRunning,
+  openDataDirectory,
+} from './data-directory.ts'
+import { type Connection, removeLockDirectory } from './holder.ts'
+import { acquireLock, findHolder, type Lock } from './lock.ts'
 import type { EmbeddedLog } from './log.ts'
 import { type Exit, startPostmaster } from './postmaster.ts'
 import { findOwner } from './privileges.ts'
 
 export type { EmbeddedErrorCode } from './errors.ts'
 export { EmbeddedPostgresError } from './errors.ts'
-export type { Connection } from './lock.ts'
+export type { Connection } from './holder.ts'
 export type { EmbeddedLog } from './log.ts'
 
 export type EmbeddedOptions = {
@@ -36,7 +42,7 @@ const joinMs = 30_000
  * when another process holds the directory.
  */
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const directory = await openDataDirectory(options.dataDir, true)
+  const directory = await createDataDirectory(options.dataDir)
   try {
     const lock = await acquireLock(directory)
     try {
@@ -46,14 +52,14 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
       throw error
     }
   } catch (error) {
-    await directory.forget()
+    await closeDataDirectory(directory)
     throw error
   }
 }
 
 /** The server of the process that holds the data directory; waits for it while it starts. */
 export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
-  const directory = await openDataDirectory(dataDir, false)
+  const directory = await openDataDirectory(dataDir)
   try {
     const deadline = performance.now() + joinMs
     while (performance.now() < deadline) {
@@ -62,12 +68,9 @@ export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Pr
       if (holder.connection) return holder.connection
       await sleep(20)
     }
-    throw new EmbeddedPostgresError(
-      'NOT_RUNNING',
-      `No sandbox is running on ${directory.path}. Start one there first, or set DATABASE_URL to use a PostgreSQL server of your own.`,
-    )
+    throw notRunning(directory.path)
   } finally {
-    await directory.forget()
+    await closeDataDirectory(directory)
   }
 }
 
@@ -76,26 +79,26 @@ async function startLocked(
   lock: Lock,
   options: EmbeddedOptions,
 ): Promise<EmbeddedPostgres> {
-  await sweepAliases(directory)
-  const owner = await findOwner()
+  const { ephemeral, log } = options
+  const path = clusterPath(directory, ephemeral ? 'ephemeral' : 'persistent')
+  const owner = await findOwner(path)
   const binaries = await findBinaries(owner)
-  const durability = options.ephemeral ? 'ephemeral' : 'persistent'
-  const cluster = await prepareCluster(directory, durability, binaries, owner, options.log)
-  const postmaster = await startPostmaster(cluster, binaries, options.log)
+  const cluster = await prepareCluster(directory, path, binaries, owner, log)
+  const postmaster = await startPostmaster(cluster, binaries, log)
   await lock.publish(postmaster.connection)
 
   let stopping: Promise<void> | undefined
   const exited = postmaster.exited.then((exit) => {
     const expected = stopping !== undefined
-    if (!expected) options.log.error({ ...exit, cluster: cluster.path }, 'PostgreSQL ended unexpectedly')
+    if (!expected) log.error({ ...exit, cluster: cluster.path }, 'PostgreSQL ended unexpectedly')
     return { ...exit, expected }
   })
   const stop = async () => {
     await postmaster.stop()
-    if (options.ephemeral) await removeCluster(cluster)
+    if (ephemeral) await removeCluster(cluster)
     await lock.release()
-    if (options.ephemeral) await removeEmptied(directory)
-    await directory.forget()
+    if (ephemeral) await removeEmptied(directory)
+    await closeDataDirectory(directory)
   }
   return { connection: postmaster.connection, exited, stop: () => (stopping ??= stop()) }
 }

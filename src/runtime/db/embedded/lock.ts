@@ -13,18 +13,23 @@
  *
  * Holds between containers that share a volume; not between machines that share a network filesystem.
  */
-import { createHash, randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { DataDirectory } from './data-directory.ts'
+import { type DataDirectory, removeAlias } from './data-directory.ts'
 import { EmbeddedPostgresError, systemCode } from './errors.ts'
+import {
+  type Connection,
+  type Holder,
+  lockDirectory,
+  readHolder,
+  removeHolder,
+  writeHolder,
+} from './holder.ts'
+import { livePipes, raisePipe } from './lock-windows.ts'
 import { listenOn, probe } from './sockets.ts'
-
-export type Connection = { host: string; port: number; user: string; database: string }
-
-export type Holder = { flag: string; pid: number; since: string; connection?: Connection }
 
 export type Lock = {
   /** Tells those who join where the database listens. */
@@ -32,34 +37,30 @@ export type Lock = {
   release: () => Promise<void>
 }
 
-type Flag = { name: string; lower: () => Promise<void> }
+export type Flag = { name: string; lower: () => Promise<void> }
 
 const contentionMs = 10_000
-const abandonedMs = 60_000
 
 /** Takes the lock or throws `IN_USE`, having changed nothing. */
 export async function acquireLock(directory: DataDirectory): Promise<Lock> {
   const flag = await contend(directory)
-  const holder: Holder = { flag: flag.name, pid: process.pid, since: new Date().toISOString() }
+  const previous = await readHolder(directory)
+  if (previous?.alias) await removeAlias(previous.alias, directory)
+  const holder: Holder = { flag: flag.name, pid: process.pid, alias: directory.alias }
   await writeHolder(directory, holder)
   return {
     publish: (connection) => writeHolder(directory, { ...holder, connection }),
     release: async () => {
-      await rm(holderPath(directory), { force: true })
+      await removeHolder(directory)
       await flag.lower()
     },
   }
 }
 
-/** Who holds the lock, `undefined` when nobody who is alive. */
+/** Who holds the lock; `undefined` when nobody who is alive. */
 export async function findHolder(directory: DataDirectory): Promise<Holder | undefined> {
   const holder = await readHolder(directory)
   return holder && (await liveFlags(directory)).includes(holder.flag) ? holder : undefined
-}
-
-/** Removes the lock's directory, if nobody uses it. */
-export async function removeLockDirectory(directory: DataDirectory): Promise<void> {
-  await rmdir(lockPath(directory)).catch(() => undefined)
 }
 
 async function contend(directory: DataDirectory): Promise<Flag> {
@@ -69,10 +70,10 @@ async function contend(directory: DataDirectory): Promise<Flag> {
     const rivals = (await liveFlags(directory)).filter((name) => name !== mine?.name)
     if (mine && rivals.length === 0) return mine
     const holder = await readHolder(directory)
-    const held = holder !== undefined && rivals.includes(holder.flag)
-    if (held || performance.now() > deadline) {
+    const holds = holder !== undefined && rivals.includes(holder.flag)
+    if (holds || performance.now() > deadline) {
       await mine?.lower()
-      throw inUse(directory, holder)
+      throw inUse(directory, holds ? holder : undefined)
     }
     if (!mine && rivals.length === 0) {
       mine = await raise(directory)
@@ -89,18 +90,18 @@ async function contend(directory: DataDirectory): Promise<Flag> {
 async function raise(directory: DataDirectory): Promise<Flag | undefined> {
   if (process.platform === 'win32') return raisePipe(directory)
   const name = `${randomBytes(8).toString('hex')}.flag`
-  const path = join(lockPath(directory), name)
+  const path = join(lockDirectory(directory), name)
   try {
-    await mkdir(lockPath(directory), { recursive: true, mode: 0o700 })
-    const server = await listenOn(`${path}.new`)
+    await mkdir(lockDirectory(directory), { recursive: true, mode: 0o700 })
+    const server = await listenOn(join(directory.shortPath, 'lock', `${name}.new`))
     await rename(`${path}.new`, path)
     return { name, lower: () => lower(server, path) }
   } catch (error) {
-    // An ephemeral holder that just left took the empty directory with it.
+    // An ephemeral holder that just left took the empty directory with it: the caller looks again.
     if (systemCode(error) === 'ENOENT') return undefined
     throw new EmbeddedPostgresError(
       'UNUSABLE',
-      `The data directory ${directory.path} cannot be locked, because a unix socket cannot be made in it: ${(error as Error).message}. Give a directory of yours on a local disk with --data-dir.`,
+      `The data directory ${directory.path} cannot be locked, because no unix socket can be made in it (${(error as Error).message}). Give a directory of yours on a local disk with --data-dir.`,
       error,
     )
   }
@@ -111,86 +112,35 @@ async function lower(server: Server, path: string): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
-/** The names of the flags whose process lives; removes those of the dead. */
+/** The names of the flags whose process lives, sorted; removes those of the dead. */
 async function liveFlags(directory: DataDirectory): Promise<string[]> {
   if (process.platform === 'win32') return livePipes(directory)
-  const names = await readdir(lockPath(directory)).catch((error) => {
+  const names = await readdir(lockDirectory(directory)).catch((error) => {
     if (systemCode(error) === 'ENOENT') return []
     throw new EmbeddedPostgresError(
       'UNUSABLE',
-      `The lock of ${directory.path} cannot be read: ${error.message}. Start as the user who owns the directory, or give another one with --data-dir.`,
+      `The lock of ${directory.path} cannot be read (${error.message}). Start as the user who owns the directory, or give another one with --data-dir.`,
       error,
     )
   })
-  const alive = await Promise.all(
-    names.map(async (name) => {
-      const path = join(lockPath(directory), name)
-      if (name.endsWith('.flag')) {
-        const state = await probe(path)
-        if (state === 'dead') await rm(path, { force: true })
-        return state === 'alive' ? [name] : []
-      }
-      if (name.endsWith('.new')) await removeAbandoned(path)
-      return []
-    }),
-  )
-  return alive.flat().sort()
+  const flags = names.filter((name) => name.endsWith('.flag'))
+  const alive = await Promise.all(flags.map((name) => isAlive(directory, name)))
+  return flags.filter((_, index) => alive[index]).sort()
 }
 
-/** A flag on its way up listens within microseconds of being bound; one refused a minute later has no process. */
-async function removeAbandoned(path: string): Promise<void> {
-  const found = await stat(path).catch(() => undefined)
-  if (found && Date.now() - found.mtimeMs > abandonedMs && (await probe(path)) === 'dead') {
-    await rm(path, { force: true })
-  }
-}
-
-async function raisePipe(directory: DataDirectory): Promise<Flag | undefined> {
-  await mkdir(lockPath(directory), { recursive: true })
-  // A named pipe's first instance is exclusive and ends with its process: on Windows it is the whole lock.
-  const server = await listenOn(pipePath(directory)).catch((error) => {
-    if (systemCode(error) === 'EADDRINUSE') return undefined
-    throw error
-  })
-  return server && { name: 'pipe', lower: () => lower(server, pipePath(directory)) }
-}
-
-async function livePipes(directory: DataDirectory): Promise<string[]> {
-  return (await probe(pipePath(directory))) === 'alive' ? ['pipe'] : []
-}
-
-function pipePath(directory: DataDirectory): string {
-  const digest = createHash('sha256').update(directory.path.toLowerCase()).digest('hex')
-  return `\\\\.\\pipe\\bezant-${digest.slice(0, 32)}`
+async function isAlive(directory: DataDirectory, name: string): Promise<boolean> {
+  const state = await probe(join(directory.shortPath, 'lock', name))
+  if (state === 'dead') await rm(join(lockDirectory(directory), name), { force: true })
+  // The short path may be gone where the flag is not, so only the directory itself can tell that it was lowered.
+  if (state === 'gone')
+    return (await readdir(lockDirectory(directory)).catch((): string[] => [])).includes(name)
+  return state === 'alive'
 }
 
 function inUse(directory: DataDirectory, holder: Holder | undefined): EmbeddedPostgresError {
-  const who = holder
-    ? `process ${holder.pid} (since ${holder.since})`
-    : 'another process, which is just starting'
+  const who = holder ? `process ${holder.pid}` : 'another process, which is just starting or stopping'
   return new EmbeddedPostgresError(
     'IN_USE',
     `The data directory ${directory.path} is in use by ${who}. Stop that process first, or give another directory with --data-dir.`,
   )
-}
-
-async function readHolder(directory: DataDirectory): Promise<Holder | undefined> {
-  try {
-    return JSON.parse(await readFile(holderPath(directory), 'utf8')) as Holder
-  } catch {
-    return undefined
-  }
-}
-
-async function writeHolder(directory: DataDirectory, holder: Holder): Promise<void> {
-  await writeFile(`${holderPath(directory)}.draft`, `${JSON.stringify(holder)}\n`, { mode: 0o600 })
-  await rename(`${holderPath(directory)}.draft`, holderPath(directory))
-}
-
-function lockPath(directory: DataDirectory): string {
-  return join(directory.shortPath, 'lock')
-}
-
-function holderPath(directory: DataDirectory): string {
-  return join(lockPath(directory), 'holder.json')
 }

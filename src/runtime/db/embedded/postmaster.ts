@@ -9,10 +9,11 @@ import type { Binaries } from './binaries.ts'
 import { type Cluster, port } from './cluster.ts'
 import { here, start } from './command.ts'
 import { EmbeddedPostgresError } from './errors.ts'
-import type { Connection } from './lock.ts'
+import type { Connection } from './holder.ts'
 import { type EmbeddedLog, relayLine } from './log.ts'
 import { settingsOf } from './settings.ts'
 import { database, user } from './template.ts'
+import { watch } from './watchdog.ts'
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
@@ -44,10 +45,9 @@ export async function startPostmaster(
     child.once('exit', (code, signal) => resolve({ code, signal })),
   )
   const tail = relayOutput(child, log)
-  // Whatever ends this process without an orderly stop should not leave a server behind.
-  const atExit = () => child.kill('SIGINT')
-  process.once('exit', atExit)
-  void exited.then(() => process.off('exit', atExit))
+  const discard = cluster.durability === 'ephemeral' ? cluster.path : undefined
+  const watchdog = watch(child.pid!, discard ? 'QUIT' : 'INT', discard)
+  void exited.then(watchdog.dismiss)
   const stop = () => stopPostmaster(child, exited, cluster, binaries)
   if (!(await isReady(child, cluster))) {
     await stop()

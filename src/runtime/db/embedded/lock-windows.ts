@@ -1,0 +1,28 @@
+import { createHash } from 'node:crypto'
+import { mkdir } from 'node:fs/promises'
+import type { DataDirectory } from './data-directory.ts'
+import { systemCode } from './errors.ts'
+import { lockDirectory } from './holder.ts'
+import type { Flag } from './lock.ts'
+import { listenOn, probe } from './sockets.ts'
+
+const name = 'pipe'
+
+/** A named pipe's first instance is exclusive and ends with its process: on Windows it is the whole lock. */
+export async function raisePipe(directory: DataDirectory): Promise<Flag | undefined> {
+  await mkdir(lockDirectory(directory), { recursive: true })
+  const server = await listenOn(pipePath(directory)).catch((error) => {
+    if (systemCode(error) === 'EADDRINUSE') return undefined
+    throw error
+  })
+  return server && { name, lower: () => new Promise((resolve) => server.close(() => resolve())) }
+}
+
+export async function livePipes(directory: DataDirectory): Promise<string[]> {
+  return (await probe(pipePath(directory))) === 'alive' ? [name] : []
+}
+
+function pipePath(directory: DataDirectory): string {
+  const digest = createHash('sha256').update(directory.path.toLowerCase()).digest('hex')
+  return `\\\\.\\pipe\\bezant-${digest.slice(0, 32)}`
+}

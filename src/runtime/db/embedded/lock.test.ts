@@ -1,0 +1,90 @@
+import { readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, expect, test } from 'vitest'
+import { createDataDirectory } from './data-directory.ts'
+import { acquireLock, findHolder } from './lock.ts'
+import { cleanUp, kill, startChild, temporaryDirectory } from './test-kit.ts'
+
+afterEach(cleanUp)
+
+const contenders = 4
+const races = 100
+
+test(`of ${contenders} processes that take over a killed process's lock at once, exactly one gets it, ${races} times`, async () => {
+  const root = temporaryDirectory()
+  const directories = Array.from({ length: races }, (_, race) => join(root, String(race)))
+  const victim = await startChild()
+  for (const dataDir of directories) expect((await victim.order('lock', { dataDir })).error).toBeUndefined()
+  await kill(victim.process)
+
+  const children = await Promise.all(Array.from({ length: contenders }, () => startChild()))
+  for (const dataDir of directories) {
+    const replies = await Promise.all(children.map((child) => child.order('lock', { dataDir })))
+    const winners = replies.filter((reply) => reply.error === undefined)
+    expect(winners).toHaveLength(1)
+    for (const { error } of replies.filter((reply) => reply !== winners[0])) {
+      expect(error).toMatchObject({
+        code: 'IN_USE',
+        message: expect.stringContaining(`process ${winners[0]!.result}`),
+      })
+    }
+  }
+})
+
+test('all contenders on directories that nobody held before: exactly one gets each', async () => {
+  const root = temporaryDirectory()
+  const children = await Promise.all(Array.from({ length: contenders }, () => startChild()))
+  for (let race = 0; race < races; race++) {
+    const orders = children.map((child) => child.order('lock', { dataDir: join(root, String(race)) }))
+    const winners = (await Promise.all(orders)).filter((reply) => reply.error === undefined)
+    expect(winners).toHaveLength(1)
+  }
+})
+
+test('the refusal names directory, process and remedy, and leaves every file as it is', async () => {
+  const dataDir = temporaryDirectory()
+  const holder = await startChild()
+  await holder.order('lock', { dataDir })
+  const before = readdirSync(dataDir, { recursive: true })
+  const refusal = acquireLock(await createDataDirectory(dataDir))
+  await expect(refusal).rejects.toThrow(
+    `The data directory ${dataDir} is in use by process ${holder.process.pid}. Stop that process first, or give another directory with --data-dir.`,
+  )
+  expect(readdirSync(dataDir, { recursive: true })).toEqual(before)
+})
+
+test('a stopped holder (SIGSTOP) still holds', async () => {
+  const dataDir = temporaryDirectory()
+  const holder = await startChild()
+  await holder.order('lock', { dataDir })
+  holder.process.kill('SIGSTOP')
+  await expect(acquireLock(await createDataDirectory(dataDir))).rejects.toMatchObject({ code: 'IN_USE' })
+})
+
+test('within one process the lock is as exclusive, and release gives it back', async () => {
+  const directory = await createDataDirectory(temporaryDirectory())
+  const lock = await acquireLock(directory)
+  await expect(acquireLock(directory)).rejects.toMatchObject({ code: 'IN_USE' })
+  await lock.release()
+  expect(await findHolder(directory)).toBeUndefined()
+  const again = await acquireLock(directory)
+  expect(await findHolder(directory)).toMatchObject({ pid: process.pid })
+  await again.release()
+  expect(readdirSync(join(directory.path, 'lock'))).toEqual([])
+})
+
+test('a flag that cannot be seen by its short name counts as raised', async () => {
+  const directory = await createDataDirectory(temporaryDirectory())
+  const lock = await acquireLock(directory)
+  const swept = { ...directory, shortPath: join(directory.path, 'no such alias') }
+  await expect(acquireLock(swept)).rejects.toMatchObject({ code: 'IN_USE' })
+  await lock.release()
+})
+
+test('a directory that cannot be made is refused with the reason', async () => {
+  const file = join(temporaryDirectory(), 'file')
+  writeFileSync(file, '')
+  await expect(createDataDirectory(join(file, 'data'))).rejects.toThrow(
+    /cannot be used \(ENOTDIR.*--data-dir/,
+  )
+})

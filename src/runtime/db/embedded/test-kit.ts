@@ -1,0 +1,96 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Owner } from './privileges.ts'
+import type { Orders, Reply } from './test-child.ts'
+
+export type Child = {
+  process: ChildProcess
+  order: <Name extends keyof Orders>(name: Name, input: Orders[Name]) => Promise<Reply>
+  acknowledged: string[]
+}
+
+const cleanups: (() => unknown)[] = []
+
+/** Undoes, latest first, what the functions below made. */
+export async function cleanUp(): Promise<void> {
+  for (const undo of cleanups.splice(0).reverse()) await undo()
+}
+
+export function temporaryDirectory(owner?: Owner): string {
+  const path = mkdtempSync(join(tmpdir(), 'embedded-test-'))
+  if (owner) chownSync(path, owner.uid, owner.gid)
+  cleanups.push(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
+  return path
+}
+
+/** Gives this process and its children a temporary directory, and with it a cache, of their own. */
+export function ownTemporaryDirectory(): string {
+  const before = process.env['TMPDIR']
+  const path = temporaryDirectory()
+  chmodSync(path, 0o1777)
+  process.env['TMPDIR'] = path
+  cleanups.push(() => {
+    if (before === undefined) delete process.env['TMPDIR']
+    else process.env['TMPDIR'] = before
+  })
+  return path
+}
+
+/** Starts a process in a group of its own. */
+export async function startChild(owner?: Owner): Promise<Child> {
+  const child = fork(join(import.meta.dirname, 'test-child.ts'), {
+    execArgv: ['--conditions=source', '--import', 'tsx'],
+    detached: true,
+    ...(owner && { uid: owner.uid, gid: owner.gid }),
+  })
+  cleanups.push(() => kill(child))
+  const waiting = new Map<number, (reply: Reply) => void>()
+  const acknowledged: string[] = []
+  child.on('message', (message: Reply | { acknowledged: string }) => {
+    if ('acknowledged' in message) acknowledged.push(message.acknowledged)
+    else waiting.get(message.id)?.(message)
+  })
+  await once(child, 'message')
+  let count = 0
+  const order: Child['order'] = (name, input) => {
+    const id = ++count
+    const reply = new Promise<Reply>((resolve) => waiting.set(id, resolve))
+    child.send({ id, name, input })
+    return reply
+  }
+  return { process: child, order, acknowledged }
+}
+
+export async function kill(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited = once(child, 'exit')
+  child.kill('SIGKILL')
+  await exited
+}
+
+/** The processes whose command line contains `text`, this one excepted. */
+export function findPids(text: string): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name) || Number(name) === process.pid) return []
+    try {
+      const found = readFileSync(join('/proc', name, 'cmdline'), 'utf8')
+        .replaceAll('\0', ' ')
+        .includes(text)
+      return found ? [Number(name)] : []
+    } catch {
+      return []
+    }
+  })
+}
+
+export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!condition()) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${condition}`)
+    await sleep(10)
+  }
+}

@@ -1,0 +1,32 @@
+import swagger from '@fastify/swagger'
+import swaggerUi from '@fastify/swagger-ui'
+import type { FastifyInstance } from 'fastify'
+
+/** Describes every route registered after this call; `/openapi.json` serves it, `/docs` shows it without any outside request. */
+export async function registerOpenApi(
+  server: FastifyInstance,
+  baseUrl: () => string | undefined,
+): Promise<void> {
+  await server.register(swagger, {
+    openapi: {
+      openapi: '3.0.3',
+      info: {
+        title: 'Bezant',
+        version: '1',
+        description:
+          'Deposits, wallets and on-chain transactions of a stablecoin platform that you run yourself. Compatible with, and not affiliated with, the interface of the Circle APIs.',
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never,
+      },
+      components: {
+        securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'PREFIX:ID:SECRET' } },
+      },
+    },
+  })
+  await server.register(swaggerUi, {
+    routePrefix: '/docs',
+    uiConfig: { docExpansion: 'list', deepLinking: true, persistAuthorization: true },
+    theme: { title: 'Bezant API' },
+    transformSpecification: (document) => ({ ...document, servers: [{ url: baseUrl() ?? '/' }] }),
+  })
+  server.get('/openapi.json', { schema: { hide: true } as object }, () => server.swagger())
+}

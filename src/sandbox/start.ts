@@ -1,0 +1,180 @@
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Network } from '#chains/network'
+import { networkOf } from '#chains/networks/index'
+import { openContext, startApi, startEngines } from '#context'
+import { seedSandboxEntity } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { insertApiKey, insertEntity } from '#runtime/auth/store'
+import type { Config } from '#runtime/config'
+import type { Connection } from '#runtime/db/db'
+import { holdDataDirectory, startEmbeddedPostgres } from '#runtime/db/embedded/index'
+import type { Log } from '#runtime/log/log'
+import { readRootKey } from '#runtime/root-key'
+import { type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
+import { openSandboxFaucet } from './faucet.ts'
+
+export type SandboxOptions = {
+  config: Config
+  log: Log
+  ephemeral: boolean
+  /** API names of the chains to start. */
+  blockchains: readonly string[]
+  blockTimeMs?: number | undefined
+  gasLimit?: bigint | undefined
+}
+
+/** What a developer needs to use a running sandbox; printed as one line with `--json`. */
+export type SandboxAnswer = {
+  url: string
+  apiKey: string
+  entitySecret: string
+  console: string
+  docs: string
+  chains: { blockchain: string; chainId: number; rpcUrl: string; tokens: Record<string, string> }[]
+}
+
+export type Sandbox = {
+  answer: SandboxAnswer
+  ctx: EngineCtx
+  chains: readonly LocalChain[]
+  /** Resolves when a part that the sandbox cannot do without has ended by itself. */
+  broken: Promise<string>
+  stop(): Promise<void>
+}
+
+/** The chains that start when none are named. */
+export const defaultBlockchains = [
+  'ETH-SEPOLIA',
+  'AVAX-FUJI',
+  'MATIC-AMOY',
+  'ARB-SEPOLIA',
+  'UNI-SEPOLIA',
+  'BASE-SEPOLIA',
+  'OP-SEPOLIA',
+] as const
+
+/** Starts the whole platform: database, chains, engines and API. What was started is stopped again when a part fails. */
+export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
+  const undo: (() => Promise<unknown>)[] = []
+  const stop = onceOnly(async () => {
+    for (const step of undo.reverse())
+      await step().catch((error) => options.log.error({ err: error }, 'stopping'))
+  })
+  try {
+    return await startParts(options, undo, stop)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function startParts(
+  { config, log, ephemeral, ...options }: SandboxOptions,
+  undo: (() => Promise<unknown>)[],
+  stop: () => Promise<void>,
+): Promise<Sandbox> {
+  const { dataDir } = config
+  const networks = options.blockchains.map(requireNetwork)
+  const store = await openStore(config, ephemeral, log)
+  undo.push(store.stop)
+  const rootKey = await readRootKey(config, true)
+  const local: LocalChains = await startLocalChains({ networks, dataDir, ephemeral, log, ...options })
+  undo.push(() => local.stop())
+  const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
+  const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
+  undo.push(context.close)
+  const { ctx } = context
+  await seedSandbox(ctx)
+  const engines = startEngines(ctx)
+  undo.push(engines.stop)
+  const faucet = await openSandboxFaucet(ctx)
+  const api = await startApi(ctx, faucet)
+  undo.push(api.stop)
+  await publishNodes(dataDir, nodes)
+  undo.push(() => rm(nodesPath(dataDir), { force: true }))
+  if (ephemeral) undo.unshift(() => rm(join(dataDir, 'root.key'), { force: true }))
+  const chains = local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
+    blockchain,
+    chainId,
+    rpcUrl,
+    tokens,
+  }))
+  return {
+    answer: {
+      url: api.url,
+      apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+      entitySecret: sandboxEntitySecret,
+      console: `${api.url}/console`,
+      docs: `${api.url}/docs`,
+      chains,
+    },
+    ctx,
+    chains: local.chains,
+    broken: store.broken,
+    stop,
+  }
+}
+
+type Store = { connection: Connection; broken: Promise<string>; stop: () => Promise<void> }
+
+/** The embedded server, or the one of `DATABASE_URL`; either way this process alone holds the data directory. */
+async function openStore(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
+  const { dataDir, databaseUrl } = config
+  if (databaseUrl !== undefined) {
+    const lock = await holdDataDirectory({ dataDir })
+    return { connection: { url: databaseUrl }, broken: new Promise(() => undefined), stop: lock.release }
+  }
+  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral, log })
+  const broken = postgres.exited.then(({ expected }) =>
+    expected
+      ? new Promise<string>(() => undefined)
+      : 'PostgreSQL ended; start the sandbox again, nothing was lost',
+  )
+  return { connection: postgres.connection, broken, stop: postgres.stop }
+}
+
+/** The fixed entity, its API key and its entity secret: already registered, so that the first request works. */
+async function seedSandbox(ctx: EngineCtx): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  await ctx.database.tx(async (tx) => {
+    await insertEntity(tx, { ...sandboxEntity, nowMs })
+    await insertApiKey(tx, {
+      entityId: sandboxEntity.id,
+      environment: sandboxEntity.environment,
+      id: sandboxKeyId,
+      secret: sandboxKeySecret,
+      nowMs,
+    })
+  })
+  await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
+}
+
+export type Node = { blockchain: string; rpcUrl: string; local: boolean }
+
+const nodesPath = (dataDir: string) => join(dataDir, 'nodes.json')
+
+/** Tells other roles that are given the same data directory where the chains are. */
+async function publishNodes(dataDir: string, nodes: readonly Node[]): Promise<void> {
+  await writeFile(`${nodesPath(dataDir)}.new`, JSON.stringify(nodes))
+  await rename(`${nodesPath(dataDir)}.new`, nodesPath(dataDir))
+}
+
+export async function readPublishedNodes(dataDir: string): Promise<Node[]> {
+  const text = await readFile(nodesPath(dataDir), 'utf8').catch(() => '[]')
+  return JSON.parse(text) as Node[]
+}
+
+function requireNetwork(blockchain: string): Network {
+  const network = networkOf(blockchain)
+  if (network?.environment === 'TEST') return network
+  throw new Error(
+    `there is no test network named "${blockchain}": choose from ${defaultBlockchains.join(', ')}`,
+  )
+}
+
+function onceOnly(work: () => Promise<void>): () => Promise<void> {
+  let running: Promise<void> | undefined
+  return () => (running ??= work())
+}
