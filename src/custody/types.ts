@@ -1,0 +1,68 @@
+import type { Database, Db } from '#runtime/db/db'
+import type { Log } from '#runtime/log/log'
+import type { RequestScope } from '#runtime/scope'
+import type { Custody } from './custody.ts'
+
+/** What custody needs of a verb's `ctx`. */
+export type CustodyCtx = RequestScope & { custody: Custody }
+
+/** What custody needs outside a request, for example in a worker; `db` may be a `tx`. */
+export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
+
+export type OpenCustodyInput = {
+  database: Database
+  log: Log
+  rootKey: Buffer
+  clock: { nowMs(): number }
+}
+
+/** Which rules derivation and addresses follow; so far only EVM. */
+export type KeyFamily = 'evm'
+
+export type Address = `0x${string}`
+
+/** An ECDSA signature over a 32-byte digest, `s` in the lower half of the order. */
+export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
+
+export type WalletSet = {
+  id: string
+  name: string | null
+  custodyType: 'DEVELOPER' | 'ENDUSER'
+  createDate: string
+  updateDate: string
+}
+
+/** One address of one key on one blockchain. Dates are as shown: UTC with milliseconds. */
+export type Wallet = {
+  id: string
+  walletSetId: string
+  keyId: string
+  blockchain: string
+  /** Lower case. */
+  address: Address
+  derivationIndex: number
+  accountType: 'EOA' | 'SCA'
+  custodyType: 'DEVELOPER' | 'ENDUSER'
+  state: 'LIVE' | 'FROZEN'
+  name: string | null
+  refId: string | null
+  createDate: string
+  updateDate: string
+}
+
+export type WalletMetadata = { name?: string | undefined; refId?: string | undefined }
+
+/** `onChain` is false for the virtual blockchains, whose wallets only sign: nothing of theirs is watched. */
+export type WalletChain = { blockchain: string; onChain: boolean }
+
+export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury'
+
+/** An address whose key is here. `ownerId` is the wallet or deposit address it belongs to. */
+export type ManagedAddress = {
+  entityId: string
+  blockchain: string
+  address: Address
+  keyId: string
+  purpose: ManagedPurpose
+  ownerId: string
+}
