@@ -1,3 +1,4 @@
+import type { AddressInfo } from 'node:net'
 import { endpoints, removedPaths } from '#api/index'
 import { networkOf } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
@@ -34,11 +35,11 @@ export async function openContext(input: ContextInput): Promise<Context> {
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   const applied = await migrate(database)
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
-  const networks = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
-  const chains = createChains(networks)
+  const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
+  const chains = createChains(nodes)
   await seedTokens(
     database,
-    networks.map((node) => node.network),
+    nodes.map((node) => node.network),
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log }
@@ -71,10 +72,9 @@ export async function startApi(ctx: EngineCtx, faucet?: Faucet): Promise<Api> {
     widen: (request) => Object.assign(request, { chains, custody, ...(faucet && { faucet }) }),
   })
   await server.listen({ host: scope.config.host, port: scope.config.port })
-  const [address] = server.addresses()
-  if (!address) throw new Error('the server listens nowhere')
-  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address
-  const url = `http://${host}:${address.port}`
+  const { port } = server.server.address() as AddressInfo
+  const { host } = scope.config
+  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   scope.config.publicUrl ??= url
   return { url, stop: () => server.close() }
 }

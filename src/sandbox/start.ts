@@ -76,11 +76,11 @@ async function startParts(
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
   const { dataDir } = config
-  const networks = options.blockchains.map(requireNetwork)
+  const chosen = options.blockchains.map(requireNetwork)
   const store = await openStore(config, ephemeral, log)
   undo.push(store.stop)
   const rootKey = await readRootKey(config, true)
-  const local: LocalChains = await startLocalChains({ networks, dataDir, ephemeral, log, ...options })
+  const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
   const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })

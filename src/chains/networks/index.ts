@@ -1,4 +1,4 @@
-import type { Blockchain, Environment } from '../blockchains.ts'
+import type { Environment } from '../blockchains.ts'
 import type { Network } from '../network.ts'
 import { arb } from './arb.ts'
 import { arbSepolia } from './arb-sepolia.ts'
@@ -38,7 +38,7 @@ const byBlockchain: ReadonlyMap<string, Network> = new Map(
 )
 
 /** The data of a blockchain, or undefined for names that validate but are not built (SOL, ARC, ...). */
-export function networkOf(blockchain: Blockchain): Network | undefined {
+export function networkOf(blockchain: string): Network | undefined {
   return byBlockchain.get(blockchain)
 }
 

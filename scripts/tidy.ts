@@ -1,0 +1,30 @@
+import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
+import { type Rule, readRepository } from './tidy/repository.ts'
+import { errorRule, routeRule } from './tidy/routes.ts'
+import { tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
+import { docPathRule, leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
+
+/** The house rules, proven on the whole repository. Part of `npm run check`. */
+const rules: Rule[] = [
+  importRule,
+  cycleRule,
+  fenceRule,
+  tableOwnerRule,
+  tenantKeyRule,
+  sizeRule,
+  nameRule,
+  leftoverRule,
+  docPathRule,
+  routeRule,
+  errorRule,
+]
+
+const repository = readRepository()
+const broken = rules.flatMap((rule) => {
+  const problems = [...new Set(rule.check(repository))]
+  return problems.length > 0
+    ? [`${rule.name} (${rule.why})\n${problems.map((problem) => `  ${problem}`).join('\n')}`]
+    : []
+})
+if (broken.length > 0) process.stderr.write(`${broken.join('\n\n')}\n`)
+process.exit(broken.length > 0 ? 1 : 0)

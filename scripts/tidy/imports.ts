@@ -1,0 +1,157 @@
+import { importsOf, type Repository, type Rule } from './repository.ts'
+
+/** From the top down: a file may import from tiers below its own, and from its own folder. */
+const tiers = [
+  ['main', 'cli'],
+  ['sandbox'],
+  ['context'],
+  ['api'],
+  ['engines'],
+  ['custody', 'chains'],
+  ['runtime'],
+  ['lib'],
+]
+
+/** Engines may import those before them. */
+const engineOrder = [
+  ['webhooks', 'ledger', 'compliance'],
+  ['indexer'],
+  ['transactions'],
+  ['treasury'],
+  ['attestation'],
+]
+
+/** Networks are data and the chain interface is types: chain families share them. */
+const familyFree = /^src\/chains\/([a-z-]+\.ts|networks\/)/
+
+const tierOf = (path: string) => {
+  const top = path.split('/')[1]!.replace(/\.ts$/, '')
+  return { top, rank: tiers.findIndex((tier) => tier.includes(top)) }
+}
+
+export const importRule: Rule = {
+  name: 'imports point down',
+  why: 'The tree is the architecture: see ARCHITECTURE.md.',
+  check: (repository) =>
+    production(repository).flatMap((file) =>
+      importsOf(file).flatMap(({ target, line }) => {
+        if (!target.startsWith('src/')) return []
+        const reason = forbidden(file.path, target)
+        return reason ? [`${file.path}:${line} imports ${target}: ${reason}`] : []
+      }),
+    ),
+}
+
+function forbidden(from: string, to: string): string | undefined {
+  const upper = tierOf(from)
+  const lower = tierOf(to)
+  if (lower.rank < 0) return 'it belongs to no tier'
+  if (lower.rank < upper.rank) return 'that is a tier above'
+  if (lower.rank === upper.rank && lower.top !== upper.top) return 'that is beside it, in the same tier'
+  if (upper.top === 'api' && lower.top === 'api') return resourceReason(from, to)
+  if (upper.top === 'engines' && lower.top === 'engines') return engineReason(from, to)
+  if (upper.top === 'chains' && lower.top === 'chains') return familyReason(from, to)
+  return undefined
+}
+
+function resourceReason(from: string, to: string): string | undefined {
+  const [, , mine = ''] = from.split('/')
+  const [, , theirs = ''] = to.split('/')
+  if (mine === theirs || mine === 'index.ts' || theirs.endsWith('.ts')) return undefined
+  return 'a resource does not import another resource'
+}
+
+function engineReason(from: string, to: string): string | undefined {
+  const rank = (path: string) => engineOrder.findIndex((tier) => tier.includes(path.split('/')[2]!))
+  const [mine, theirs] = [rank(from), rank(to)]
+  if (from.split('/')[2] === to.split('/')[2] || theirs < 0) return undefined
+  if (theirs < mine) return to.endsWith('/index.ts') ? undefined : 'enter an engine through its index.ts'
+  return 'engines import only those before them'
+}
+
+function familyReason(from: string, to: string): string | undefined {
+  if (familyFree.test(from) || familyFree.test(to)) return undefined
+  return from.split('/')[2] === to.split('/')[2] ? undefined : 'a chain family does not import another'
+}
+
+export const cycleRule: Rule = {
+  name: 'no import cycles',
+  why: 'A cycle means that neither file can be understood first.',
+  check: (repository) => {
+    const files = production(repository)
+    const graph = new Map(
+      files.map((file) => [
+        file.path,
+        importsOf(file)
+          .filter((item) => !item.typeOnly)
+          .map((item) => item.target),
+      ]),
+    )
+    const done = new Set<string>()
+    const found: string[] = []
+    const visit = (path: string, trail: string[]) => {
+      if (trail.includes(path))
+        return void found.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+      if (done.has(path)) return
+      for (const next of graph.get(path) ?? []) if (graph.has(next)) visit(next, [...trail, path])
+      done.add(path)
+    }
+    for (const path of graph.keys()) visit(path, [])
+    return found
+  },
+}
+
+const only = (packages: RegExp, folder: RegExp, reason: string) => ({ packages, folder, reason })
+
+const fenced = [
+  only(/^(viem|ox)(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
+  only(
+    /^(secp256k1|tiny-secp256k1|@noble\/curves|@scure\/)/,
+    /^src\/custody\//,
+    'only custody imports signing libraries',
+  ),
+  only(/^pg$/, /^src\/runtime\/db\//, 'only runtime/db talks to the driver'),
+  only(
+    /^(fastify|@fastify\/)/,
+    /^src\/runtime\/http\/|^src\/context/,
+    'no HTTP below and beside runtime/http',
+  ),
+]
+
+export const fenceRule: Rule = {
+  name: 'libraries stay behind their wall',
+  why: 'What can be replaced or attacked is touched in one place.',
+  check: (repository) =>
+    production(repository).flatMap((file) => {
+      const bad = importsOf(file).flatMap(({ target, line }) =>
+        fenced
+          .filter((fence) => fence.packages.test(target) && !fence.folder.test(file.path))
+          .map((fence) => `${file.path}:${line} imports ${target}: ${fence.reason}`),
+      )
+      return [...bad, ...words(file.path, file.lines)]
+    }),
+}
+
+const fencedWords = [
+  {
+    word: /\bprocess\.env\b/,
+    allowed: /^src\/runtime\/config\.ts$/,
+    reason: 'only runtime/config.ts reads the environment',
+  },
+  {
+    word: /\bDate\.now\(\)|\bnew Date\(\)/,
+    allowed: /^src\/lib\/time\.ts$/,
+    reason: 'business time comes from ctx.clock',
+  },
+  { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },
+]
+
+const words = (path: string, lines: string[]) =>
+  fencedWords
+    .filter(({ allowed }) => !allowed.test(path))
+    .flatMap(({ word, reason }) =>
+      lines.flatMap((line, index) => (word.test(line) ? [`${path}:${index + 1} ${reason}`] : [])),
+    )
+
+const production = (repository: Repository) =>
+  repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !/\.test\.ts$/.test(path))

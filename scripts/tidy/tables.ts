@@ -1,0 +1,71 @@
+import type { Repository, Rule } from './repository.ts'
+
+type Table = { name: string; body: string; file: string; tenant: boolean }
+
+function tablesOf(repository: Repository): Table[] {
+  return repository.matching(/^migrations\/.*\.sql$/).flatMap(({ path, text }) =>
+    [...text.matchAll(/create table (\w+) \(([\s\S]*?)\n\);/g)].map(([, name, body]) => ({
+      name: name!,
+      body: body!,
+      file: path,
+      tenant: /\bentity_id uuid\b/.test(body!),
+    })),
+  )
+}
+
+export const tableOwnerRule: Rule = {
+  name: 'a table has one owner',
+  why: 'Only the store of its owner names a table; everybody else asks the owner.',
+  check: (repository) => {
+    const sources = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))
+    return tablesOf(repository).flatMap(({ name }) => {
+      const named = new RegExp(`\\b(from|join|into|update|table)\\s+${name}\\b`)
+      const users = sources.filter((file) => named.test(file.text)).map((file) => file.path)
+      const strays = users.filter(
+        (path) => !/\/store(\.ts|\/)/.test(path) && path !== 'src/runtime/db/migrate.ts',
+      )
+      const owners = new Set(
+        users.filter((path) => !strays.includes(path)).map((path) => path.replace(/\/store(\.ts|\/).*/, '')),
+      )
+      return [
+        ...strays.map((path) => `${path} names the table ${name} outside a store`),
+        ...(owners.size > 1 ? [`${name} is named by the stores of ${[...owners].join(' and ')}`] : []),
+      ]
+    })
+  },
+}
+
+export const tenantKeyRule: Rule = {
+  name: 'tenant tables start their keys with entity_id',
+  why: 'So that rows can be sharded and isolated by tenant without change.',
+  check: (repository) => {
+    const tables = tablesOf(repository)
+    const tenant = new Set(tables.filter((table) => table.tenant).map((table) => table.name))
+    const keys = tables
+      .filter((table) => table.tenant)
+      .flatMap(({ name, body, file }) => {
+        const found = [
+          ...body.matchAll(/^ {2}(primary key|unique(?: nulls not distinct)?|foreign key) \(([^)]*)\)/gm),
+        ]
+        const single = /^ {2}entity_id uuid primary key/m.test(body)
+        const missing =
+          !single && !found.some(([, kind]) => kind === 'primary key')
+            ? [`${file} ${name} has no composite primary key`]
+            : []
+        return [
+          ...missing,
+          ...found
+            .filter(([, , list]) => !list!.startsWith('entity_id'))
+            .map(([, kind, list]) => `${file} ${name}: ${kind} (${list})`),
+        ]
+      })
+    const indexes = repository
+      .matching(/^migrations\//)
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/create unique index (\w+) on (\w+) \((\w+)/g)]
+          .filter(([, , table, first]) => tenant.has(table!) && first !== 'entity_id')
+          .map(([, index]) => `${path} unique index ${index}`),
+      )
+    return [...keys, ...indexes]
+  },
+}

@@ -1,0 +1,97 @@
+import { dirname, join, normalize } from 'node:path'
+import ts from 'typescript'
+import type { Repository, Rule, SourceFile } from './repository.ts'
+
+const linesMax = 500
+const functionLinesMax = 70
+const generated = /^(src\/chains\/evm\/abi|src\/sandbox\/artifacts|testing\/artifacts)\//
+
+const handWritten = (repository: Repository) =>
+  repository
+    .matching(/^(src|testing|scripts|bench|examples|console|contracts)\/.*\.(ts|js|svelte|sol|css)$/)
+    .filter(({ path }) => !generated.test(path))
+
+export const sizeRule: Rule = {
+  name: 'files and functions stay small',
+  why: `At most ${linesMax} lines a file and ${functionLinesMax} a function: a reader keeps one in the head.`,
+  check: (repository) =>
+    handWritten(repository).flatMap((file) => [
+      ...(file.lines.length > linesMax ? [`${file.path} has ${file.lines.length} lines`] : []),
+      ...(file.path.endsWith('.ts') && !file.path.endsWith('.test.ts') ? longFunctions(file) : []),
+    ]),
+}
+
+function longFunctions(file: SourceFile): string[] {
+  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
+  const found: string[] = []
+  const visit = (node: ts.Node) => {
+    if (
+      ts.isFunctionDeclaration(node) ||
+      ts.isArrowFunction(node) ||
+      ts.isFunctionExpression(node) ||
+      ts.isMethodDeclaration(node)
+    ) {
+      const first = source.getLineAndCharacterOfPosition(node.getStart()).line
+      const length = source.getLineAndCharacterOfPosition(node.getEnd()).line - first + 1
+      if (length > functionLinesMax) found.push(`${file.path}:${first + 1} a function of ${length} lines`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return found
+}
+
+const vagueName = /(^|\/)(utils?|helpers?|common|shared|managers?|services?)(\.|\/|-)/
+
+export const nameRule: Rule = {
+  name: 'names say what a thing is',
+  why: 'utils, helpers, common, shared, manager and service say nothing and attract everything.',
+  check: (repository) =>
+    handWritten(repository)
+      .filter(({ path }) => vagueName.test(path))
+      .map(({ path }) => path),
+}
+
+const reminder = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)
+const focused = /\b(it|test|describe)\.(only|skip|todo)\b/
+const machinePath = /(^|[\s'"`(])\/(work|home|Users)\//
+
+export const leftoverRule: Rule = {
+  name: 'nothing is left over',
+  why: 'A reminder is an issue, a skipped test is no test, a path of one machine helps nobody.',
+  check: (repository) =>
+    repository.files
+      .filter(({ path }) => !/package-lock\.json$/.test(path))
+      .flatMap((file) =>
+        file.lines.flatMap((line, index) => {
+          const reason = reminder.test(line)
+            ? 'a reminder'
+            : focused.test(line) && !file.path.startsWith('scripts/tidy')
+              ? 'a focused or skipped test'
+              : machinePath.test(line)
+                ? 'a path of one machine'
+                : undefined
+          return reason ? [`${file.path}:${index + 1} ${reason}`] : []
+        }),
+      ),
+}
+
+export const docPathRule: Rule = {
+  name: 'paths in documents exist',
+  why: 'A recipe that names a file which is gone is worse than none.',
+  check: (repository) =>
+    repository
+      .matching(/\.md$/)
+      .flatMap((file) => [
+        ...[
+          ...file.text.matchAll(
+            /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
+          ),
+        ]
+          .filter(([, path]) => !repository.exists(path!))
+          .map(([, path]) => `${file.path} names ${path}`),
+        ...[...file.text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+          .filter(([, path]) => !repository.exists(normalize(join(dirname(file.path), path!))))
+          .map(([, path]) => `${file.path} links ${path}`),
+      ]),
+}
