@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
 import type { Network, TokenSymbol } from '#chains/network'
 import type { Log } from '#runtime/log/log'
-import { type Chain, startChain } from './chain.ts'
+import { type Chain, type Keeper, startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
+import { persistentKeeper } from './persistent.ts'
 import type { Intercept } from './proxy.ts'
 import { startWatchdog } from './watchdog.ts'
 
@@ -35,7 +36,7 @@ export type LocalChains = {
 
 export type LocalChainsOptions = {
   networks: readonly Network[]
-  /** State is kept in `<dataDir>/chains/<blockchain>/`. Not touched when `ephemeral`. */
+  /** State is kept in `<dataDir>/chains/<blockchain>/`; the caller holds the directory's lock. Not touched when `ephemeral`. */
   dataDir: string
   ephemeral: boolean
   /** Time between blocks; each transaction is mined at once when left out. */
@@ -49,39 +50,85 @@ const defaultGasLimit = 30_000_000n
 
 /** Starts one node per network, all at once, each with its official chain id, its stablecoins and a funded faucet. */
 export async function startLocalChains(options: LocalChainsOptions): Promise<LocalChains> {
-  const gasLimit = options.gasLimit ?? defaultGasLimit
-  const directory = mkdtempSync(join(tmpdir(), 'bezant-chains-'))
-  const watchdog = startWatchdog(directory)
-  const pids = new Map<string, number>()
-  const starting = options.networks.map((network) => {
-    const onSpawn = ({ pid }: { pid: number }) => {
-      pids.set(network.blockchain, pid)
-      watchdog.watch([...pids.values()])
-    }
-    const keeper = ephemeralKeeper(network, directory, gasLimit, onSpawn)
-    const { blockTimeMs, log } = options
-    return startChain({ network, keeper, blockTimeMs, proxyPort: undefined, log })
+  const { keeperOf, portOf, release } = options.ephemeral
+    ? ephemeralKeepers(options)
+    : persistentKeepers(options)
+  const { blockTimeMs, log } = options
+  const starting = options.networks.map(async (network) => {
+    const port = portOf(network)
+    const chain = await startChain({
+      network,
+      keeper: keeperOf(network),
+      blockTimeMs,
+      proxyPort: port.read(),
+      log,
+    })
+    port.write(Number(new URL(chain.rpcUrl).port))
+    return chain
   })
-  const release = () => {
-    watchdog.dismiss()
-    rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
-  }
   const results = await Promise.allSettled(starting)
   const chains = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []))
+  const stop = async () => {
+    const stopped = await Promise.allSettled(chains.map((chain) => chain.stop()))
+    release()
+    for (const result of stopped) if (result.status === 'rejected') throw result.reason
+  }
   const failed = results.find((result) => result.status === 'rejected')
   if (failed) {
-    await Promise.allSettled(chains.map((chain) => chain.stop()))
-    release()
+    await stop().catch((error) => log.warn({ error }, 'A local chain did not stop in order'))
     throw failed.reason
   }
   return {
     chains: chains.map(published),
     persist: async () => void (await Promise.all(chains.map((chain) => chain.persist()))),
-    stop: async () => {
-      const stopped = await Promise.allSettled(chains.map((chain) => chain.stop()))
-      release()
-      for (const result of stopped) if (result.status === 'rejected') throw result.reason
+    stop,
+  }
+}
+
+type Keepers = {
+  keeperOf(network: Network): Keeper
+  /** The published port of the last time, which tools may have been told. */
+  portOf(network: Network): { read(): number | undefined; write(port: number): void }
+  release(): void
+}
+
+function ephemeralKeepers(options: LocalChainsOptions): Keepers {
+  const directory = mkdtempSync(join(tmpdir(), 'bezant-chains-'))
+  const watchdog = startWatchdog(directory)
+  const pids = new Map<string, number>()
+  return {
+    keeperOf: (network) =>
+      ephemeralKeeper(network, directory, options.gasLimit ?? defaultGasLimit, ({ pid }) => {
+        pids.set(network.blockchain, pid)
+        watchdog.watch([...pids.values()])
+      }),
+    portOf: () => ({ read: () => undefined, write: () => {} }),
+    release: () => {
+      watchdog.dismiss()
+      rmSync(directory, { recursive: true, force: true, maxRetries: 3 })
     },
+  }
+}
+
+function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsOptions): Keepers {
+  const directoryOf = (network: Network) => resolve(dataDir, 'chains', network.blockchain)
+  return {
+    keeperOf: (network) =>
+      persistentKeeper({
+        network,
+        directory: directoryOf(network),
+        gasLimit: gasLimit ?? defaultGasLimit,
+        minesAtOnce: blockTimeMs === undefined,
+        log: log.child({ blockchain: network.blockchain }),
+      }),
+    portOf: (network) => {
+      const path = join(directoryOf(network), 'rpc-port')
+      return {
+        read: () => (existsSync(path) ? Number(readFileSync(path, 'utf8')) || undefined : undefined),
+        write: (port) => writeFileSync(path, String(port)),
+      }
+    },
+    release: () => {},
   }
 }
 

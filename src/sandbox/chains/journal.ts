@@ -1,0 +1,108 @@
+/**
+ * Wire format of `journal-<generation>.jsonl`: one JSON entry per line, appended in the order things were sent, to be
+ * played onto the state of the same generation. A last line without its end was never acknowledged and is cut off.
+ */
+import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
+import type { RpcCall } from './rpc.ts'
+
+export type MiningMode = { automine: boolean; intervalS: number | null }
+
+export type JournalEntry =
+  /** First line: what the state file does not hold. `offsetS` is how far the chain's clock is ahead of ours. */
+  | HeadEntry
+  /** Signed transactions, written before the node saw them; `atS` is our clock. */
+  | { kind: 'raw'; atS: number; txs: string[] }
+  /** Those of them that the node refused. */
+  | { kind: 'refused'; txs: string[] }
+  /** A transaction the node signed, in full, written before its hash was acknowledged. */
+  | { kind: 'sent'; atS: number; hash: string; tx: Record<string, unknown> }
+  | { kind: 'admin'; method: string; params: readonly unknown[] }
+  | ({ kind: 'mining' } & MiningMode)
+  /** A block as it was mined, so that playing the journal makes the same one again. */
+  | { kind: 'block'; number: number; hash: string; timestampS: number; txs: string[]; offsetS: number }
+
+export type HeadEntry = {
+  kind: 'head'
+  /** The last block of the state; absent for genesis. */
+  block?: { number: number; hash: string }
+  offsetS: number
+  settings: RpcCall[]
+  mining?: MiningMode | undefined
+}
+export type BlockEntry = Extract<JournalEntry, { kind: 'block' }>
+
+export type Journal = {
+  append(entry: JournalEntry): void
+  sizeBytes(): number
+  /** How many blocks, and how many other entries behind the head, the journal holds. */
+  blocks(): number
+  changes(): number
+  close(): void
+}
+
+/** Begins a journal; the entries are on disk when this returns. */
+export function createJournal(path: string, entries: readonly JournalEntry[]): Journal {
+  const file = openSync(path, 'w', 0o600)
+  const journal = journalOn(file, 0)
+  for (const entry of entries) journal.append(entry)
+  fsyncSync(file)
+  return journal
+}
+
+/** Opens a journal to append to it, and returns what it holds. A journal that is not there is begun. */
+export function openJournal(path: string): { journal: Journal; entries: JournalEntry[] } {
+  const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
+  if (!existsSync(path)) return { journal: createJournal(path, [head]), entries: [head] }
+  const bytes = readFileSync(path)
+  const sizeBytes = bytes.lastIndexOf(10) + 1
+  const entries = parseEntries(bytes.subarray(0, sizeBytes))
+  const file = openSync(path, 'r+')
+  ftruncateSync(file, sizeBytes)
+  const journal = journalOn(file, sizeBytes)
+  for (const entry of entries) journal.count(entry)
+  return { journal, entries }
+}
+
+function parseEntries(bytes: Buffer): JournalEntry[] {
+  const entries: JournalEntry[] = []
+  let start = 0
+  for (let end = bytes.indexOf(10, start); end !== -1; end = bytes.indexOf(10, start)) {
+    try {
+      entries.push(JSON.parse(bytes.toString('utf8', start, end)) as JournalEntry)
+    } catch {
+      // A line broken by a lost write in the middle of the file: what follows is still worth having.
+    }
+    start = end + 1
+  }
+  return entries
+}
+
+function journalOn(file: number, startBytes: number): Journal & { count(entry: JournalEntry): void } {
+  let sizeBytes = startBytes
+  let blocks = 0
+  let changes = 0
+  let isOpen = true
+  const count = (entry: JournalEntry) => {
+    if (entry.kind === 'block') blocks++
+    else if (entry.kind !== 'head') changes++
+  }
+  return {
+    append: (entry) => {
+      if (!isOpen) throw new Error('The journal of this local chain is closed')
+      const line = Buffer.from(`${JSON.stringify(entry)}\n`)
+      for (let done = 0; done < line.length; ) {
+        done += writeSync(file, line, done, line.length - done, sizeBytes + done)
+      }
+      sizeBytes += line.length
+      count(entry)
+    },
+    sizeBytes: () => sizeBytes,
+    blocks: () => blocks,
+    changes: () => changes,
+    close: () => {
+      if (isOpen) closeSync(file)
+      isOpen = false
+    },
+    count,
+  }
+}

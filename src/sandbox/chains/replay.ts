@@ -1,0 +1,184 @@
+/**
+ * Plays a journal onto the state of its generation. Blocks are made again one by one from their recorded transactions
+ * and times, which gives the same hashes, since nothing else in a local block is left to chance. Transactions that were
+ * acknowledged but whose block was not recorded any more are sent again after them.
+ */
+import type { Log } from '#runtime/log/log'
+import type { BlockEntry, JournalEntry, MiningMode } from './journal.ts'
+import { call, callMany, type RpcCall } from './rpc.ts'
+import type { Settings } from './settings.ts'
+
+export type Replayed = {
+  offsetS: number
+  /** As somebody set it on the node; undefined when nobody did. */
+  mining: MiningMode | undefined
+  /** Number of the last block the journal records, or the one of the state. */
+  lastBlock: number
+}
+
+/** `isExpected`: acknowledged, and to be sent again if no recorded block holds it. */
+type Source = { call: RpcCall; atS: number; isExpected: boolean }
+
+const callsPerRequest = 500
+
+/** The node must not be mining by itself. `minesAtOnce` tells what it does when nobody set anything. */
+export async function replay(
+  nodeUrl: string,
+  entries: readonly JournalEntry[],
+  settings: Settings,
+  minesAtOnce: boolean,
+  log: Log,
+): Promise<Replayed> {
+  const sources = await findSources(nodeUrl, entries)
+  const done: Replayed = { offsetS: 0, mining: undefined, lastBlock: await height(nodeUrl) }
+  let last: BlockEntry | undefined
+  for (const entry of entries) {
+    if (entry.kind === 'head') {
+      done.offsetS = entry.offsetS
+      done.mining = entry.mining
+      for (const setting of entry.settings) await applyAdmin(nodeUrl, setting, settings, log)
+    } else if (entry.kind === 'admin') {
+      await applyAdmin(nodeUrl, entry, settings, log)
+    } else if (entry.kind === 'mining') {
+      done.mining = { automine: entry.automine, intervalS: entry.intervalS }
+    } else if (entry.kind === 'block' && entry.number === done.lastBlock + 1) {
+      await mineAgain(nodeUrl, entry, sources, settings)
+      done.offsetS = entry.offsetS
+      done.lastBlock = entry.number
+      last = entry
+    }
+  }
+  const isSame = last === undefined || (await hashOf(nodeUrl, last.number)) === last.hash
+  if (!isSame) {
+    log.warn({ block: last?.number }, 'A local chain was played back with other block hashes than before')
+    await forgetMined(nodeUrl, sources)
+  }
+  await sendLeftOvers(nodeUrl, sources, done, done.mining?.automine ?? minesAtOnce)
+  // Playing back moved the node's clock to the past.
+  await call(nodeUrl, 'evm_setTime', [Math.floor(Date.now() / 1000) + done.offsetS])
+  for (const pending of settings.pending())
+    await call(nodeUrl, pending.method, pending.params).catch(() => {})
+  return done
+}
+
+/** Every transaction of the journal by its hash, in the order sent. The node does the hashing. */
+async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): Promise<Map<string, Source>> {
+  const raws = entries.flatMap((entry) => (entry.kind === 'raw' ? entry.txs : []))
+  const hashes = new Map<string, string>()
+  for (let start = 0; start < raws.length; start += callsPerRequest) {
+    const part = raws.slice(start, start + callsPerRequest)
+    const answers = await callMany(
+      nodeUrl,
+      part.map((raw) => ({ method: 'web3_sha3', params: [raw] })),
+    )
+    answers.forEach((answer, index) => {
+      hashes.set(part[index]!, String(answer.result))
+    })
+  }
+  const sources = new Map<string, Source>()
+  const acknowledged = countAcknowledged(entries)
+  for (const entry of entries) {
+    if (entry.kind === 'sent') {
+      const sent = { method: 'eth_sendTransaction', params: [entry.tx] }
+      sources.set(entry.hash, { call: sent, atS: entry.atS, isExpected: true })
+    } else if (entry.kind === 'raw') {
+      for (const raw of entry.txs) {
+        const isExpected = (acknowledged.get(raw) ?? 0) > 0
+        const sent = { method: 'eth_sendRawTransaction', params: [raw] }
+        const hash = hashes.get(raw)!
+        if (!sources.has(hash)) sources.set(hash, { call: sent, atS: entry.atS, isExpected })
+      }
+    }
+  }
+  return sources
+}
+
+/** How often each signed transaction was sent without being refused; the same bytes may have been sent many times. */
+function countAcknowledged(entries: readonly JournalEntry[]): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const entry of entries) {
+    if (entry.kind !== 'raw' && entry.kind !== 'refused') continue
+    const step = entry.kind === 'raw' ? 1 : -1
+    for (const raw of entry.txs) counts.set(raw, (counts.get(raw) ?? 0) + step)
+  }
+  return counts
+}
+
+async function applyAdmin(nodeUrl: string, admin: RpcCall, settings: Settings, log: Log): Promise<void> {
+  settings.note(admin.method, admin.params)
+  await call(nodeUrl, admin.method, admin.params).catch((error) =>
+    log.debug(
+      { error, method: admin.method },
+      'A request was refused again while a local chain was played back',
+    ),
+  )
+}
+
+async function mineAgain(
+  nodeUrl: string,
+  block: BlockEntry,
+  sources: Map<string, Source>,
+  settings: Settings,
+): Promise<void> {
+  const calls: RpcCall[] = []
+  for (const hash of block.txs) {
+    const source = sources.get(hash)
+    if (!source) continue
+    calls.push(source.call)
+    source.isExpected = false
+  }
+  for (let start = 0; start < calls.length; start += callsPerRequest) {
+    await callMany(nodeUrl, calls.slice(start, start + callsPerRequest))
+  }
+  await mineAt(nodeUrl, block.timestampS)
+  settings.blockMined()
+}
+
+/** Mines a block with this time; the node takes a time before the last block's only through its clock. */
+async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
+  try {
+    await call(nodeUrl, 'evm_mine', [timestampS])
+  } catch {
+    await call(nodeUrl, 'evm_setTime', [timestampS])
+    await call(nodeUrl, 'evm_mine')
+  }
+}
+
+/** After a playback that went another way: what is not on the chain has to be sent again. */
+async function forgetMined(nodeUrl: string, sources: Map<string, Source>): Promise<void> {
+  const mined = [...sources].filter(([, source]) => !source.isExpected)
+  for (let start = 0; start < mined.length; start += callsPerRequest) {
+    const part = mined.slice(start, start + callsPerRequest)
+    const answers = await callMany(
+      nodeUrl,
+      part.map(([hash]) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
+    )
+    answers.forEach((answer, index) => {
+      if (!answer.result) part[index]![1].isExpected = true
+    })
+  }
+}
+
+async function sendLeftOvers(
+  nodeUrl: string,
+  sources: Map<string, Source>,
+  { offsetS }: Replayed,
+  minesAtOnce: boolean,
+): Promise<void> {
+  for (const source of sources.values()) {
+    if (!source.isExpected) continue
+    const sent = await call(nodeUrl, source.call.method, source.call.params).catch(() => undefined)
+    if (!minesAtOnce || sent === undefined) continue
+    const pool = await call<{ pending: string }>(nodeUrl, 'txpool_status')
+    if (Number(pool.pending) > 0) await mineAt(nodeUrl, source.atS + offsetS)
+  }
+}
+
+async function height(nodeUrl: string): Promise<number> {
+  return Number(await call(nodeUrl, 'eth_blockNumber'))
+}
+
+async function hashOf(nodeUrl: string, number: number): Promise<string | undefined> {
+  const params = [`0x${number.toString(16)}`, false]
+  return (await call<{ hash: string } | null>(nodeUrl, 'eth_getBlockByNumber', params))?.hash
+}

@@ -1,0 +1,159 @@
+import { rmSync } from 'node:fs'
+import type { Log } from '#runtime/log/log'
+import { type Follower, followBlocks } from './follower.ts'
+import { createGate, type Gate } from './gate.ts'
+import { createJournal, type HeadEntry, type Journal, type JournalEntry, type MiningMode } from './journal.ts'
+import type { LocalNode } from './node.ts'
+import { call, callMany } from './rpc.ts'
+import type { Settings } from './settings.ts'
+import { commitState, dumpState, type StateFiles, sizeOf } from './state-file.ts'
+
+/** One node and the files that keep it, from its start to its end. */
+export type Session = {
+  node: LocalNode
+  files: StateFiles
+  gate: Gate
+  settings: Settings
+  follower: Follower
+  journal: Journal
+  generation: number
+  mining: MiningMode | undefined
+  /** Transactions the node signed that no block holds yet: their bytes may be no valid transaction elsewhere. */
+  unmined: Map<string, JournalEntry>
+  lastChangeMs: number
+  lastDumpMs: number
+  dumpCostMs: number
+  log: Log
+  /** Lets go of the files without a dump. */
+  abandon(): void
+}
+
+type SessionStart = Pick<
+  Session,
+  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'log'
+> & {
+  lastBlock: number
+  entries: readonly JournalEntry[]
+}
+
+const checkEveryMs = 1000
+const quietMs = 5000
+const maxJournalBytes = 64 * 1024 * 1024
+const maxJournalBlocks = 2000
+/** A dump stops the node, so it may take at most this share of the time. */
+const dumpsPerTime = 1 / 20
+/** Measured: about 25 ms for each megabyte of state. */
+const dumpMsPerByte = 25e-6
+
+export function createSession({ lastBlock, entries, ...start }: SessionStart): Session {
+  const now = performance.now()
+  const unmined = new Map<string, JournalEntry>()
+  for (const entry of entries) {
+    if (entry.kind === 'sent') unmined.set(entry.hash, entry)
+    else if (entry.kind === 'block') for (const hash of entry.txs) unmined.delete(hash)
+  }
+  const follower = followBlocks(start.node.url, lastBlock, (block) => {
+    session.journal.append(block)
+    session.settings.blockMined()
+    for (const hash of block.txs) session.unmined.delete(hash)
+  })
+  const timer = setInterval(() => dumpWhenDue(session), checkEveryMs)
+  timer.unref()
+  const session: Session = {
+    ...start,
+    gate: createGate(),
+    follower,
+    unmined,
+    lastChangeMs: now,
+    lastDumpMs: now,
+    dumpCostMs: sizeOf(start.files.state(start.generation)) * dumpMsPerByte,
+    abandon: () => {
+      clearInterval(timer)
+      follower.stop()
+      session.journal.close()
+    },
+  }
+  return session
+}
+
+/** Writes the state as it is now; the caller is alone at the gate. The journal starts anew with what is still in the pool. */
+export async function dumpSession(session: Session): Promise<void> {
+  const { node, files, follower, settings, log } = session
+  const startedMs = performance.now()
+  const generation = session.generation + 1
+  await follower.flush()
+  const pool = await poolEntries(session)
+  const number = await dumpState(node.url, files.state(generation))
+  const block = { number, hash: await hashOf(node.url, number) }
+  const offsetS = Number(await call(node.url, 'evm_increaseTime', [0]))
+  const head: HeadEntry = { kind: 'head', block, offsetS, settings: settings.list(), mining: session.mining }
+  const journal = createJournal(files.journal(generation), [head, ...pool])
+  await follower.restart(number, () => {
+    commitState(files.state(generation))
+    session.journal.close()
+    session.journal = journal
+    session.generation = generation
+  })
+  for (const path of [files.journal(generation - 1), files.state(generation - 1)])
+    rmSync(path, { force: true })
+  session.lastDumpMs = performance.now()
+  session.dumpCostMs = session.lastDumpMs - startedMs
+  log.debug({ block: number, tookMs: Math.round(session.dumpCostMs) }, 'Wrote the state of a local chain')
+}
+
+/** What waits in the pool is not in the node's state; it comes first in the new journal. */
+async function poolEntries({ node, unmined }: Session): Promise<JournalEntry[]> {
+  type Pool = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
+  const pool = await call<Pool>(node.url, 'txpool_content')
+  const waiting = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap(Object.values))
+  const hashes = waiting.map(({ hash }) => hash)
+  const signed = hashes.filter((hash) => !unmined.has(hash))
+  const answers = await callMany(
+    node.url,
+    signed.map((hash) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })),
+  )
+  const txs = answers.map(({ result }) => result).filter((raw): raw is string => typeof raw === 'string')
+  const sent = hashes.map((hash) => unmined.get(hash)).filter((entry) => entry !== undefined)
+  const atS = Math.floor(Date.now() / 1000)
+  return [...(txs.length > 0 ? [{ kind: 'raw', atS, txs } as const] : []), ...sent]
+}
+
+function dumpWhenDue(session: Session): void {
+  const { journal, gate, log } = session
+  const now = performance.now()
+  if (now - session.lastDumpMs < session.dumpCostMs / dumpsPerTime) return
+  const isQuiet =
+    journal.changes() > 0 && now - session.lastChangeMs > quietMs && now - session.lastDumpMs > quietMs
+  const isLong = journal.sizeBytes() > maxJournalBytes || journal.blocks() > maxJournalBlocks
+  if (!isQuiet && !isLong) return
+  session.lastDumpMs = now
+  gate
+    .alone(() => dumpSession(session))
+    .catch((error) => log.warn({ error }, 'The state of a local chain was not written'))
+}
+
+const slowDumpMs = 1500
+const fewBlocks = 300
+
+/** Persists unless playing the journal back is sooner done than a dump, then lets go of the files. */
+export async function closeSession(session: Session): Promise<void> {
+  const { journal, gate, follower, log } = session
+  const isSlow =
+    session.dumpCostMs > slowDumpMs && journal.blocks() < fewBlocks && journal.changes() < fewBlocks
+  const isDirty = () => session.journal.changes() > 0 || session.journal.blocks() > 0
+  try {
+    await gate.alone(async () => {
+      await follower.flush()
+      if (isDirty() && !isSlow) await dumpSession(session)
+    })
+  } catch (error) {
+    log.warn({ error }, 'The last state of a local chain was not written; its journal is kept')
+  } finally {
+    session.abandon()
+  }
+}
+
+async function hashOf(nodeUrl: string, number: number): Promise<string> {
+  const params = [`0x${number.toString(16)}`, false]
+  return (await call<{ hash: string }>(nodeUrl, 'eth_getBlockByNumber', params)).hash
+}

@@ -1,0 +1,40 @@
+import type { RpcCall } from './rpc.ts'
+
+/** Settings of a node that its state does not hold: the last request of each is repeated after a start. */
+export type Settings = {
+  note(method: string, params: readonly unknown[]): void
+  /** A block uses up what was set for the next one only. */
+  blockMined(): void
+  list(): RpcCall[]
+  /** What was set for the next block and not yet used. */
+  pending(): RpcCall[]
+}
+
+const lasting = new Set([
+  'autoImpersonateAccount',
+  'setBlockGasLimit',
+  'setBlockTimestampInterval',
+  'setCoinbase',
+  'setMinGasPrice',
+])
+const forNextBlock = new Set(['setNextBlockBaseFeePerGas', 'setNextBlockTimestamp'])
+
+export function createSettings(): Settings {
+  const kept = new Map<string, RpcCall>()
+  const note = (method: string, params: readonly unknown[]) => {
+    const name = method.slice(method.indexOf('_') + 1)
+    const account = String(params[0]).toLowerCase()
+    if (name === 'impersonateAccount') kept.set(`impersonate ${account}`, { method, params })
+    else if (name === 'stopImpersonatingAccount') kept.delete(`impersonate ${account}`)
+    else if (name === 'removeBlockTimestampInterval') kept.delete('setBlockTimestampInterval')
+    else if (lasting.has(name) || forNextBlock.has(name)) kept.set(name, { method, params })
+  }
+  return {
+    note,
+    blockMined: () => {
+      for (const name of forNextBlock) kept.delete(name)
+    },
+    list: () => [...kept.values()],
+    pending: () => [...kept].filter(([name]) => forNextBlock.has(name)).map(([, call]) => call),
+  }
+}

@@ -1,0 +1,112 @@
+import { setsMining } from './mining.ts'
+import { kindOf, type RpcRequest } from './requests.ts'
+import { call, callMany, post, type Reply, type RpcAnswer } from './rpc.ts'
+import { dumpSession, type Session } from './session.ts'
+
+const mining = /_mine(_detailed|Detailed)?$/
+const late = /time(d )?-?out|not (yet )?(mined|included)/i
+
+/** Transactions only, which may pass together: signed ones are in the journal before the node sees them. */
+export async function writeTransactions(
+  session: Session,
+  body: Buffer,
+  requests: RpcRequest[],
+): Promise<Reply> {
+  session.lastChangeMs = performance.now()
+  const txs = requests.map(rawOf).filter((raw) => raw !== undefined)
+  if (txs.length > 0) session.journal.append({ kind: 'raw', atS: nowS(), txs })
+  const reply = await post(session.node.url, body)
+  await noteOutcome(session, requests, reply)
+  return reply
+}
+
+/** Requests whose place among the others matters: every block before them is recorded first, and every block they mine. */
+export async function writeAlone(session: Session, body: Buffer, requests: RpcRequest[]): Promise<Reply> {
+  const { follower, settings } = session
+  session.lastChangeMs = performance.now()
+  await follower.flush()
+  for (const { method, params } of requests) {
+    // Blocks are recorded as blocks, and snapshots do not outlive the node.
+    if (kindOf(method) !== 'admin' || mining.test(method) || method.endsWith('_snapshot')) continue
+    const list = Array.isArray(params) ? params : []
+    session.journal.append({ kind: 'admin', method, params: list })
+    settings.note(method, list)
+  }
+  const reply = await writeTransactions(session, body, requests)
+  if (requests.some(setsMining)) await noteMining(session)
+  const isReplaced = requests.some(({ method }) => kindOf(method) === 'wholesale')
+  // Only the node remembers what a snapshot was, so the result is kept instead of the request.
+  if (isReplaced) await dumpSession(session)
+  else await follower.flush()
+  session.lastChangeMs = performance.now()
+  return reply
+}
+
+async function noteMining(session: Session): Promise<void> {
+  const [automine, interval] = await callMany(session.node.url, [
+    { method: 'anvil_getAutomine', params: [] },
+    { method: 'anvil_getIntervalMining', params: [] },
+  ])
+  const intervalS = typeof interval?.result === 'number' ? interval.result : null
+  session.mining = { automine: automine?.result === true, intervalS }
+  session.journal.append({ kind: 'mining', ...session.mining })
+}
+
+async function noteOutcome(session: Session, requests: RpcRequest[], reply: Reply): Promise<void> {
+  const hasUnsigned = requests.some(({ method }) => kindOf(method) === 'unsigned')
+  if (!hasUnsigned && !reply.body.includes('"error"')) return
+  const outcome: unknown = JSON.parse(reply.body.toString())
+  const answers = Array.isArray(outcome)
+    ? (outcome as (RpcAnswer & { id?: unknown })[])
+    : [outcome as RpcAnswer]
+  const refused: string[] = []
+  for (const [index, request] of requests.entries()) {
+    const sameId = Array.isArray(outcome)
+      ? answers.find((answer) => 'id' in answer && answer.id === request.id)
+      : undefined
+    const answer = sameId ?? answers[index]
+    const raw = rawOf(request)
+    // A wait that ran out says nothing about the transaction: it is in the pool.
+    if (raw !== undefined && answer?.error && !late.test(answer.error.message)) refused.push(raw)
+    if (kindOf(request.method) === 'unsigned' && answer?.result) await noteSent(session, answer.result)
+  }
+  if (refused.length > 0) session.journal.append({ kind: 'refused', txs: refused })
+}
+
+/** Keeps a transaction that the node made, complete, so that sending it again gives the same hash. */
+async function noteSent(session: Session, result: unknown): Promise<void> {
+  const hash = typeof result === 'string' ? result : (result as { transactionHash?: string }).transactionHash
+  if (hash === undefined) return
+  const found = await call<Record<string, unknown> | null>(session.node.url, 'eth_getTransactionByHash', [
+    hash,
+  ])
+  if (!found) return
+  const fields = [
+    'from',
+    'to',
+    'value',
+    'input',
+    'nonce',
+    'gas',
+    'type',
+    'chainId',
+    'accessList',
+    'authorizationList',
+  ]
+  const fees = found.maxFeePerGas ? ['maxFeePerGas', 'maxPriorityFeePerGas'] : ['gasPrice']
+  const known = [...fields, ...fees].filter((name) => found[name] !== undefined && found[name] !== null)
+  const tx = Object.fromEntries(known.map((name) => [name, found[name]]))
+  const entry = { kind: 'sent', atS: nowS(), hash, tx } as const
+  session.journal.append(entry)
+  if (!found.blockHash) session.unmined.set(hash, entry)
+}
+
+function rawOf({ method, params }: RpcRequest): string | undefined {
+  if (kindOf(method) !== 'raw' || !Array.isArray(params)) return undefined
+  const raw: unknown = params[0]
+  return typeof raw === 'string' ? raw : undefined
+}
+
+function nowS(): number {
+  return Math.floor(Date.now() / 1000)
+}
