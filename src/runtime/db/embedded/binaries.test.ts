@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, lstatSync, mkdirSync } from 'node:fs'
+import { chmodSync, cpSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { type Binaries, findBinaries, resolvePackage } from './binaries.ts'
@@ -77,5 +77,4 @@ test.runIf(isRoot)('a cache that another user put in the way is not trusted', as
     `${cache} belongs to somebody else or is writable by others`,
   )
   expect(cache.startsWith(temporary)).toBe(true)
-  mkdirSync(join(temporary, 'kept'))
 })

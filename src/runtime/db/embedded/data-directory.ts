@@ -53,7 +53,7 @@ export async function removeAlias(alias: string, directory: DataDirectory): Prom
 export function notRunning(path: string, cause?: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     'NOT_RUNNING',
-    `No sandbox is running on ${path}. Start one there first, ${USE_A_SERVER}.`,
+    `No sandbox with its own database is running on ${path}. Start one there first, ${USE_A_SERVER}.`,
     cause,
   )
 }

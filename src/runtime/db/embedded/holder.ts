@@ -6,7 +6,14 @@ import type { DataDirectory } from './data-directory.ts'
 export type Connection = { host: string; port: number; user: string; database: string }
 
 /** What the holder of a lock tells of itself. True only while its flag is up: a killed holder leaves it behind. */
-export type Holder = { flag: string; pid: number; alias?: string | undefined; connection?: Connection }
+export type Holder = {
+  flag: string
+  pid: number
+  /** Whether it runs a server there, whose connection follows when it is ready. */
+  serves: boolean
+  connection?: Connection
+  alias?: string | undefined
+}
 
 export function lockDirectory(directory: DataDirectory): string {
   return join(directory.path, 'lock')

@@ -41,12 +41,55 @@ const joinMs = 30_000
  * Starts PostgreSQL on a data directory and holds its lock until `stop`. Throws `EmbeddedPostgresError`, `IN_USE`
  * when another process holds the directory.
  */
-export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
-  const directory = await createDataDirectory(options.dataDir)
+export function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
+  return locked(options.dataDir, true, (directory, lock) => startLocked(directory, lock, options))
+}
+
+/** Holds the lock of a data directory whose database is elsewhere. */
+export function holdDataDirectory({
+  dataDir,
+}: {
+  dataDir: string
+}): Promise<{ release: () => Promise<void> }> {
+  return locked(dataDir, false, async (directory, lock) => ({
+    release: async () => {
+      await lock.release()
+      await closeDataDirectory(directory)
+    },
+  }))
+}
+
+/**
+ * The server of the process that holds the data directory; waits for it while it starts. Throws `NOT_RUNNING` when
+ * there is none.
+ */
+export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
+  const directory = await openDataDirectory(dataDir)
   try {
-    const lock = await acquireLock(directory)
+    const deadline = performance.now() + joinMs
+    while (performance.now() < deadline) {
+      const holder = await findHolder(directory)
+      if (!holder?.serves) break
+      if (holder.connection) return holder.connection
+      await sleep(20)
+    }
+    throw notRunning(directory.path)
+  } finally {
+    await closeDataDirectory(directory)
+  }
+}
+
+/** Does `work` with the lock taken, which stays taken if it succeeds. */
+async function locked<Result>(
+  dataDir: string,
+  serves: boolean,
+  work: (directory: DataDirectory, lock: Lock) => Promise<Result>,
+): Promise<Result> {
+  const directory = await createDataDirectory(dataDir)
+  try {
+    const lock = await acquireLock(directory, serves)
     try {
-      return await startLocked(directory, lock, options)
+      return await work(directory, lock)
     } catch (error) {
       await lock.release()
       throw error
@@ -54,23 +97,6 @@ export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<E
   } catch (error) {
     await closeDataDirectory(directory)
     throw error
-  }
-}
-
-/** The server of the process that holds the data directory; waits for it while it starts. */
-export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
-  const directory = await openDataDirectory(dataDir)
-  try {
-    const deadline = performance.now() + joinMs
-    while (performance.now() < deadline) {
-      const holder = await findHolder(directory)
-      if (!holder) break
-      if (holder.connection) return holder.connection
-      await sleep(20)
-    }
-    throw notRunning(directory.path)
-  } finally {
-    await closeDataDirectory(directory)
   }
 }
 

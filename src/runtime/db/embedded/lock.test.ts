@@ -46,7 +46,7 @@ test('the refusal names directory, process and remedy, and leaves every file as 
   const holder = await startChild()
   await holder.order('lock', { dataDir })
   const before = readdirSync(dataDir, { recursive: true })
-  const refusal = acquireLock(await createDataDirectory(dataDir))
+  const refusal = acquireLock(await createDataDirectory(dataDir), true)
   await expect(refusal).rejects.toThrow(
     `The data directory ${dataDir} is in use by process ${holder.process.pid}. Stop that process first, or give another directory with --data-dir.`,
   )
@@ -58,16 +58,18 @@ test('a stopped holder (SIGSTOP) still holds', async () => {
   const holder = await startChild()
   await holder.order('lock', { dataDir })
   holder.process.kill('SIGSTOP')
-  await expect(acquireLock(await createDataDirectory(dataDir))).rejects.toMatchObject({ code: 'IN_USE' })
+  await expect(acquireLock(await createDataDirectory(dataDir), true)).rejects.toMatchObject({
+    code: 'IN_USE',
+  })
 })
 
 test('within one process the lock is as exclusive, and release gives it back', async () => {
   const directory = await createDataDirectory(temporaryDirectory())
-  const lock = await acquireLock(directory)
-  await expect(acquireLock(directory)).rejects.toMatchObject({ code: 'IN_USE' })
+  const lock = await acquireLock(directory, true)
+  await expect(acquireLock(directory, true)).rejects.toMatchObject({ code: 'IN_USE' })
   await lock.release()
   expect(await findHolder(directory)).toBeUndefined()
-  const again = await acquireLock(directory)
+  const again = await acquireLock(directory, true)
   expect(await findHolder(directory)).toMatchObject({ pid: process.pid })
   await again.release()
   expect(readdirSync(join(directory.path, 'lock'))).toEqual([])
@@ -75,9 +77,9 @@ test('within one process the lock is as exclusive, and release gives it back', a
 
 test('a flag that cannot be seen by its short name counts as raised', async () => {
   const directory = await createDataDirectory(temporaryDirectory())
-  const lock = await acquireLock(directory)
+  const lock = await acquireLock(directory, true)
   const swept = { ...directory, shortPath: join(directory.path, 'no such alias') }
-  await expect(acquireLock(swept)).rejects.toMatchObject({ code: 'IN_USE' })
+  await expect(acquireLock(swept, true)).rejects.toMatchObject({ code: 'IN_USE' })
   await lock.release()
 })
 

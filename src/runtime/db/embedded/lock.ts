@@ -42,11 +42,11 @@ export type Flag = { name: string; lower: () => Promise<void> }
 const contentionMs = 10_000
 
 /** Takes the lock or throws `IN_USE`, having changed nothing. */
-export async function acquireLock(directory: DataDirectory): Promise<Lock> {
+export async function acquireLock(directory: DataDirectory, serves: boolean): Promise<Lock> {
   const flag = await contend(directory)
   const previous = await readHolder(directory)
   if (previous?.alias) await removeAlias(previous.alias, directory)
-  const holder: Holder = { flag: flag.name, pid: process.pid, alias: directory.alias }
+  const holder: Holder = { flag: flag.name, pid: process.pid, serves, alias: directory.alias }
   await writeHolder(directory, holder)
   return {
     publish: (connection) => writeHolder(directory, { ...holder, connection }),

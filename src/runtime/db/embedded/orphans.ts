@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { EmbeddedPostgresError, systemCode } from './errors.ts'
 import type { EmbeddedLog } from './log.ts'
@@ -22,7 +22,10 @@ export async function clusterName(cluster: string): Promise<string> {
   return `bezant-${dev}-${ino}`
 }
 
-/** Ends the PostgreSQL processes that a killed supervisor left on this cluster; the caller holds the lock. */
+/**
+ * Ends the PostgreSQL processes that a killed supervisor left on this cluster, and takes away the pid files that
+ * say they are there. The caller holds the lock.
+ */
 export async function endOrphans(cluster: string, socket: string, log: EmbeddedLog): Promise<void> {
   if (process.platform === 'win32') return
   const name = await clusterName(cluster)
@@ -41,9 +44,12 @@ export async function endOrphans(cluster: string, socket: string, log: EmbeddedL
   if ((await probe(socket)) === 'alive') {
     throw new EmbeddedPostgresError(
       'IN_USE',
-      `A PostgreSQL that this machine's process list does not show still runs on ${cluster}, probably in another container. Stop that container first, or give another directory with --data-dir.`,
+      `A PostgreSQL that cannot be ended from here still runs on ${cluster}: it is another container's or another user's. Stop it there first, or give another directory with --data-dir.`,
     )
   }
+  // PostgreSQL would take any process of the number in them for its own, even a zombie that nobody reaps.
+  for (const claim of ['postmaster.pid', `${basename(socket)}.lock`])
+    await rm(join(cluster, claim), { force: true })
 }
 
 function send(pid: number, signal: NodeJS.Signals): void {

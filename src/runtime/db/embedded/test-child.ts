@@ -2,14 +2,13 @@
 import pg from 'pg'
 import { findBinaries } from './binaries.ts'
 import { run } from './command.ts'
-import { createDataDirectory } from './data-directory.ts'
 import {
   type EmbeddedPostgres,
   EmbeddedPostgresError,
+  holdDataDirectory,
   joinEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './index.ts'
-import { acquireLock } from './lock.ts'
 import { findOwner } from './privileges.ts'
 
 export type Orders = {
@@ -31,7 +30,7 @@ let server: EmbeddedPostgres | undefined
 async function obey(order: Order): Promise<unknown> {
   switch (order.name) {
     case 'lock':
-      await acquireLock(await createDataDirectory(order.input.dataDir))
+      await holdDataDirectory(order.input)
       return process.pid
     case 'start': {
       const began = performance.now()

@@ -87,6 +87,15 @@ export function findPids(text: string): number[] {
   })
 }
 
+/** Whether a process runs; one that has ended and only waits to be reaped does not. */
+export function isRunning(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
+  } catch {
+    return false
+  }
+}
+
 export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!condition()) {

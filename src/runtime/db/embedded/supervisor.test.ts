@@ -1,0 +1,203 @@
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import pg from 'pg'
+import { afterEach, expect, test } from 'vitest'
+import { type Connection, holdDataDirectory, joinEmbeddedPostgres, startEmbeddedPostgres } from './index.ts'
+import { findOwner } from './privileges.ts'
+import {
+  cleanUp,
+  findPids,
+  isRunning,
+  ownTemporaryDirectory,
+  startChild,
+  temporaryDirectory,
+  until,
+} from './test-kit.ts'
+
+afterEach(cleanUp)
+
+const isRoot = process.getuid?.() === 0
+
+function recordingLog() {
+  const lines: string[] = []
+  const record = (_: object, message: string) => void lines.push(message)
+  return { lines, info: record, warn: record, error: record }
+}
+
+async function query(connection: Connection, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(connection)
+  await client.connect()
+  try {
+    return (await client.query(sql)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const postmasterOf = (cluster: string) =>
+  Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0])
+
+test('a persistent cluster keeps its rows, listens on no port, and syncs what it commits', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value')
+  const [settings] = await query(
+    first.connection,
+    `SELECT current_setting('listen_addresses') AS addresses, current_setting('fsync') AS fsync,
+            current_setting('TimeZone') AS zone, current_setting('server_encoding') AS encoding,
+            upper('ä') AS upper, current_setting('full_page_writes') AS pages`,
+  )
+  expect(settings).toEqual({
+    addresses: '',
+    fsync: 'on',
+    zone: 'UTC',
+    encoding: 'UTF8',
+    upper: 'Ä',
+    pages: 'on',
+  })
+  await first.stop()
+  expect(await first.exited).toEqual({ code: 0, signal: null, expected: true })
+
+  const log = recordingLog()
+  const began = performance.now()
+  const second = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
+  expect(performance.now() - began).toBeLessThan(1000)
+  expect(log.lines.join('\n')).toContain('database system was shut down at')
+  expect(await query(second.connection, 'SELECT value FROM kept')).toEqual([{ value: 7 }])
+  await second.stop()
+  expect(readdirSync(dataDir).sort()).toEqual(['lock', 'postgres'])
+})
+
+test('an ephemeral cluster leaves nothing behind, and a persistent one beside it alone', async () => {
+  const temporary = ownTemporaryDirectory()
+  const dataDir = join(temporary, 'data')
+  const persistent = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  await query(persistent.connection, 'CREATE TABLE kept AS SELECT 7 AS value')
+  await persistent.stop()
+  const ephemeral = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: recordingLog() })
+  await expect(query(ephemeral.connection, 'SELECT * FROM kept')).rejects.toThrow('does not exist')
+  await ephemeral.stop()
+  expect(readdirSync(dataDir)).toEqual(['postgres'])
+
+  const other = join(temporary, 'nothing', 'x'.repeat(150))
+  const second = await startEmbeddedPostgres({ dataDir: other, ephemeral: true, log: recordingLog() })
+  const pid = postmasterOf(second.connection.host)
+  await second.stop()
+  await until(() => !isRunning(pid) && findPids(`bezant-watchdog ${pid} `).length === 0)
+  expect(readdirSync(join(temporary, 'nothing'))).toEqual([])
+  expect(
+    readdirSync(temporary)
+      .filter((name) => !name.includes('-pg-'))
+      .sort(),
+  ).toEqual(['data', 'nothing'])
+})
+
+test('a directory whose path is too long for a socket works, and can be joined', async () => {
+  const dataDir = join(temporaryDirectory(), 'x'.repeat(120), 'y'.repeat(120))
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  const child = await startChild()
+  expect(await child.order('join', { dataDir })).toMatchObject({ result: server.connection })
+  expect(await child.order('start', { dataDir, ephemeral: true })).toMatchObject({
+    error: { code: 'IN_USE' },
+  })
+  expect(await query(server.connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  await server.stop()
+})
+
+test('a second process is refused and the first is not disturbed; others join through its socket', async () => {
+  const dataDir = temporaryDirectory()
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  const child = await startChild()
+  const { error } = await child.order('start', { dataDir, ephemeral: false })
+  expect(error).toMatchObject({ code: 'IN_USE', message: expect.stringContaining(`process ${process.pid}`) })
+  const { result } = await child.order('join', { dataDir })
+  expect(await query(result as Connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  await server.stop()
+  expect((await child.order('join', { dataDir })).error).toMatchObject({ code: 'NOT_RUNNING' })
+})
+
+test('joining waits for a server that is starting, and fails at once where none will be', async () => {
+  const dataDir = temporaryDirectory()
+  await expect(joinEmbeddedPostgres({ dataDir })).rejects.toThrow(/No sandbox .*is running on/)
+  await expect(joinEmbeddedPostgres({ dataDir: join(dataDir, 'missing') })).rejects.toMatchObject({
+    code: 'NOT_RUNNING',
+  })
+  const hold = await holdDataDirectory({ dataDir })
+  await expect(joinEmbeddedPostgres({ dataDir })).rejects.toMatchObject({ code: 'NOT_RUNNING' })
+  await hold.release()
+  const starting = startEmbeddedPostgres({ dataDir, ephemeral: true, log: recordingLog() })
+  await until(() => existsSync(join(dataDir, 'lock', 'holder.json')))
+  const joined = await joinEmbeddedPostgres({ dataDir })
+  const server = await starting
+  expect(joined).toEqual(server.connection)
+  await server.stop()
+})
+
+test('Ctrl-C, which reaches the whole process group, leaves the orderly stop to the supervisor', async () => {
+  const dataDir = temporaryDirectory()
+  const child = await startChild()
+  const { result } = await child.order('start', { dataDir, ephemeral: false })
+  const { connection } = result as { connection: Connection }
+  const client = new pg.Client(connection)
+  client.on('error', () => {})
+  await client.connect()
+  const exited = once(child.process, 'exit')
+  process.kill(-child.process.pid!, 'SIGINT')
+  expect(await exited).toEqual([0, null])
+  expect(existsSync(join(dataDir, 'postgres', 'postmaster.pid'))).toBe(false)
+  const log = recordingLog()
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
+  expect(log.lines.join('\n')).toContain('database system was shut down at')
+  await server.stop()
+})
+
+test('a server that dies by itself is told of', async () => {
+  const log = recordingLog()
+  const dataDir = temporaryDirectory()
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: true, log })
+  process.kill(postmasterOf(server.connection.host), 'SIGKILL')
+  expect(await server.exited).toEqual({ code: null, signal: 'SIGKILL', expected: false })
+  expect(log.lines).toContain('PostgreSQL ended unexpectedly')
+  await server.stop()
+  expect(existsSync(dataDir)).toBe(false)
+})
+
+test('a cluster that cannot start says why, and gives the lock back', async () => {
+  const dataDir = temporaryDirectory()
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  await server.stop()
+  writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '9.6\n')
+  const start = () => startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  await expect(start()).rejects.toThrow(/did not start.*incompatible/s)
+  await expect(start()).rejects.toMatchObject({ code: 'START_FAILED' })
+})
+
+test.runIf(isRoot)('root runs it as an unprivileged user who cannot even walk to the directory', async () => {
+  const dataDir = join(temporaryDirectory(), 'data')
+  mkdirSync(dataDir, { mode: 0o700 })
+  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+  const cluster = statSync(join(dataDir, 'postgres'))
+  expect(cluster.uid).not.toBe(0)
+  expect(cluster.mode & 0o777).toBe(0o700)
+  expect(statSync(`/proc/${postmasterOf(server.connection.host)}`).uid).toBe(cluster.uid)
+  await server.stop()
+})
+
+test.runIf(isRoot)('what an ordinary user began goes on as root, and back', async () => {
+  ownTemporaryDirectory()
+  const user = await findOwner('')
+  const dataDir = temporaryDirectory(user)
+  for (const turn of [user, undefined, user]) {
+    const child = await startChild(turn)
+    const { result, error } = await child.order('start', { dataDir, ephemeral: false })
+    expect(error).toBeUndefined()
+    if (turn === undefined) {
+      const { connection } = result as { connection: Connection }
+      expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+    }
+    const exited = once(child.process, 'exit')
+    child.process.kill('SIGINT')
+    await exited
+  }
+})
