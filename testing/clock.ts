@@ -1,0 +1,29 @@
+import type { Clock } from '#lib/time'
+
+/** A clock that runs like the system's, and that a test can move forward or hold still. */
+export type MovableClock = Clock & {
+  /** Moves by this many milliseconds; time goes on from there. */
+  moveMs(byMs: number): void
+  /** Every reading gives this instant until `release`. */
+  hold(atMs?: number): void
+  release(): void
+}
+
+export function movableClock(): MovableClock {
+  let offsetMs = 0
+  let heldAtMs: number | undefined
+  const nowMs = () => heldAtMs ?? Date.now() + offsetMs
+  return {
+    nowMs,
+    moveMs: (byMs) => {
+      offsetMs += byMs
+      if (heldAtMs !== undefined) heldAtMs += byMs
+    },
+    hold: (atMs = nowMs()) => {
+      heldAtMs = atMs
+    },
+    release: () => {
+      heldAtMs = undefined
+    },
+  }
+}

@@ -1,0 +1,28 @@
+import { inject } from 'vitest'
+import { type Connection, type Database, openDatabase } from '#runtime/db/db'
+import type { TemplateName, TestConnection } from './database-server.ts'
+
+export type TestDatabase = { connection: Connection; database: Database; close(): Promise<void> }
+
+/** A database of its own for one test file: migrated (`empty`), or with transport key and sandbox entity (`seeded`). */
+export async function openTestDatabase(template: TemplateName = 'empty'): Promise<TestDatabase> {
+  const { connection, drop } = await cloneDatabase(template)
+  const database = openDatabase(connection, 8)
+  return {
+    connection,
+    database,
+    close: async () => {
+      await database.close()
+      await drop()
+    },
+  }
+}
+
+/** The clone without a connection to it, for what opens its own. */
+export async function cloneDatabase(template: TemplateName) {
+  const server = inject('databaseServer')
+  const response = await fetch(`${server}/${template}`, { method: 'POST' })
+  if (!response.ok) throw new Error(`no test database: ${await response.text()}`)
+  const { name, connection } = (await response.json()) as TestConnection
+  return { connection, drop: async () => void (await fetch(`${server}/${name}`, { method: 'DELETE' })) }
+}

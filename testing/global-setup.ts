@@ -1,0 +1,15 @@
+import type { TestProject } from 'vitest/node'
+import { startDatabaseServer } from './database-server.ts'
+
+declare module 'vitest' {
+  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be widened
+  interface ProvidedContext {
+    databaseServer: string
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const { url, stop } = await startDatabaseServer(process.env['DATABASE_URL'] || undefined)
+  project.provide('databaseServer', url)
+  return stop
+}
