@@ -27,7 +27,7 @@ export type Endpoint<Ctx = RequestScope> = {
   body?: TObject | undefined
   /** The shape inside `data`; absent when the answer has no body. */
   response?: TSchema | undefined
-  /** The status of a first success; a replay of an idempotent request answers 200. Default 200. */
+  /** The status of a first success. Default 200. */
   status?: 200 | 201 | 204
   /** False for the few answers that are not wrapped in `data`. */
   enveloped?: boolean
@@ -44,6 +44,8 @@ export type Endpoint<Ctx = RequestScope> = {
 /** How a repeated request finds what the first one made: it answers with the resource as it is now. */
 export type Idempotent<Ctx> = {
   conflict: ErrorName
+  /** The status of a replay, which differs between product lines. Default 200. */
+  replayStatus?: 200 | 201
   resourceIdOf: (result: never) => string
   reload: (ctx: Ctx, resourceId: string) => Promise<unknown>
 }

@@ -90,7 +90,8 @@ function send(
   if (isAnswer(result)) return reply.status(result.status).send(wrap(endpoint, result.data))
   if (endpoint.collection) return sendList(reply, endpoint, ctx, request, page, result as ListResult)
   if (declared === 204) return reply.status(204).send()
-  return reply.status(replayed ? 200 : declared).send(wrap(endpoint, result))
+  const status = replayed ? (endpoint.idempotent?.replayStatus ?? 200) : declared
+  return reply.status(status).send(wrap(endpoint, result))
 }
 
 const wrap = (endpoint: Endpoint<never>, data: unknown) =>

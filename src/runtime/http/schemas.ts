@@ -88,7 +88,10 @@ export function openApiRoute(endpoint: Endpoint<never>): object {
         ? { description: 'Success', ...response }
         : { type: 'null', description: 'Success' },
       ...(success === 201 &&
-        endpoint.idempotent && { 200: { description: 'A repeated request', ...response } }),
+        endpoint.idempotent &&
+        endpoint.idempotent.replayStatus !== 201 && {
+          200: { description: 'A repeated request', ...response },
+        }),
       ...Object.fromEntries(failures),
     },
   }

@@ -5,6 +5,7 @@ import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
+import { isNestedWithin } from '#lib/json'
 import { createAuthenticate } from '#runtime/auth/authenticate'
 import type { RequestScope, Scope } from '#runtime/scope'
 import type { Endpoint } from './endpoint.ts'
@@ -35,6 +36,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     connectionTimeout: 60_000,
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: true,
+    forceCloseConnections: 'idle',
     logger: false,
   })
   await server.register(helmet, { contentSecurityPolicy: false })
@@ -68,16 +70,28 @@ function parseBodies(server: FastifyInstance): void {
     if (text === '') return done(null, {})
     if (type !== '' && !/^application\/([\w.+-]+\+)?json/.test(type))
       return done(new ApiError('unsupportedMediaType'))
-    try {
-      done(null, JSON.parse(String(text).replace(/^\uFEFF/, '')))
-    } catch {
-      done(
-        new ApiError('invalidRequest', 'API parameter invalid. The body is not valid JSON.', [
-          { error: 'invalid_value', message: 'body is not valid JSON', location: 'body', constraints: {} },
-        ]),
-      )
-    }
+    const body = parseJson(String(text).replace(/^\uFEFF/, ''))
+    if (body === undefined) return done(badBody('is not valid JSON'))
+    if (!isNestedWithin(body, bodyLevelsMax))
+      return done(badBody(`nests deeper than ${bodyLevelsMax} levels`))
+    done(null, body)
   })
+}
+
+/** Deeper than any documented body; what walks a body recursively may rely on it. */
+const bodyLevelsMax = 64
+
+const badBody = (reason: string) =>
+  new ApiError('invalidRequest', `API parameter invalid. The body ${reason}.`, [
+    { error: 'invalid_value', message: `body ${reason}`, location: 'body', constraints: {} },
+  ])
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
 }
 
 function answerErrors(server: FastifyInstance, scope: Scope): void {
