@@ -2,7 +2,6 @@ import type { TestProject } from 'vitest/node'
 import { startDatabaseServer } from './database-server.ts'
 
 declare module 'vitest' {
-  // biome-ignore lint/style/useConsistentTypeDefinitions: only an interface can be widened
   interface ProvidedContext {
     databaseServer: string
   }

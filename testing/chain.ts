@@ -1,0 +1,109 @@
+import type { Blockchain } from '#chains/blockchains'
+import { networks } from '#chains/networks/index'
+import { createLog } from '#runtime/log/log'
+import { type Intercept, type LocalChain, startLocalChains } from '#sandbox/chains/index'
+import { devAccounts, issuerAccount } from '#sandbox/constants'
+import { quantity, rpc, rpcBatch } from './json-rpc.ts'
+import { type Oracle, openOracle } from './oracle.ts'
+
+type Address = `0x${string}`
+
+/** One local chain of a test, with what a test does to it through its published address. */
+export type TestChain = {
+  blockchain: Blockchain
+  chainId: number
+  rpcUrl: string
+  tokens: LocalChain['tokens']
+  oracle: Oracle
+  rpc<Result = unknown>(method: string, params?: readonly unknown[]): Promise<Result>
+  height(): Promise<number>
+  /** Mines this many empty blocks, or what is waiting. */
+  mine(blocks?: number): Promise<void>
+  snapshot(): Promise<string>
+  revert(snapshot: string): Promise<void>
+  /** Replaces the last `depth` blocks by empty ones; their transactions are gone unless somebody sends them again. */
+  reorg(depth: number): Promise<void>
+  setAutomine(on: boolean): Promise<void>
+  /** Somebody outside pays: in `USDC` or `EURC` base units, or in wei of the native coin. Gives the hash. */
+  send(to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC'): Promise<Address>
+  /** The key-holder's address that `send` pays from. */
+  outsider: Address
+  intercept(hook: Intercept | undefined): void
+}
+
+export type TestChainOptions = {
+  blockchains: readonly Blockchain[]
+  blockTimeMs?: number | undefined
+  gasLimit?: bigint | undefined
+}
+
+/** The last of the node's funded accounts pays for whoever is outside; tests are free to use the others. */
+const outsider = devAccounts.at(-1)!.address
+
+/** Starts chains that keep nothing, one node each. */
+export async function startTestChains(options: TestChainOptions) {
+  const chosen = networks.filter(({ blockchain }) => options.blockchains.includes(blockchain))
+  const log = createLog('error')
+  const { blockTimeMs, gasLimit } = options
+  const local = await startLocalChains({
+    networks: chosen,
+    dataDir: '/nowhere',
+    ephemeral: true,
+    blockTimeMs,
+    gasLimit,
+    log,
+  })
+  return { chains: local.chains.map(testChain), stop: () => local.stop() }
+}
+
+function testChain(chain: LocalChain): TestChain {
+  const { rpcUrl, tokens } = chain
+  const ask = <Result>(method: string, params: readonly unknown[] = []) => rpc<Result>(rpcUrl, method, params)
+  let minted: Promise<void> | undefined
+  const send = async (to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC') => {
+    if (!token) return ask<Address>('eth_sendTransaction', [payment(to, quantity(amountAtomic))])
+    await (minted ??= mintForOutsider(chain))
+    return ask<Address>('eth_sendTransaction', [
+      { ...payment(tokens[token], '0x0'), data: callData(selectors.transfer, to, amountAtomic) },
+    ])
+  }
+  return {
+    blockchain: chain.blockchain,
+    chainId: chain.chainId,
+    rpcUrl,
+    tokens,
+    outsider,
+    oracle: openOracle(rpcUrl),
+    rpc: ask,
+    send,
+    height: async () => Number(await ask('eth_blockNumber')),
+    mine: async (blocks = 1) => void (await ask('anvil_mine', [quantity(blocks)])),
+    snapshot: () => ask<string>('evm_snapshot'),
+    revert: async (snapshot) => void (await ask('evm_revert', [snapshot])),
+    reorg: async (depth) => void (await ask('anvil_reorg', [depth, []])),
+    setAutomine: async (on) => void (await ask('evm_setAutomine', [on])),
+    intercept: (hook) => chain.intercept(hook),
+  }
+}
+
+const payment = (to: string, value: string) => ({ from: outsider, to, value, gas: '0x30d40' })
+
+const selectors = { transfer: '0xa9059cbb', mint: '0x40c10f19', configureMinter: '0x4e44d956' }
+
+/** The issuer lets the outsider mint, who then mints more of each token than any test spends. */
+async function mintForOutsider({ rpcUrl, tokens }: LocalChain): Promise<void> {
+  const plentyAtomic = 10n ** 18n
+  const from = issuerAccount.address
+  const gas = '0x30d40'
+  await rpc(rpcUrl, 'anvil_impersonateAccount', [from])
+  for (const to of Object.values(tokens)) {
+    const allow = { from, to, gas, data: callData(selectors.configureMinter, outsider, plentyAtomic) }
+    const mint = { from: outsider, to, gas, data: callData(selectors.mint, outsider, plentyAtomic) }
+    await rpcBatch(rpcUrl, [{ method: 'eth_sendTransaction', params: [allow] }])
+    await rpcBatch(rpcUrl, [{ method: 'eth_sendTransaction', params: [mint] }])
+  }
+  await rpc(rpcUrl, 'anvil_stopImpersonatingAccount', [from])
+}
+
+const callData = (selector: string, address: string, value: bigint) =>
+  `${selector}${address.slice(2).toLowerCase().padStart(64, '0')}${value.toString(16).padStart(64, '0')}`

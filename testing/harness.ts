@@ -1,0 +1,141 @@
+import { randomBytes } from 'node:crypto'
+import type { Blockchain } from '#chains/blockchains'
+import { openContext, startApi, startEngines } from '#context'
+import { seedSandboxEntity } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { newId } from '#lib/ids'
+import { insertApiKey, insertEntity } from '#runtime/auth/store'
+import { type Config, readConfig } from '#runtime/config'
+import type { Connection, Database } from '#runtime/db/db'
+import { createLog } from '#runtime/log/log'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { openSandboxFaucet } from '#sandbox/faucet'
+import { startTestChains, type TestChain } from './chain.ts'
+import { type MovableClock, movableClock } from './clock.ts'
+import { cloneDatabase } from './database.ts'
+import { testRootKey } from './template.ts'
+import { type Tenant, tenantOf } from './tenant.ts'
+
+export type HarnessOptions = {
+  /** The chains to start, one node each. Default: BASE-SEPOLIA. */
+  blockchains?: readonly Blockchain[]
+  /** Whether indexer, transaction worker and treasury run. Default: true. */
+  engines?: boolean
+  /** Mine on a timer instead of at once. */
+  blockTimeMs?: number
+  gasLimit?: bigint
+  config?: Partial<Config>
+}
+
+/** A whole platform of one test file: what a customer sees over HTTP, and what only a test may touch. */
+export type Harness = Tenant & {
+  url: string
+  ctx: EngineCtx
+  database: Database
+  connection: Connection
+  clock: MovableClock
+  chains: readonly TestChain[]
+  /** The chain of this name; the first one without a name. */
+  chain(blockchain?: string): TestChain
+  /** A second tenant with an API key and a registered entity secret. */
+  newEntity(environment?: 'TEST' | 'LIVE'): Promise<Tenant>
+  /** Pays `usdc` (in whole coins, as text) and native coins from outside to an address. */
+  fundWallet(address: string, funds: { usdc?: string; native?: string; blockchain?: string }): Promise<void>
+  stopEngines(): Promise<void>
+  startEngines(): void
+  close(): Promise<void>
+}
+
+/** Opens a platform on a database and chains of its own; always `close` it in `afterAll`. */
+export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
+  const undo: (() => Promise<unknown>)[] = []
+  try {
+    return await openParts(options, undo)
+  } catch (error) {
+    await undoAll(undo)
+    throw error
+  }
+}
+
+async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)[]): Promise<Harness> {
+  const { blockchains = ['BASE-SEPOLIA'], blockTimeMs, gasLimit } = options
+  const [clone, local] = await Promise.all([
+    cloneDatabase('seeded'),
+    startTestChains({ blockchains, blockTimeMs, gasLimit }),
+  ])
+  undo.push(clone.drop, local.stop)
+  const { connection } = clone
+  const clock = movableClock()
+  const config = readConfig({ port: 0, logLevel: 'error', databaseConnectionsMax: 12, ...options.config }, {})
+  const log = createLog(config.logLevel)
+  const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
+  const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
+  undo.push(close)
+  let engines = options.engines === false ? undefined : startEngines(ctx)
+  undo.push(async () => engines?.stop())
+  const api = await startApi(ctx, await openSandboxFaucet(ctx))
+  undo.push(api.stop)
+  const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
+  return {
+    ...tenantOf(api.url, sandboxTenant),
+    url: api.url,
+    ctx,
+    database: ctx.database,
+    connection,
+    clock,
+    chains: local.chains,
+    chain,
+    newEntity: (environment = 'TEST') => newEntity(ctx, api.url, environment),
+    fundWallet: (address, funds) => fund(chain(funds.blockchain), address, funds),
+    stopEngines: async () => {
+      await engines?.stop()
+      engines = undefined
+    },
+    startEngines: () => {
+      engines ??= startEngines(ctx)
+    },
+    close: () => undoAll(undo),
+  }
+}
+
+const sandboxTenant = {
+  entityId: sandboxEntity.id,
+  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  entitySecret: sandboxEntitySecret,
+}
+
+function chainIn(chains: readonly TestChain[], blockchain: string | undefined): TestChain {
+  const found = blockchain ? chains.find((chain) => chain.blockchain === blockchain) : chains[0]
+  if (!found) throw new Error(`this harness has no chain ${blockchain ?? ''}: name it in \`blockchains\``)
+  return found
+}
+
+async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIVE'): Promise<Tenant> {
+  const nowMs = ctx.clock.nowMs()
+  const entityId = newId(nowMs)
+  const entitySecret = randomBytes(32).toString('hex')
+  const key = await ctx.database.tx(async (tx) => {
+    await insertEntity(tx, { id: entityId, environment, name: 'Second', nowMs })
+    return insertApiKey(tx, { entityId, environment, nowMs })
+  })
+  await seedSandboxEntity(ctx, { entityId, secretHex: entitySecret })
+  return tenantOf(url, { entityId, apiKey: key.text, entitySecret })
+}
+
+async function fund(chain: TestChain, address: string, funds: { usdc?: string; native?: string }) {
+  if (funds.native) await chain.send(address, atomicOf(funds.native, 18))
+  if (funds.usdc) await chain.send(address, atomicOf(funds.usdc, 6), 'USDC')
+}
+
+/** "1.5" of 6 decimals is 1500000n. */
+export function atomicOf(amount: string, decimals: number): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(decimals, '0'))
+}
+
+/** Every step is tried, latest first; the first failure is thrown at the end. */
+async function undoAll(undo: (() => Promise<unknown>)[]): Promise<void> {
+  const failures: unknown[] = []
+  for (const step of undo.splice(0).reverse()) await step().catch((error) => failures.push(error))
+  if (failures.length > 0) throw failures[0]
+}

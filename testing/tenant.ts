@@ -1,0 +1,93 @@
+import { constants, publicEncrypt } from 'node:crypto'
+
+export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
+
+export type HttpOptions = {
+  body?: unknown
+  query?: Query | URLSearchParams | string
+  /** A header of `undefined` takes away what is sent by default. */
+  headers?: Record<string, string | undefined>
+}
+
+export type HttpAnswer = {
+  status: number
+  headers: Headers
+  text: string
+  /** The parsed body; undefined when there is none or it is no JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
+  body: any
+}
+
+export type Http = (method: string, path: string, options?: HttpOptions) => Promise<HttpAnswer>
+
+/** One entity as its developer uses it. */
+export type Tenant = {
+  entityId: string
+  apiKey: string
+  /** 32 bytes as 64 hexadecimal digits; registered. */
+  entitySecret: string
+  /** A request with this tenant's key. A body is sent as JSON; a string or bytes as they are. */
+  http: Http
+  /** A fresh `entitySecretCiphertext`; each works once. */
+  sealSecret(): Promise<string>
+}
+
+export function tenantOf(
+  url: string,
+  { entityId, apiKey, entitySecret }: Pick<Tenant, 'entityId' | 'apiKey' | 'entitySecret'>,
+): Tenant {
+  const http = httpAs(url, apiKey)
+  let publicKey: Promise<string> | undefined
+  const sealSecret = async () => {
+    publicKey ??= http('GET', '/v1/w3s/config/entity/publicKey').then(({ body }) => body.data.publicKey)
+    return seal(await publicKey, Buffer.from(entitySecret, 'hex'))
+  }
+  return { entityId, apiKey, entitySecret, http, sealSecret }
+}
+
+/** RSA-OAEP with SHA-256, in base64: what the published clients send. */
+export function seal(publicKey: string, bytes: Buffer): string {
+  const padding = constants.RSA_PKCS1_OAEP_PADDING
+  return publicEncrypt({ key: publicKey, padding, oaepHash: 'sha256' }, bytes).toString('base64')
+}
+
+export function httpAs(url: string, apiKey: string | undefined): Http {
+  return async (method, path, { body, query, headers = {} } = {}) => {
+    const isRaw = typeof body === 'string' || body instanceof Uint8Array
+    const sent: Record<string, string | undefined> = {
+      ...(apiKey && { authorization: `Bearer ${apiKey}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
+    }
+    const kept = Object.entries(sent).filter((entry): entry is [string, string] => entry[1] !== undefined)
+    const response = await fetch(url + path + queryText(query), {
+      method,
+      headers: kept,
+      redirect: 'manual',
+      ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    return { status: response.status, headers: response.headers, text, body: parsed(text) }
+  }
+}
+
+function queryText(query: HttpOptions['query']): string {
+  if (query === undefined) return ''
+  if (typeof query === 'string') return query.startsWith('?') || query === '' ? query : `?${query}`
+  const parameters = new URLSearchParams(query instanceof URLSearchParams ? query : [])
+  if (!(query instanceof URLSearchParams)) {
+    for (const [name, value] of Object.entries(query))
+      for (const item of Array.isArray(value) ? value : [value])
+        if (item !== undefined) parameters.append(name, String(item))
+  }
+  const text = parameters.toString()
+  return text === '' ? '' : `?${text}`
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
