@@ -5,13 +5,14 @@ import {
   type ContractFunctionArgs,
   type ContractFunctionName,
   ContractFunctionRevertedError,
+  encodeDeployData,
   encodeFunctionData,
   type Hex,
   parseEventLogs,
 } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
-import { type TokenChain, tokenAddress } from './token-chain.ts'
+import { people, type TokenChain, tokenAddress } from './token-chain.ts'
 
 type WriteName = ContractFunctionName<typeof stablecoinAbi, 'nonpayable'>
 type WriteArgs<name extends WriteName> = ContractFunctionArgs<typeof stablecoinAbi, 'nonpayable', name> &
@@ -73,7 +74,20 @@ export async function refusal<name extends WriteName>(
   throw new Error(`${functionName} was not refused`)
 }
 
-/** The two parts of a 65-byte signature that a contract takes apart as v, r, s. */
+/** Puts a contract onto the chain; its address. */
+export async function deploy(
+  { client }: TokenChain,
+  abi: Abi,
+  bytecode: Hex,
+  args: readonly unknown[] = [],
+): Promise<Address> {
+  const data = encodeDeployData({ abi, bytecode, args })
+  const { contractAddress } = await client.sendTransactionSync({ account: people.stranger, data })
+  if (!contractAddress) throw new Error('The contract was not created')
+  return contractAddress
+}
+
+/** The parts of a 65-byte signature, as the v, r, s forms take them. */
 export function splitSignature(signature: Hex): [v: number, r: Hex, s: Hex] {
   return [
     Number.parseInt(signature.slice(130), 16),

@@ -106,17 +106,22 @@ function anvilPath(): string {
   )
 }
 
-async function listeningUrl(node: ChildProcess): Promise<string> {
-  let printed = ''
-  for await (const chunk of node.stdout!.iterator({ destroyOnReturn: false })) {
-    printed += chunk
-    const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(printed)?.[1]
-    if (port) {
-      node.stdout!.resume()
-      return `http://127.0.0.1:${port}`
-    }
-  }
-  throw new Error(`The node ended before it listened:\n${printed}`)
+/** Reads on for as long as the node lives: it logs every call, and stops answering when the pipe is full. */
+function listeningUrl(node: ChildProcess): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let printed = ''
+    let found = false
+    node.stdout!.on('data', (chunk: Buffer) => {
+      if (found) return
+      printed += chunk.toString()
+      const port = /Listening on 127\.0\.0\.1:(\d+)/.exec(printed)?.[1]
+      if (port === undefined) return
+      found = true
+      resolve(`http://127.0.0.1:${port}`)
+    })
+    node.once('error', reject)
+    node.once('exit', () => reject(new Error(`The node ended before it listened:\n${printed}`)))
+  })
 }
 
 function key(number: bigint): PrivateKeyAccount {
