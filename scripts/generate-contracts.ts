@@ -10,8 +10,9 @@ const usage = `Compiles contracts/src with the solc of package.json and writes w
   src/sandbox/artifacts/stablecoin-code.ts  its runtime bytecode and storage layout
   testing/artifacts/<contract>.ts         ABI and creation bytecode of each contract in contracts/src/mocks
 
-Usage: generate-contracts [--check]
+Usage: generate-contracts [--check] [--into <folder>]
   --check  write nothing; exit with 1 and name the files when one is stale, missing or left over
+  --into   the folder that takes the place of the repository's root for what is written or checked
   --help   this text`
 
 type StorageLayout = {
@@ -132,38 +133,41 @@ function kebab(name: string): string {
 }
 
 /** Files in the mock folder that no contract accounts for. */
-function leftOver(files: Map<string, string>): string[] {
-  const folder = join(root, 'testing/artifacts')
+function leftOver(files: Map<string, string>, target: string): string[] {
+  const folder = join(target, 'testing/artifacts')
   if (!existsSync(folder)) return []
   return readdirSync(folder)
-    .map((name) => relative(root, join(folder, name)).split(sep).join('/'))
-    .filter((path) => !files.has(path) && readFileSync(join(root, path), 'utf8').startsWith(banner))
+    .map((name) => relative(target, join(folder, name)).split(sep).join('/'))
+    .filter((path) => !files.has(path) && readFileSync(join(target, path), 'utf8').startsWith(banner))
 }
 
 function main(): void {
-  const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } })
+  const { values } = parseArgs({
+    options: { check: { type: 'boolean' }, into: { type: 'string' }, help: { type: 'boolean' } },
+  })
   if (values.help) {
     console.log(usage)
     return
   }
+  const target = values.into ?? root
   const files = generate()
   const stale = [...files].filter(([path, content]) => {
-    const absolute = join(root, path)
+    const absolute = join(target, path)
     return !existsSync(absolute) || readFileSync(absolute, 'utf8') !== content
   })
   if (values.check) {
-    const wrong = [...stale.map(([path]) => path), ...leftOver(files)]
+    const wrong = [...stale.map(([path]) => path), ...leftOver(files, target)]
     for (const path of wrong) console.error(`stale: ${path}`)
     if (wrong.length > 0) console.error('Run scripts/generate-contracts.ts and commit what it writes.')
     process.exitCode = wrong.length > 0 ? 1 : 0
     return
   }
   for (const [path, content] of stale) {
-    mkdirSync(dirname(join(root, path)), { recursive: true })
-    writeFileSync(join(root, path), content)
+    mkdirSync(dirname(join(target, path)), { recursive: true })
+    writeFileSync(join(target, path), content)
     console.log(`wrote ${path}`)
   }
-  for (const path of leftOver(files)) console.log(`left over, remove it: ${path}`)
+  for (const path of leftOver(files, target)) console.log(`left over, remove it: ${path}`)
 }
 
 main()

@@ -1,5 +1,5 @@
 /** One parameter of an ABI item in the compiler's JSON. */
-export type AbiParameter = { name: string; type: string; indexed?: boolean; components?: AbiParameter[] }
+export type AbiParameter = { name?: string; type: string; indexed?: boolean; components?: AbiParameter[] }
 
 /** One item of the compiler's JSON ABI. */
 export type AbiItem = {
