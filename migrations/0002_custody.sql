@@ -10,9 +10,11 @@ create table transport_keys (
 );
 
 -- The secret itself is never stored: `check_value` is derived from it and tells a right one from a wrong one.
+-- A rotation counts `generation` up: what was opened with an older one is refused when it is used.
 create table entity_secrets (
   entity_id uuid primary key references entities (id),
-  check_value bytea not null,
+  check_value bytea not null check (octet_length(check_value) = 32),
+  generation integer not null default 1,
   create_date timestamptz(3) not null,
   update_date timestamptz(3) not null
 );
@@ -30,18 +32,20 @@ create table wallet_sets (
   id uuid not null,
   name text,
   custody_type text not null check (custody_type in ('DEVELOPER', 'ENDUSER')),
-  -- The HD seed, sealed under entity secret + root key.
-  sealed_seed bytea not null,
+  -- The BIP-39 entropy of its keys, sealed under entity secret + root key.
+  sealed_entropy bytea not null,
+  wallet_count integer not null default 0 check (wallet_count between 0 and 10000000),
   create_date timestamptz(3) not null,
   update_date timestamptz(3) not null,
   primary key (entity_id, id)
 );
 create index wallet_sets_page on wallet_sets (entity_id, create_date, id);
 
--- The seed of an entity's platform keys (deposit, treasury), sealed under the root key alone.
+-- The entropy of an entity's platform keys (deposit, treasury), sealed under the root key alone.
 create table platform_seeds (
   entity_id uuid primary key references entities (id),
-  sealed_seed bytea not null,
+  sealed_entropy bytea not null,
+  next_index integer not null default 0,
   create_date timestamptz(3) not null
 );
 
@@ -88,6 +92,11 @@ create table wallets (
 create index wallets_page on wallets (entity_id, create_date, id);
 create index wallets_by_set on wallets (entity_id, wallet_set_id, create_date, id);
 create index wallets_by_batch on wallets (entity_id, batch_id);
+create index wallets_by_blockchain on wallets (entity_id, blockchain, create_date, id);
+create index wallets_by_address on wallets (entity_id, address);
+create index wallets_by_ref on wallets (entity_id, ref_id, create_date, id) where ref_id is not null;
+-- The next index of a chain within a set, and no index twice on it.
+create unique index wallets_by_index on wallets (entity_id, wallet_set_id, blockchain, account_type, derivation_index);
 
 -- Every address whose key is here, and what it is for: what the indexer watches and the ledger books.
 create table managed_addresses (
@@ -102,7 +111,7 @@ create table managed_addresses (
   primary key (entity_id, blockchain, address),
   foreign key (entity_id, key_id) references keys (entity_id, id)
 );
-create index managed_addresses_lookup on managed_addresses (blockchain, address);
+create index managed_addresses_lookup on managed_addresses (blockchain, address, entity_id);
 
 -- What an accepted request leaves so that workers can sign for it without the entity secret:
 -- one address's key sealed under the root key, bound to one intent, erased when that intent is final.

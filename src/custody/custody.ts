@@ -1,7 +1,29 @@
-declare const opaque: unique symbol
+import type { KeyObject } from 'node:crypto'
+import { openVault, type Vault } from './sealing.ts'
+import { chooseSigner } from './signers/choose.ts'
+import type { Signer } from './signers/signer.ts'
+import { openTransport, type Transport } from './transport.ts'
+import type { OpenCustodyInput } from './types.ts'
 
-/** The keys of this process: opened once at boot, passed around, never looked into from outside. */
-export type Custody = { readonly [opaque]: true; close(): Promise<void> }
+/** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
+export type Custody = {
+  readonly vault: Vault
+  readonly signer: Signer
+  readonly transport: Transport
+  close(): Promise<void>
+}
 
-/** An entity secret that was proven right for one request; it opens that entity's wallet keys. */
-export type EntitySecret = { readonly [opaque]: 'secret'; readonly entityId: string }
+/** An entity secret that was proven right for one request; it opens that entity's wallet keys and holds no bytes of it. */
+export type EntitySecret = {
+  readonly entityId: string
+  readonly generation: number
+  readonly walletKey: KeyObject
+  readonly ciphertextSha256: Buffer
+}
+
+/** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
+export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
+  const vault = openVault(input.rootKey)
+  const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
+  return { vault, signer, transport, close: async () => transport.close() }
+}

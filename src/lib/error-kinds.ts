@@ -163,6 +163,11 @@ export const errorKinds = {
     status: 403,
     text: 'The entity secret is not set yet: register one first.',
   },
+  recoveryFileInvalid: {
+    code: 156018,
+    status: 403,
+    text: 'The recovery file is invalid: use the one that the last registration or rotation of the entity secret gave.',
+  },
   idempotencyKeyReused: {
     code: 156020,
     status: 403,

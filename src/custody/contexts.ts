@@ -1,0 +1,39 @@
+import { createHash } from 'node:crypto'
+import type { SealContext } from './sealing.ts'
+
+/** What each kind of sealed value is bound to; changing one of these makes what was sealed before unreadable. */
+
+export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
+  'wallet set entropy',
+  entityId,
+  walletSetId,
+]
+
+export const walletPrivateKey = (entityId: string, keyId: string): SealContext => [
+  'wallet private key',
+  entityId,
+  keyId,
+]
+
+export const platformEntropy = (entityId: string): SealContext => ['platform entropy', entityId]
+
+export const platformPrivateKey = (entityId: string, keyId: string): SealContext => [
+  'platform private key',
+  entityId,
+  keyId,
+]
+
+/** A grant opens only for the same entity, intent, address and intent bytes. */
+export const grantOf = (entityId: string, intentId: string, address: string, intent: Buffer): SealContext => [
+  'grant',
+  entityId,
+  intentId,
+  address,
+  createHash('sha256').update(intent).digest('hex'),
+]
+
+export const recoveryBundle = (entityId: string, generation: number): SealContext => [
+  'recovery file',
+  entityId,
+  String(generation),
+]

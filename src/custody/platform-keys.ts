@@ -1,0 +1,80 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { platformEntropy, platformPrivateKey } from './contexts.ts'
+import type { Custody } from './custody.ts'
+import { deriveKeys, newEntropy } from './hierarchy.ts'
+import { seal, unseal, withUnsealed } from './sealing.ts'
+import { findKey, insertKeys } from './store/keys.ts'
+import { insertManaged } from './store/managed-addresses.ts'
+import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
+import type { Address, CustodyScope, KeyFamily, ManagedAddress, Signature } from './types.ts'
+
+/**
+ * Makes the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines
+ * can move what arrives without the entity secret. Indexes are taken one after another, also between processes.
+ */
+export async function createPlatformKey(
+  scope: CustodyScope,
+  { entityId, family }: { entityId: string; family: KeyFamily },
+): Promise<{ keyId: string; address: Address }> {
+  const { custody } = scope
+  const nowMs = scope.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  return scope.db.tx(async (tx) => {
+    const taken =
+      (await takePlatformIndex(tx, entityId)) ?? (await seedAndTake(tx, custody, entityId, createDate))
+    const entropy = unseal(custody.vault.root, platformEntropy(entityId), taken.sealedEntropy)
+    const [derived] = await deriveKeys(custody.signer, entropy, [taken.index]).finally(() => entropy.fill(0))
+    const { privateKey, address } = derived!
+    const keyId = newId(nowMs)
+    const sealedPrivateKey = seal(custody.vault.root, platformPrivateKey(entityId, keyId), privateKey)
+    privateKey.fill(0)
+    const row = {
+      entityId,
+      id: keyId,
+      class: 'platform' as const,
+      walletSetId: null,
+      family,
+      derivationIndex: taken.index,
+      address,
+      sealedPrivateKey,
+    }
+    await insertKeys(tx, [row], createDate)
+    return { keyId, address }
+  })
+}
+
+async function seedAndTake(tx: Db, custody: Custody, entityId: string, createDate: string) {
+  const entropy = newEntropy()
+  const sealedEntropy = seal(custody.vault.root, platformEntropy(entityId), entropy)
+  entropy.fill(0)
+  await insertPlatformSeed(tx, { entityId, sealedEntropy, createDate })
+  const taken = await takePlatformIndex(tx, entityId)
+  if (!taken) throw new Error('the platform seed that was just stored is not there')
+  return taken
+}
+
+/** Signs with a platform key; a wallet's key is refused, because it needs a grant. */
+export async function signWithPlatformKey(
+  custody: Custody,
+  db: Db,
+  { entityId, keyId, digest }: { entityId: string; keyId: string; digest: Buffer },
+): Promise<Signature> {
+  const key = await findKey(db, entityId, keyId)
+  if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
+  return withUnsealed(
+    custody.vault.root,
+    platformPrivateKey(entityId, keyId),
+    key.sealedPrivateKey,
+    (privateKey) => custody.signer.sign(digest, privateKey),
+  )
+}
+
+/** From now on the indexer watches the address and the ledger books it. */
+export async function watchAddress(
+  tx: Db,
+  { createDate, ...managed }: ManagedAddress & { createDate: string },
+): Promise<void> {
+  await insertManaged(tx, [managed], createDate)
+}

@@ -1,0 +1,104 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto'
+
+// Wire format of everything sealed: version (1) | nonce (12) | AES-256-GCM ciphertext | tag (16).
+// The key is HMAC-SHA256(sealing key, context): each context has its own, so random nonces never run out,
+// and bytes moved to another row, entity or purpose do not open. The context is authenticated as well.
+
+const version = 1
+const nonceBytes = 12
+const tagBytes = 16
+
+/** What a sealed value is and whose: purpose, entity, id and whatever else it is bound to. */
+export type SealContext = readonly [purpose: string, ...bound: string[]]
+
+/** A sealed value that does not open: the wrong key, or not where it was written. */
+export class SealBroken extends Error {
+  constructor(purpose: string) {
+    super(`a sealed ${purpose} does not open: the key is another one, or the value was moved or changed`)
+  }
+}
+
+export function seal(key: KeyObject, context: SealContext, plain: Uint8Array): Buffer {
+  const bound = encode(context)
+  const nonce = randomBytes(nonceBytes)
+  const cipher = createCipheriv('aes-256-gcm', contextKey(key, bound), nonce)
+  cipher.setAAD(bound)
+  return Buffer.concat([Buffer.of(version), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
+}
+
+/** The plain bytes; the caller wipes them. Throws SealBroken. */
+export function unseal(key: KeyObject, context: SealContext, sealed: Buffer): Buffer {
+  const bound = encode(context)
+  if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== version) throw new SealBroken(context[0])
+  const nonce = sealed.subarray(1, 1 + nonceBytes)
+  const decipher = createDecipheriv('aes-256-gcm', contextKey(key, bound), nonce, { authTagLength: tagBytes })
+  decipher.setAAD(bound)
+  decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
+  const plain = decipher.update(sealed.subarray(1 + nonceBytes, sealed.length - tagBytes))
+  try {
+    decipher.final()
+  } catch {
+    plain.fill(0)
+    throw new SealBroken(context[0])
+  }
+  return plain
+}
+
+/** Runs `work` with the opened bytes and wipes them afterwards. */
+export function withUnsealed<Result>(
+  key: KeyObject,
+  context: SealContext,
+  sealed: Buffer,
+  work: (plain: Buffer) => Result,
+): Result {
+  const plain = unseal(key, context, sealed)
+  try {
+    return work(plain)
+  } finally {
+    plain.fill(0)
+  }
+}
+
+/** Every part with its length in front, so that no two contexts have the same bytes. */
+function encode(context: SealContext): Buffer {
+  const parts = context.flatMap((part) => {
+    const bytes = Buffer.from(part, 'utf8')
+    const length = Buffer.alloc(4)
+    length.writeUInt32BE(bytes.length)
+    return [length, bytes]
+  })
+  return Buffer.concat([Buffer.of(version), ...parts])
+}
+
+const contextKey = (key: KeyObject, bound: Buffer): Buffer => createHmac('sha256', key).update(bound).digest()
+
+/** What the root key gives: it is never used directly, only through keys with one use each. */
+export type Vault = {
+  /** Seals what opens without the entity secret: transport keys, platform keys, grants, recovery files. */
+  root: KeyObject
+  /** The key of an entity's wallet keys: needs the root key and the entity secret. */
+  walletKeyOf(entityId: string, secret: Buffer): KeyObject
+  /** Tells a right entity secret from a wrong one without being of use for anything else. */
+  checkValueOf(entityId: string, secret: Buffer): Buffer
+}
+
+export function openVault(rootKey: Buffer): Vault {
+  if (rootKey.length !== 32) throw new Error('the root key must be 32 bytes')
+  const expand = (input: Uint8Array, salt: Uint8Array, info: string) =>
+    Buffer.from(hkdfSync('sha256', input, salt, info, 32))
+  const salt = expand(rootKey, Buffer.alloc(0), 'bezant entity secret salt 1')
+  return {
+    root: createSecretKey(expand(rootKey, Buffer.alloc(0), 'bezant root sealing 1')),
+    walletKeyOf: (entityId, secret) =>
+      createSecretKey(expand(secret, salt, `bezant wallet keys 1 ${entityId}`)),
+    checkValueOf: (entityId, secret) => expand(secret, salt, `bezant entity secret check 1 ${entityId}`),
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash } from 'node:crypto'
+import type { Signer } from './signer.ts'
+
+type KnownAnswer = { privateKey: string; message: string; r: string; s: string }
+
+const one = '0000000000000000000000000000000000000000000000000000000000000001'
+
+/** Published RFC 6979 vectors for secp256k1 with SHA-256. */
+export const knownAnswers: readonly KnownAnswer[] = [
+  {
+    privateKey: one,
+    message: 'Satoshi Nakamoto',
+    r: '934b1ea10a4b3c1757e2b0c017d0b6143ce3c9a7e6a4a49860d7a6ab210ee3d8',
+    s: '2442ce9d2b916064108014783e923ec36b49743e2ffa1c4496f01a512aafd9e5',
+  },
+  {
+    privateKey: one,
+    message: 'All those moments will be lost in time, like tears in rain. Time to die...',
+    r: '8600dbd41e348fe5c9465ab92d23e3db8b98b873beecd930736488696438cb6b',
+    s: '547fe64427496db33bf66019dacbf0039c04199abb0122918601db38a72cfc21',
+  },
+  {
+    privateKey: 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140',
+    message: 'Satoshi Nakamoto',
+    r: 'fd567d121db66e382991534ada77a6bd3106f0a1098c231e47993447cd6af2d0',
+    s: '6b39cd0eb1bc8603e159ef5c20a5c8ad685a45b06ce9bebed3f153d10d93bed5',
+  },
+]
+
+const generator =
+  '0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
+  '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
+
+/** What the signer gets wrong, or `undefined` when it answers every vector as published. */
+export function faultOf(signer: Signer): string | undefined {
+  for (const { privateKey, message, r, s } of knownAnswers) {
+    const digest = createHash('sha256').update(message).digest()
+    const signature = signer.sign(digest, Buffer.from(privateKey, 'hex'))
+    if (signature.r.toString('hex') !== r || signature.s.toString('hex') !== s)
+      return `its signature of "${message.slice(0, 16)}" differs from the published one`
+  }
+  const point = signer.publicKeyOf(Buffer.from(one, 'hex')).toString('hex')
+  return point === generator ? undefined : 'its public key of 1 is not the generator'
+}

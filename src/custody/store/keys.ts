@@ -1,0 +1,54 @@
+import { type Db, sql } from '#runtime/db/db'
+import type { Address } from '../types.ts'
+
+export type KeyRow = {
+  entityId: string
+  id: string
+  class: 'wallet' | 'platform'
+  walletSetId: string | null
+  family: string
+  derivationIndex: number
+  address: Address
+  sealedPrivateKey: Buffer
+}
+
+const columns = sql`entity_id as "entityId", id, class, wallet_set_id as "walletSetId", family,
+  derivation_index as "derivationIndex", address, sealed_private_key as "sealedPrivateKey"`
+
+export const findKey = (db: Db, entityId: string, id: string) =>
+  db.maybe<KeyRow>(sql`select ${columns} from keys where entity_id = ${entityId} and id = ${id}`)
+
+export type IndexedKey = { id: string; derivationIndex: number; address: Address }
+
+export const keysOfSet = (
+  tx: Db,
+  entityId: string,
+  walletSetId: string,
+  family: string,
+  from: number,
+  to: number,
+) =>
+  tx.all<IndexedKey>(sql`select id, derivation_index as "derivationIndex", address from keys
+    where entity_id = ${entityId} and class = 'wallet' and wallet_set_id = ${walletSetId} and family = ${family}
+      and derivation_index between ${from} and ${to}`)
+
+export const insertKeys = (tx: Db, rows: readonly KeyRow[], createDate: string) =>
+  tx.run(sql`insert into keys (entity_id, id, class, wallet_set_id, family, derivation_index, address,
+      sealed_private_key, create_date)
+    select *, ${createDate}::timestamptz from unnest(${rows.map((row) => row.entityId)}::uuid[],
+      ${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.class)}::text[],
+      ${rows.map((row) => row.walletSetId)}::uuid[], ${rows.map((row) => row.family)}::text[],
+      ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.sealedPrivateKey)}::bytea[]) as row`)
+
+export type Sealed = { id: string; sealed: Buffer }
+
+/** A batch of an entity's wallet keys in the order of their ids, locked, for sealing them anew. */
+export const lockWalletKeys = (tx: Db, entityId: string, afterId: string, limit: number) =>
+  tx.all<Sealed>(sql`select id, sealed_private_key as sealed from keys
+    where entity_id = ${entityId} and class = 'wallet' and id > ${afterId} order by id limit ${limit} for no key update`)
+
+export const resealKeys = (tx: Db, entityId: string, rows: readonly Sealed[]) =>
+  tx.run(sql`update keys k set sealed_private_key = row.sealed
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.sealed)}::bytea[]) as row(id, sealed)
+    where k.entity_id = ${entityId} and k.id = row.id`)

@@ -1,0 +1,29 @@
+import { type Db, sql } from '#runtime/db/db'
+import type { ManagedAddress } from '../types.ts'
+
+const columns = sql`m.entity_id as "entityId", m.blockchain, m.address, m.key_id as "keyId", m.purpose,
+  m.owner_id as "ownerId"`
+
+export const insertManaged = (tx: Db, rows: readonly ManagedAddress[], createDate: string) =>
+  tx.run(sql`insert into managed_addresses (entity_id, blockchain, address, key_id, purpose, owner_id, create_date)
+    select *, ${createDate}::timestamptz from unnest(${rows.map((row) => row.entityId)}::uuid[],
+      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.keyId)}::uuid[], ${rows.map((row) => row.purpose)}::text[],
+      ${rows.map((row) => row.ownerId)}::uuid[]) as row`)
+
+/** Which of these addresses are managed on the blockchain, by whichever entity. Addresses are lower case. */
+export const managedAmong = (db: Db, blockchain: string, addresses: readonly string[]) =>
+  db.all<ManagedAddress>(sql`select ${columns} from managed_addresses m
+    where m.blockchain = ${blockchain} and m.address = any(${addresses}::text[])`)
+
+/** Every managed address of a blockchain in batches by (address, entity), for reconciling. */
+export const managedAfter = (
+  db: Db,
+  blockchain: string,
+  after: { address: string; entityId: string } | undefined,
+  limit: number,
+) =>
+  db.all<ManagedAddress>(sql`select ${columns} from managed_addresses m
+    where m.blockchain = ${blockchain} and (m.address, m.entity_id) >
+      (${after?.address ?? ''}, ${after?.entityId ?? '00000000-0000-0000-0000-000000000000'}::uuid)
+    order by m.address, m.entity_id limit ${limit}`)

@@ -1,0 +1,21 @@
+import { type Db, sql } from '#runtime/db/db'
+
+export type TransportKeyRow = { id: string; publicKey: string; sealedPrivateKey: Buffer }
+
+const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealedPrivateKey"`
+
+/** Newest first: clients are given the newest, ciphertexts made with any of them are taken. */
+export const transportKeys = (db: Db) =>
+  db.all<TransportKeyRow>(sql`select ${columns} from transport_keys order by create_date desc, id desc`)
+
+export const newestPublicKey = (db: Db) =>
+  db.maybe<{ publicKey: string }>(sql`select public_key as "publicKey" from transport_keys
+    order by create_date desc, id desc limit 1`)
+
+/** Serialises the making of the first key between processes; held until the end of the tx. */
+export const lockTransportKeys = (tx: Db) =>
+  tx.run(sql`lock table transport_keys in share row exclusive mode`)
+
+export const insertTransportKey = (tx: Db, row: TransportKeyRow & { createDate: string }) =>
+  tx.run(sql`insert into transport_keys (id, public_key, sealed_private_key, create_date)
+    values (${row.id}, ${row.publicKey}, ${row.sealedPrivateKey}, ${row.createDate})`)

@@ -1,0 +1,68 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, sql } from '#runtime/db/db'
+import type { WalletSet } from '../types.ts'
+import type { Sealed } from './keys.ts'
+
+const columns = sql`s.id, s.name, s.custody_type as "custodyType", s.create_date as "createDate",
+  s.update_date as "updateDate"`
+
+export const findWalletSet = (db: Db, entityId: string, id: string) =>
+  db.maybe<WalletSet>(
+    sql`select ${columns} from wallet_sets s where s.entity_id = ${entityId} and s.id = ${id}`,
+  )
+
+export const listWalletSets = (db: Db, entityId: string, page: PageQuery) =>
+  readPage<WalletSet>(
+    db,
+    { columns, from: sql`wallet_sets s`, alias: 's', scope: sql`s.entity_id = ${entityId}`, filters: [] },
+    page,
+  )
+
+/** How many sets the entity has; sets are made one after another until the tx ends. */
+export async function lockedSetCount(tx: Db, entityId: string): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet-sets:${entityId}`}, 0))`)
+  const row = await tx.one<{ count: number }>(
+    sql`select count(*) as count from wallet_sets where entity_id = ${entityId}`,
+  )
+  return row.count
+}
+
+export const insertWalletSet = (
+  tx: Db,
+  row: { entityId: string; id: string; name: string | null; sealedEntropy: Buffer; createDate: string },
+) =>
+  tx.run(sql`insert into wallet_sets (entity_id, id, name, custody_type, sealed_entropy, create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.name}, 'DEVELOPER', ${row.sealedEntropy}, ${row.createDate},
+      ${row.createDate})`)
+
+export const renameWalletSet = (
+  tx: Db,
+  entityId: string,
+  id: string,
+  name: string | null,
+  updateDate: string,
+) =>
+  tx.maybe<WalletSet>(sql`update wallet_sets s set name = ${name}, update_date = ${updateDate}
+    where s.entity_id = ${entityId} and s.id = ${id} returning ${columns}`)
+
+export type LockedSet = { sealedEntropy: Buffer; walletCount: number }
+
+/** The set with its entropy; indexes are handed out by one tx at a time. */
+export const lockWalletSet = (tx: Db, entityId: string, id: string) =>
+  tx.maybe<LockedSet>(sql`select sealed_entropy as "sealedEntropy", wallet_count as "walletCount"
+    from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
+
+export const countWallets = (tx: Db, entityId: string, id: string, added: number) =>
+  tx.run(sql`update wallet_sets set wallet_count = wallet_count + ${added}
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** A batch of an entity's sealed entropies, locked, for sealing them anew. */
+export const lockEntropies = (tx: Db, entityId: string, afterId: string, limit: number) =>
+  tx.all<Sealed>(sql`select id, sealed_entropy as sealed from wallet_sets
+    where entity_id = ${entityId} and id > ${afterId} order by id limit ${limit} for no key update`)
+
+export const resealEntropies = (tx: Db, entityId: string, rows: readonly Sealed[]) =>
+  tx.run(sql`update wallet_sets s set sealed_entropy = row.sealed
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.sealed)}::bytea[]) as row(id, sealed)
+    where s.entity_id = ${entityId} and s.id = row.id`)

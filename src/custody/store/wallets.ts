@@ -1,0 +1,109 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import type { Wallet, WalletMetadata } from '../types.ts'
+
+const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
+  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.custody_type as "custodyType",
+  w.state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
+
+export const findWallet = (db: Db, entityId: string, id: string) =>
+  db.maybe<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId} and w.id = ${id}`)
+
+/** `address` in any case. */
+export const findWalletByAddress = (db: Db, entityId: string, blockchain: string, address: string) =>
+  db.maybe<Wallet>(sql`select ${columns} from wallets w
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address.toLowerCase()}`)
+
+export const lockWallet = (tx: Db, entityId: string, id: string) =>
+  tx.maybe<Wallet>(sql`select ${columns} from wallets w
+    where w.entity_id = ${entityId} and w.id = ${id} for no key update`)
+
+/** What one request made, in the order it made it. */
+export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
+  db.all<Wallet>(sql`select ${columns} from wallets w
+    where w.entity_id = ${entityId} and w.batch_id = ${batchId} order by w.derivation_index, w.id`)
+
+export type WalletFilters = {
+  /** In any case. */
+  address?: string | undefined
+  blockchain?: string | undefined
+  walletSetId?: string | undefined
+  refId?: string | undefined
+  scaCore?: string | undefined
+  /** A further condition on the rows' alias `w`. */
+  where?: Sql | undefined
+}
+
+/** One page of the entity's wallets. There are no smart accounts yet, so a `scaCore` matches none. */
+export const listWallets = (db: Db, entityId: string, filters: WalletFilters, page: PageQuery) =>
+  readPage<Wallet>(
+    db,
+    {
+      columns,
+      from: sql`wallets w`,
+      alias: 'w',
+      scope: sql`w.entity_id = ${entityId}`,
+      filters: [
+        filters.address === undefined ? undefined : sql`w.address = ${filters.address.toLowerCase()}`,
+        filters.blockchain === undefined ? undefined : sql`w.blockchain = ${filters.blockchain}`,
+        filters.walletSetId === undefined ? undefined : sql`w.wallet_set_id = ${filters.walletSetId}`,
+        filters.refId === undefined ? undefined : sql`w.ref_id = ${filters.refId}`,
+        filters.scaCore === undefined ? undefined : sql`false`,
+        filters.where,
+      ],
+    },
+    page,
+  )
+
+/** The lowest index that is above every used one on each of the blockchains. */
+export async function nextIndex(
+  tx: Db,
+  entityId: string,
+  walletSetId: string,
+  blockchains: readonly string[],
+): Promise<number> {
+  const row = await tx.one<{ next: number }>(sql`select coalesce(max(last.index) + 1, 0) as next
+    from unnest(${blockchains}::text[]) as chain(name)
+    cross join lateral (select max(w.derivation_index) as index from wallets w where w.entity_id = ${entityId}
+      and w.wallet_set_id = ${walletSetId} and w.blockchain = chain.name and w.account_type = 'EOA') as last`)
+  return row.next
+}
+
+export type NewWallet = {
+  id: string
+  keyId: string
+  blockchain: string
+  address: string
+  derivationIndex: number
+  name: string | null
+  refId: string | null
+}
+
+export const insertWallets = (
+  tx: Db,
+  shared: { entityId: string; walletSetId: string; batchId: string; createDate: string },
+  rows: readonly NewWallet[],
+) =>
+  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, custody_type, state,
+      create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
+    select ${shared.entityId}::uuid, ${shared.walletSetId}::uuid, ${shared.batchId}::uuid, 'EOA', 'DEVELOPER', 'LIVE',
+      ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
+      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.name)}::text[],
+      ${rows.map((row) => row.refId)}::text[]) as row`)
+
+/** Sets what is given; an empty text clears it. */
+export const describeWallet = (
+  tx: Db,
+  entityId: string,
+  id: string,
+  { name, refId }: WalletMetadata,
+  updateDate: string,
+) =>
+  tx.one<Wallet>(sql`update wallets w set
+      name = case when ${name !== undefined}::boolean then ${name || null}::text else w.name end,
+      ref_id = case when ${refId !== undefined}::boolean then ${refId || null}::text else w.ref_id end,
+      update_date = ${updateDate}
+    where w.entity_id = ${entityId} and w.id = ${id} returning ${columns}`)

@@ -1,0 +1,56 @@
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { recordChanges } from '#runtime/record/store'
+import { walletSetEntropy } from './contexts.ts'
+import type { EntitySecret } from './custody.ts'
+import { newEntropy } from './hierarchy.ts'
+import { seal } from './sealing.ts'
+import { findWalletSet, insertWalletSet, lockedSetCount, renameWalletSet } from './store/wallet-sets.ts'
+import type { CustodyCtx, WalletSet } from './types.ts'
+
+export const walletSetsMax = 1_000
+
+/** Makes a wallet set with fresh entropy of its own, sealed under entity secret and root key. */
+export async function createWalletSet(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  { name }: { name?: string | undefined },
+): Promise<WalletSet> {
+  const { db, entity } = ctx
+  if ((await lockedSetCount(db, entity.id)) >= walletSetsMax) {
+    throw new ApiError('forbidden', `An entity may have at most ${walletSetsMax} wallet sets.`)
+  }
+  const nowMs = ctx.clock.nowMs()
+  const id = newId(nowMs)
+  const entropy = newEntropy()
+  const sealedEntropy = seal(secret.walletKey, walletSetEntropy(entity.id, id), entropy)
+  entropy.fill(0)
+  await insertWalletSet(db, {
+    entityId: entity.id,
+    id,
+    name: name || null,
+    sealedEntropy,
+    createDate: formatInstant(nowMs),
+  })
+  await recordChange(ctx, nowMs, 'walletSet.created', id)
+  return (await findWalletSet(db, entity.id, id))!
+}
+
+/** 156005 when the entity has no such set. An empty name clears it. */
+export async function updateWalletSet(
+  ctx: CustodyCtx,
+  id: string,
+  { name }: { name?: string | undefined },
+): Promise<WalletSet> {
+  const nowMs = ctx.clock.nowMs()
+  const renamed = await renameWalletSet(ctx.db, ctx.entity.id, id, name || null, formatInstant(nowMs))
+  if (!renamed) throw new ApiError('walletSetNotFound')
+  await recordChange(ctx, nowMs, 'walletSet.updated', id)
+  return renamed
+}
+
+const recordChange = (ctx: CustodyCtx, nowMs: number, type: string, resourceId: string) =>
+  recordChanges(ctx.db, nowMs, [
+    { entityId: ctx.entity.id, actor: ctx.actor, type, resourceId, requestId: ctx.requestId },
+  ])

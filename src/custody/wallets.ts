@@ -1,0 +1,220 @@
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { recordChanges } from '#runtime/record/store'
+import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
+import type { EntitySecret } from './custody.ts'
+import { deriveKeys } from './hierarchy.ts'
+import { seal, unseal } from './sealing.ts'
+import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from './store/keys.ts'
+import { insertManaged } from './store/managed-addresses.ts'
+import { countWallets, type LockedSet, lockWalletSet } from './store/wallet-sets.ts'
+import {
+  describeWallet,
+  findWallet,
+  findWalletByAddress,
+  insertWallets,
+  lockWallet,
+  type NewWallet,
+  nextIndex,
+  walletsOfBatch,
+} from './store/wallets.ts'
+import type { CustodyCtx, KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
+
+/** How many wallets one set may have. */
+export const walletsPerSetMax = 10_000_000
+
+export type CreateWalletsInput = {
+  walletSetId: string
+  family: KeyFamily
+  /** Without repetition. */
+  chains: readonly WalletChain[]
+  /** Wallets on each chain. */
+  count: number
+  /** One for each of `count`; the wallets of one index share it. */
+  metadata?: readonly WalletMetadata[] | undefined
+}
+
+/**
+ * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
+ * everywhere. Returns the batch id, by which `walletsOfBatch` finds them again, and the wallets in their lasting order.
+ */
+export async function createWallets(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  input: CreateWalletsInput,
+): Promise<{ batchId: string; wallets: Wallet[] }> {
+  const { db, entity } = ctx
+  const set = await lockWalletSet(db, entity.id, input.walletSetId)
+  if (!set) throw new ApiError('walletSetNotFound')
+  requireRoom(set, input.count * input.chains.length)
+  const names = input.chains.map((chain) => chain.blockchain)
+  const first = await nextIndex(db, entity.id, input.walletSetId, names)
+  const keys = await keysFor(ctx, secret, input, set, first)
+  const rows = input.chains.flatMap(({ blockchain }) =>
+    keys.map((key, position) => ({
+      keyId: key.id,
+      blockchain,
+      address: key.address,
+      derivationIndex: key.derivationIndex,
+      name: input.metadata?.[position]?.name || null,
+      refId: input.metadata?.[position]?.refId || null,
+    })),
+  )
+  const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows)
+  return { batchId, wallets: await walletsOfBatch(db, entity.id, batchId) }
+}
+
+function requireRoom(set: LockedSet, added: number): void {
+  if (set.walletCount + added > walletsPerSetMax) {
+    const left = walletsPerSetMax - set.walletCount
+    throw new ApiError(
+      'walletLimitReached',
+      `A wallet set holds at most ${walletsPerSetMax} wallets, and this one has room for ${left}: use another one.`,
+    )
+  }
+}
+
+/** The keys of `count` indexes from `first`; those that no chain has used yet are derived and stored. */
+async function keysFor(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  { walletSetId, family, count }: CreateWalletsInput,
+  set: LockedSet,
+  first: number,
+): Promise<IndexedKey[]> {
+  const { db, entity, custody } = ctx
+  const there = await keysOfSet(db, entity.id, walletSetId, family, first, first + count - 1)
+  const known = new Set(there.map((key) => key.derivationIndex))
+  const missing = Array.from({ length: count }, (_, offset) => first + offset).filter(
+    (index) => !known.has(index),
+  )
+  if (missing.length === 0) return inOrder(there)
+  const nowMs = ctx.clock.nowMs()
+  const entropy = unseal(secret.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
+  const derived = await deriveKeys(custody.signer, entropy, missing).finally(() => entropy.fill(0))
+  const rows = derived.map(({ index, privateKey, address }): KeyRow => {
+    const id = newId(nowMs)
+    const sealedPrivateKey = seal(secret.walletKey, walletPrivateKey(entity.id, id), privateKey)
+    privateKey.fill(0)
+    return {
+      entityId: entity.id,
+      id,
+      class: 'wallet',
+      walletSetId,
+      family,
+      derivationIndex: index,
+      address,
+      sealedPrivateKey,
+    }
+  })
+  await insertKeys(db, rows, formatInstant(nowMs))
+  return inOrder([...there, ...rows])
+}
+
+const inOrder = (keys: IndexedKey[]) => keys.sort((a, b) => a.derivationIndex - b.derivationIndex)
+
+type WalletSeed = Omit<NewWallet, 'id'>
+
+/** Writes the wallets with their managed addresses, events and audit entries; returns the batch id. */
+async function addWallets(
+  ctx: CustodyCtx,
+  walletSetId: string,
+  chains: readonly WalletChain[],
+  seeds: readonly WalletSeed[],
+): Promise<string> {
+  const { db, entity } = ctx
+  const nowMs = ctx.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  const batchId = newId(nowMs)
+  const rows = seeds.map((seed): NewWallet => ({ id: newId(nowMs), ...seed }))
+  await insertWallets(db, { entityId: entity.id, walletSetId, batchId, createDate }, rows)
+  await countWallets(db, entity.id, walletSetId, rows.length)
+  const onChain = new Set(chains.filter((chain) => chain.onChain).map((chain) => chain.blockchain))
+  const watched = rows
+    .filter((row) => onChain.has(row.blockchain))
+    .map((row) => ({
+      entityId: entity.id,
+      blockchain: row.blockchain,
+      address: row.address as Wallet['address'],
+      keyId: row.keyId,
+      purpose: 'wallet' as const,
+      ownerId: row.id,
+    }))
+  await insertManaged(db, watched, createDate)
+  await recordWallets(
+    ctx,
+    nowMs,
+    'wallet.created',
+    rows.map((row) => row.id),
+  )
+  return batchId
+}
+
+const recordWallets = (ctx: CustodyCtx, nowMs: number, type: string, ids: readonly string[]) =>
+  recordChanges(
+    ctx.db,
+    nowMs,
+    ids.map((resourceId) => ({
+      entityId: ctx.entity.id,
+      actor: ctx.actor,
+      type,
+      resourceId,
+      requestId: ctx.requestId,
+    })),
+  )
+
+/**
+ * Puts the key of `source` to use on another chain of its family: the same index, the same address.
+ * `made` is false when the wallet was there already; its metadata is then replaced by what is given.
+ */
+export async function deriveWallet(
+  ctx: CustodyCtx,
+  source: Wallet,
+  target: WalletChain,
+  metadata: WalletMetadata = {},
+): Promise<{ made: boolean; wallet: Wallet }> {
+  const { db, entity } = ctx
+  const set = await lockWalletSet(db, entity.id, source.walletSetId)
+  if (!set) throw new ApiError('walletSetNotFound')
+  const there = await findWalletByAddress(db, entity.id, target.blockchain, source.address)
+  if (there) return { made: false, wallet: await updateWallet(ctx, there.id, metadata) }
+  requireRoom(set, 1)
+  const { keyId, address, derivationIndex } = source
+  const batchId = await addWallets(
+    ctx,
+    source.walletSetId,
+    [target],
+    [
+      {
+        keyId,
+        blockchain: target.blockchain,
+        address,
+        derivationIndex,
+        name: metadata.name || null,
+        refId: metadata.refId || null,
+      },
+    ],
+  )
+  const [wallet] = await walletsOfBatch(db, entity.id, batchId)
+  return { made: true, wallet: wallet! }
+}
+
+/** Sets what is given and clears what is given empty; 156001 when there is none, 155501 when it is frozen. */
+export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
+  const { db, entity } = ctx
+  const wallet = await lockWallet(db, entity.id, id)
+  if (!wallet) throw new ApiError('walletNotFound')
+  if (metadata.name === undefined && metadata.refId === undefined) return wallet
+  if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
+  const nowMs = ctx.clock.nowMs()
+  await recordWallets(ctx, nowMs, 'wallet.updated', [id])
+  return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
+}
+
+/** The wallet, or 156001: one that is not the entity's is not there. */
+export async function requireWallet(ctx: CustodyCtx, id: string): Promise<Wallet> {
+  const wallet = await findWallet(ctx.db, ctx.entity.id, id)
+  if (!wallet) throw new ApiError('walletNotFound')
+  return wallet
+}
