@@ -12,6 +12,7 @@ import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
 import { type Connection, openDatabase } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
+import type { Endpoint } from '#runtime/http/endpoint'
 import { createServer } from '#runtime/http/server'
 import type { Log } from '#runtime/log/log'
 import type { Scope } from '#runtime/scope'
@@ -62,14 +63,18 @@ export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
 
 export type Api = { url: string; stop(): Promise<void> }
 
-/** Starts the HTTP API on the configured host and port: the `api` role. `faucet` is there in a sandbox only. */
-export async function startApi(ctx: EngineCtx, faucet?: Faucet): Promise<Api> {
+/** What only a sandbox adds to the API. */
+export type SandboxParts = { faucet: Faucet; endpoints: readonly Endpoint<never>[] }
+
+/** Starts the HTTP API on the configured host and port: the `api` role. */
+export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<Api> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({
     scope,
-    endpoints,
+    endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
     removed: removedPaths,
-    widen: (request) => Object.assign(request, { chains, custody, ...(faucet && { faucet }) }),
+    widen: (request) =>
+      Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
   })
   await server.listen({ host: scope.config.host, port: scope.config.port })
   const { port } = server.server.address() as AddressInfo

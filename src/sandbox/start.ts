@@ -13,6 +13,7 @@ import type { Log } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
+import { type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxFaucet } from './faucet.ts'
 
 export type SandboxOptions = {
@@ -23,16 +24,6 @@ export type SandboxOptions = {
   blockchains: readonly string[]
   blockTimeMs?: number | undefined
   gasLimit?: bigint | undefined
-}
-
-/** What a developer needs to use a running sandbox; printed as one line with `--json`. */
-export type SandboxAnswer = {
-  url: string
-  apiKey: string
-  entitySecret: string
-  console: string
-  docs: string
-  chains: { blockchain: string; chainId: number; rpcUrl: string; tokens: Record<string, string> }[]
 }
 
 export type Sandbox = {
@@ -89,32 +80,27 @@ async function startParts(
   await seedSandbox(ctx)
   const engines = startEngines(ctx)
   undo.push(engines.stop)
+  const answer: SandboxAnswer = {
+    url: '',
+    apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+    entitySecret: sandboxEntitySecret,
+    console: '',
+    docs: '',
+    chains: local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
+      blockchain,
+      chainId,
+      rpcUrl,
+      tokens,
+    })),
+  }
   const faucet = await openSandboxFaucet(ctx)
-  const api = await startApi(ctx, faucet)
+  const api = await startApi(ctx, { faucet, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
+  Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)
   undo.push(() => rm(nodesPath(dataDir), { force: true }))
   if (ephemeral) undo.unshift(() => rm(join(dataDir, 'root.key'), { force: true }))
-  const chains = local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
-    blockchain,
-    chainId,
-    rpcUrl,
-    tokens,
-  }))
-  return {
-    answer: {
-      url: api.url,
-      apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
-      entitySecret: sandboxEntitySecret,
-      console: `${api.url}/console`,
-      docs: `${api.url}/docs`,
-      chains,
-    },
-    ctx,
-    chains: local.chains,
-    broken: store.broken,
-    stop,
-  }
+  return { answer, ctx, chains: local.chains, broken: store.broken, stop }
 }
 
 type Store = { connection: Connection; broken: Promise<string>; stop: () => Promise<void> }

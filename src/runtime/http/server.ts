@@ -8,6 +8,7 @@ import { ApiError } from '#lib/errors'
 import { isNestedWithin } from '#lib/json'
 import { createAuthenticate } from '#runtime/auth/authenticate'
 import type { RequestScope, Scope } from '#runtime/scope'
+import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerEndpoint } from './register.ts'
@@ -49,6 +50,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   })
   if (config.requestsPerSecondMax > 0) await limitRate(server, config.requestsPerSecondMax)
   await registerOpenApi(server, () => config.publicUrl)
+  await registerConsole(server)
   parseBodies(server)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   answerErrors(server, input.scope)

@@ -1,10 +1,15 @@
 import { chmodSync, cpSync, lstatSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import {
+  cleanUp,
+  ownTemporaryDirectory,
+  startChild,
+  temporaryDirectory,
+} from '../../../../testing/embedded/kit.ts'
 import { type Binaries, findBinaries, resolvePackage } from './binaries.ts'
 import { run } from './command.ts'
 import { findOwner, type Owner } from './privileges.ts'
-import { cleanUp, ownTemporaryDirectory, startChild, temporaryDirectory } from './test-kit.ts'
 
 afterEach(cleanUp)
 

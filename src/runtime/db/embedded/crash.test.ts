@@ -3,18 +3,19 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { startEmbeddedPostgres } from './index.ts'
-import { clusterName } from './orphans.ts'
 import {
   type Child,
   cleanUp,
   findPids,
   isRunning,
   kill,
+  signal,
   startChild,
   temporaryDirectory,
   until,
-} from './test-kit.ts'
+} from '../../../../testing/embedded/kit.ts'
+import { startEmbeddedPostgres } from './index.ts'
+import { clusterName } from './orphans.ts'
 
 afterEach(cleanUp)
 
@@ -60,7 +61,7 @@ test('kill -9 of everything loses no acknowledged row, five times over', async (
     const name = await clusterName(cluster)
     await endWatchdog(cluster)
     child.process.kill('SIGKILL')
-    for (const pid of findPids(name)) process.kill(pid, 'SIGKILL')
+    signal(findPids(name), 'SIGKILL')
     await kill(child.process)
     acknowledged.push(...child.acknowledged)
     await expectRecovery(dataDir, acknowledged)
@@ -95,7 +96,7 @@ test('an orphan that ignores the orderly shutdown is ended in time', async () =>
   const child = await busyChild(dataDir, 20)
   await endWatchdog(cluster)
   await kill(child.process)
-  for (const pid of findPids(await clusterName(cluster))) process.kill(pid, 'SIGSTOP')
+  signal(findPids(await clusterName(cluster)), 'SIGSTOP')
   await expectRecovery(dataDir, child.acknowledged)
 })
 
@@ -109,7 +110,7 @@ test('backends that outlive their postmaster are ended before another is started
   process.kill(backends[0]!, 'SIGSTOP')
   await endWatchdog(cluster)
   await kill(child.process)
-  for (const pid of findPids(`cluster_name=${name}`)) process.kill(pid, 'SIGKILL')
+  signal(findPids(`cluster_name=${name}`), 'SIGKILL')
   await expectRecovery(dataDir, child.acknowledged)
   expect(isRunning(backends[0]!)).toBe(false)
 })

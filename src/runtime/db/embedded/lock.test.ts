@@ -1,9 +1,9 @@
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
+import { cleanUp, kill, startChild, temporaryDirectory } from '../../../../testing/embedded/kit.ts'
 import { createDataDirectory } from './data-directory.ts'
 import { acquireLock, findHolder } from './lock.ts'
-import { cleanUp, kill, startChild, temporaryDirectory } from './test-kit.ts'
 
 afterEach(cleanUp)
 

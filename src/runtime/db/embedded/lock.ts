@@ -13,7 +13,7 @@
  *
  * Holds between containers that share a volume; not between machines that share a network filesystem.
  */
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import type { Server } from 'node:net'
 import { join } from 'node:path'
@@ -83,7 +83,7 @@ async function contend(directory: DataDirectory): Promise<Flag> {
       await mine.lower()
       mine = undefined
     }
-    await sleep(2 + Math.random() * 8)
+    await sleep(randomInt(2, 10))
   }
 }
 

@@ -3,8 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
-import { type Connection, holdDataDirectory, joinEmbeddedPostgres, startEmbeddedPostgres } from './index.ts'
-import { findOwner } from './privileges.ts'
 import {
   cleanUp,
   findPids,
@@ -13,7 +11,9 @@ import {
   startChild,
   temporaryDirectory,
   until,
-} from './test-kit.ts'
+} from '../../../../testing/embedded/kit.ts'
+import { type Connection, holdDataDirectory, joinEmbeddedPostgres, startEmbeddedPostgres } from './index.ts'
+import { findOwner } from './privileges.ts'
 
 afterEach(cleanUp)
 

@@ -1,0 +1,27 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
+import type { FastifyInstance } from 'fastify'
+
+const folder = fileURLToPath(new URL('../../../console/', import.meta.url))
+
+const files = {
+  '/console': { name: 'index.html', type: 'text/html; charset=utf-8' },
+  '/console/console.js': { name: 'console.js', type: 'text/javascript; charset=utf-8' },
+  '/console/console.css': { name: 'console.css', type: 'text/css; charset=utf-8' },
+}
+
+/** The page may load and call nothing but this server. */
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Serves the web console, which uses the public API like any other client. */
+export async function registerConsole(server: FastifyInstance): Promise<void> {
+  for (const [url, { name, type }] of Object.entries(files)) {
+    const content = await readFile(folder + name)
+    const schema = { hide: true } as object
+    server.get(url, { schema }, (_, reply) =>
+      reply.type(type).header('Content-Security-Policy', policy).send(content),
+    )
+  }
+  server.get('/', { schema: { hide: true } as object }, (_, reply) => reply.redirect('/console'))
+}
