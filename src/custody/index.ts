@@ -15,7 +15,7 @@ export {
   findWalletByAddress,
   listWallets,
   type WalletFilters,
-  walletsOfBatch,
+  walletsMadeWith,
 } from './store/wallets.ts'
 export type * from './types.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'

@@ -37,13 +37,13 @@ export type CreateWalletsInput = {
 
 /**
  * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
- * everywhere. Returns the batch id, by which `walletsOfBatch` finds them again, and the wallets in their lasting order.
+ * everywhere. `walletsMadeWith` finds them again, in the same order.
  */
 export async function createWallets(
   ctx: CustodyCtx,
   secret: EntitySecret,
   input: CreateWalletsInput,
-): Promise<{ batchId: string; wallets: Wallet[] }> {
+): Promise<Wallet[]> {
   const { db, entity } = ctx
   const set = await lockWalletSet(db, entity.id, input.walletSetId)
   if (!set) throw new ApiError('walletSetNotFound')
@@ -62,7 +62,7 @@ export async function createWallets(
     })),
   )
   const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows)
-  return { batchId, wallets: await walletsOfBatch(db, entity.id, batchId) }
+  return walletsOfBatch(db, entity.id, batchId)
 }
 
 function requireRoom(set: LockedSet, added: number): void {

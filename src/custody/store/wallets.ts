@@ -24,6 +24,12 @@ export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
   db.all<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.batch_id = ${batchId} order by w.derivation_index, w.id`)
 
+/** What the request that made this wallet made, in the same order. */
+export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
+  db.all<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId}
+    and w.batch_id = (select made.batch_id from wallets made where made.entity_id = ${entityId} and made.id = ${id})
+    order by w.derivation_index, w.id`)
+
 export type WalletFilters = {
   /** In any case. */
   address?: string | undefined

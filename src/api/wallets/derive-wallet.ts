@@ -1,0 +1,38 @@
+import type { Static } from 'typebox'
+import { type Blockchain, familyOf } from '#chains/blockchains'
+import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import { answer } from '#runtime/http/endpoint'
+import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
+import { requireWalletChain } from './wallet-chain.ts'
+
+type Body = Static<typeof deriveBody>
+type ByIdInput = { params: Static<typeof deriveParams>; body: Body }
+type ByAddressInput = { body: Static<typeof deriveByAddressBody> }
+
+/** The same address on another EVM chain, from the wallet's id. */
+export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
+  const source = await requireWallet(ctx, params.id)
+  return derive(ctx, source, params.blockchain, 'blockchain', body)
+}
+
+/** The same from an address that the entity has on another chain. */
+export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
+  const { sourceBlockchain, walletAddress, targetBlockchain } = body
+  const source = await findWalletByAddress(ctx.db, ctx.entity.id, sourceBlockchain, walletAddress)
+  if (!source) throw new ApiError('walletNotFound')
+  return derive(ctx, source, targetBlockchain, 'targetBlockchain', body)
+}
+
+/** 201 with a new wallet, 200 with the one that was there, its metadata replaced by what is given. */
+async function derive(ctx: Ctx, source: Wallet, target: Blockchain, field: string, { metadata }: Body) {
+  if (familyOf(target) !== 'evm') {
+    const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'
+    throw invalid(field, reason, target, 'blockchainUnsupportedForOperation')
+  }
+  const chain = requireWalletChain(ctx, target, field)
+  if (source.state === 'FROZEN') throw new ApiError('walletFrozen')
+  const { made, wallet } = await deriveWallet(ctx, source, chain, metadata)
+  return answer(made ? 201 : 200, { wallet: showWallet(wallet) })
+}

@@ -1,0 +1,30 @@
+import { type Blockchain, environmentOf, familyOf, isVirtual } from '#chains/blockchains'
+import type { WalletChain } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+
+/**
+ * Whether wallets can be made on the blockchain: the key's environment (156006), and a chain this server is connected
+ * to (155511), because what arrives on one it does not watch would go unseen. `field` names the request's field.
+ */
+export function requireWalletChain(ctx: Ctx, blockchain: Blockchain, field: string): WalletChain {
+  const environment = environmentOf(blockchain)
+  if (environment !== ctx.entity.environment) {
+    const reason = `is a ${environment === 'TEST' ? 'test' : 'main'} network, which needs a ${environment} key`
+    throw invalid(field, reason, blockchain, 'keyOnOtherEnvironment')
+  }
+  if (familyOf(blockchain) !== 'evm') {
+    throw invalid(
+      field,
+      'has no wallets here yet: use an EVM blockchain',
+      blockchain,
+      'blockchainUnavailable',
+    )
+  }
+  if (isVirtual(blockchain)) return { blockchain, onChain: false }
+  if (!ctx.chains.find(blockchain)) {
+    const reason = 'is not connected to this server: name it in --chains or in the configuration'
+    throw invalid(field, reason, blockchain, 'blockchainUnavailable')
+  }
+  return { blockchain, onChain: true }
+}
