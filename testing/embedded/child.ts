@@ -1,15 +1,15 @@
 /** A process for the tests to order about and to kill: answers each message it is sent by one of the same id. */
 import pg from 'pg'
-import { findBinaries } from './binaries.ts'
-import { run } from './command.ts'
+import { findBinaries } from '#runtime/db/embedded/binaries'
+import { run } from '#runtime/db/embedded/command'
 import {
   type EmbeddedPostgres,
   EmbeddedPostgresError,
   holdDataDirectory,
   joinEmbeddedPostgres,
   startEmbeddedPostgres,
-} from './index.ts'
-import { findOwner } from './privileges.ts'
+} from '#runtime/db/embedded/index'
+import { findOwner } from '#runtime/db/embedded/privileges'
 
 export type Orders = {
   lock: { dataDir: string }

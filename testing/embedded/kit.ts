@@ -4,8 +4,9 @@ import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Owner } from './privileges.ts'
-import type { Orders, Reply } from './test-child.ts'
+import { systemCode } from '#runtime/db/embedded/errors'
+import type { Owner } from '#runtime/db/embedded/privileges'
+import type { Orders, Reply } from './child.ts'
 
 export type Child = {
   process: ChildProcess
@@ -42,7 +43,7 @@ export function ownTemporaryDirectory(): string {
 
 /** Starts a process in a group of its own. */
 export async function startChild(owner?: Owner): Promise<Child> {
-  const child = fork(join(import.meta.dirname, 'test-child.ts'), {
+  const child = fork(join(import.meta.dirname, 'child.ts'), {
     execArgv: ['--conditions=source', '--import', 'tsx'],
     detached: true,
     ...(owner && { uid: owner.uid, gid: owner.gid }),
@@ -85,6 +86,17 @@ export function findPids(text: string): number[] {
       return []
     }
   })
+}
+
+/** Signals each process that still is there: one's end may already have ended the others. */
+export function signal(pids: number[], name: NodeJS.Signals): void {
+  for (const pid of pids.filter(isRunning)) {
+    try {
+      process.kill(pid, name)
+    } catch (error) {
+      if (systemCode(error) !== 'ESRCH') throw error
+    }
+  }
 }
 
 /** Whether a process runs; one that has ended and only waits to be reaped does not. */
