@@ -1,4 +1,6 @@
 const instantPattern = /^(\d{4})-(\d{2})-(\d{2})T(\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/
+const earliestMs = Date.parse('0001-01-01T00:00:00.000Z')
+const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Parses an RFC 3339 instant with its offset into milliseconds since the epoch, or `undefined`.
@@ -24,7 +26,10 @@ export function parseInstant(text: unknown): number | undefined {
   date.setUTCHours(hour, minute, second, ms)
   if (date.getUTCMonth() !== month - 1 || date.getUTCDate() !== day) return undefined
   const offsetMs = parseOffsetMs(match[8]!)
-  return offsetMs === undefined ? undefined : date.getTime() - offsetMs
+  if (offsetMs === undefined) return undefined
+  const atMs = date.getTime() - offsetMs
+  // An offset can move a writable instant into a year that is not: neither we nor the database could write it.
+  return atMs < earliestMs || atMs > latestMs ? undefined : atMs
 }
 
 function parseOffsetMs(zone: string): number | undefined {

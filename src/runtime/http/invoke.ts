@@ -57,7 +57,10 @@ async function inOneTx<Result>(
 type Once = BindingKey & { fingerprint: Buffer }
 
 function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput): Once {
-  const { idempotencyKey, entitySecretCiphertext: _, ...body } = input.body
+  const { idempotencyKey, entitySecretCiphertext: _, ...rest } = input.body
+  // Only what the operation reads counts: client libraries add fields of their own that differ at every try.
+  const known = Object.keys(endpoint.body?.properties ?? {})
+  const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   return {
     entityId: ctx.entity.id,
     operation: endpoint.operationId,

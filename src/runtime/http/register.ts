@@ -4,6 +4,7 @@ import type { Authenticate } from '#runtime/auth/authenticate'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { RequestScope, Scope } from '#runtime/scope'
+import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
 import { bodySchema, openApiRoute, pathsOf, querySchema } from './schemas.ts'
@@ -67,6 +68,9 @@ function parse(checks: Checks, endpoint: Endpoint<never>, request: FastifyReques
     Object.entries(request.query as object).filter(([, value]) => value !== ''),
   )
   const body = endpoint.body ? (request.body ?? {}) : {}
+  checkBounds(params, 'path')
+  checkBounds(query, 'query')
+  checkBounds(body, 'body')
   checks.params?.(params)
   checks.query?.(query)
   if (typeof body !== 'object' || Array.isArray(body)) throw invalid('body', 'must be a JSON object', body)

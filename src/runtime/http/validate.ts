@@ -9,9 +9,7 @@ import { parseInstant } from '#lib/time'
 /** Unknown fields are ignored, so nothing is removed or refused for being extra. */
 const settings = { allErrors: true, strict: false, removeAdditional: false, verbose: true } as const
 
-const bodies = withFormats(new Ajv({ ...settings, coerceTypes: false }))
-/** Query and path arrive as text: "10" is an integer there, "true" a boolean. */
-const texts = withFormats(new Ajv({ ...settings, coerceTypes: true }))
+const ajv = withFormats(new Ajv(settings))
 
 function withFormats(ajv: Ajv): Ajv {
   ajv.addFormat('uuid', isUuid)
@@ -26,15 +24,31 @@ export type Check = (value: unknown) => void
 
 /** Compiles `schema` into a check that throws the documented error naming every bad field. */
 export function checkOf(schema: TSchema, part: Part): Check {
-  const compiled: ValidateFunction = (part === 'body' ? bodies : texts).compile(schema)
+  const compiled: ValidateFunction = ajv.compile(schema)
   return (value) => {
+    if (part !== 'body') readTexts(schema, value as Record<string, unknown>)
     if (!compiled(value)) throw refusal(compiled.errors ?? [], part)
+  }
+}
+
+/**
+ * Query and path arrive as text: "10" is an integer there, "true" a boolean. Ajv's own coercion also takes " 5",
+ * "0x10" and "Infinity", so ours does it, in place.
+ */
+function readTexts(schema: TSchema, values: Record<string, unknown>): void {
+  const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
+  for (const [name, { type }] of Object.entries(properties)) {
+    const text = values[name]
+    if (typeof text !== 'string') continue
+    if (type === 'boolean' && /^(true|false)$/.test(text)) values[name] = text === 'true'
+    const isNumber = type === 'integer' || type === 'number'
+    if (isNumber && /^-?\d{1,30}(\.\d{1,30})?$/.test(text)) values[name] = Number(text)
   }
 }
 
 /** Whether a response has the documented shape; for tests. */
 export function compileResponse(schema: TSchema): ValidateFunction {
-  return bodies.compile(schema)
+  return ajv.compile(schema)
 }
 
 function refusal(errors: ErrorObject[], part: Part): ApiError {

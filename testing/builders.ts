@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { networks } from '#chains/networks/index'
+import type { Harness } from './harness.ts'
+import type { HttpAnswer, Tenant } from './tenant.ts'
+
+/** What a test needs as material, made through the API and remembered, so that it is made at most once per world. */
+export type World = {
+  harness: Harness
+  tenant: Tenant
+  /** A request that must succeed; gives what is inside `data`. */
+  // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
+  call(method: string, path: string, body?: object): Promise<any>
+  walletSet(): Promise<WalletSet>
+  wallet(): Promise<Wallet>
+  /** A wallet that owns 1,000 USDC and 10 native coins, as the API sees it too. */
+  fundedWallet(): Promise<Wallet>
+  paymentIntent(): Promise<PaymentIntent>
+  payment(): Promise<{ id: string }>
+  transfer(): Promise<{ id: string }>
+  usdcId: string
+}
+
+export type WalletSet = { id: string }
+export type Wallet = { id: string; address: string; blockchain: string }
+export type PaymentIntent = { id: string; depositAddress: string }
+
+/** A number nobody has asked for before, so that generated addresses and amounts are unlike each other. */
+let count = 0
+export const nextCount = () => ++count
+export const freshAddress = () =>
+  `0x${(0xfeed_0000_0000_0000n + BigInt(nextCount())).toString(16).padStart(40, '0')}`
+
+export function worldOf(harness: Harness, tenant: Tenant = harness): World {
+  const blockchain = harness.chain().blockchain
+  const call = async (method: string, path: string, body?: object) => {
+    const answer = await tenant.http(method, path, body === undefined ? {} : { body })
+    return dataOf(answer, `${method} ${path}`)
+  }
+  const once = <Made>(make: () => Promise<Made>) => {
+    let made: Promise<Made> | undefined
+    return () => (made ??= make())
+  }
+  const walletSet = once(async () => (await makeWalletSet(world)).walletSet as WalletSet)
+  const wallet = once(() => makeWallet(world))
+  const paymentIntent = once(() => makePaymentIntent(world))
+  const world: World = {
+    harness,
+    tenant,
+    call,
+    walletSet,
+    wallet,
+    fundedWallet: once(async () => {
+      const made = await makeWallet(world)
+      await harness.fundWallet(made.address, { usdc: '1000', native: '10', blockchain })
+      await until(async () => {
+        const { tokenBalances } = await call('GET', `/v1/w3s/wallets/${made.id}/balances`)
+        return tokenBalances.length >= 2
+      }, 'the funded wallet shows its balances')
+      return made
+    }),
+    paymentIntent,
+    payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
+    transfer: once(() => makeTransfer(world)),
+    usdcId: networks
+      .find((network) => network.blockchain === blockchain)!
+      .tokens.find((token) => token.symbol === 'USDC')!.id,
+  }
+  return world
+}
+
+export function dataOf(answer: HttpAnswer, what: string) {
+  if (answer.status < 200 || answer.status > 299) throw new Error(`${what}: ${answer.status} ${answer.text}`)
+  return answer.body?.data
+}
+
+export async function makeWalletSet(world: World, name = 'A set') {
+  const { tenant, call } = world
+  const body = { idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret(), name }
+  return call('POST', '/v1/w3s/developer/walletSets', body)
+}
+
+export async function makeWallet(world: World, name?: string): Promise<Wallet> {
+  const { tenant, call, harness } = world
+  const { wallets } = await call('POST', '/v1/w3s/developer/wallets', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await tenant.sealSecret(),
+    walletSetId: (await world.walletSet()).id,
+    blockchains: [harness.chain().blockchain],
+    count: 1,
+    ...(name && { metadata: [{ name }] }),
+  })
+  return wallets[0]
+}
+
+/** A transfer of USDC to an address nobody used; `amount` in whole coins. */
+export async function makeTransfer(world: World, amount = '0.01', to = freshAddress()) {
+  const { tenant, call } = world
+  const { id: walletId } = await world.fundedWallet()
+  return (await call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await tenant.sealSecret(),
+    walletId,
+    tokenId: world.usdcId,
+    destinationAddress: to,
+    amounts: [amount],
+    feeLevel: 'MEDIUM',
+  })) as { id: string }
+}
+
+/** An intent of the continuous kind, with the address it waits at. */
+export async function makePaymentIntent(world: World): Promise<PaymentIntent> {
+  const { id } = await world.call('POST', '/v1/paymentIntents', {
+    idempotencyKey: randomUUID(),
+    currency: 'USD',
+    settlementCurrency: 'USD',
+    type: 'continuous',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+  let depositAddress: string | undefined
+  await until(async () => {
+    const intent = await world.call('GET', `/v1/paymentIntents/${id}`)
+    depositAddress = intent.paymentMethods?.[0]?.address
+    return depositAddress !== undefined
+  }, 'the intent has its deposit address')
+  return { id, depositAddress: depositAddress! }
+}
+
+/** Somebody outside pays USDC to a deposit address; resolves when the payment is listed. */
+export async function makePayment(world: World, depositAddress: string): Promise<{ id: string }> {
+  const amountAtomic = 1_000_000n + BigInt(nextCount())
+  const txHash = await world.harness.chain().send(depositAddress, amountAtomic, 'USDC')
+  let found: { id: string; transactionHash?: string } | undefined
+  await until(async () => {
+    const payments = (await world.call('GET', '/v1/payments')) as { id: string; transactionHash?: string }[]
+    found = payments.find((payment) => payment.transactionHash === txHash)
+    return found !== undefined
+  }, 'the payment is listed')
+  return found!
+}
+
+/** Asks again and again, every few milliseconds, until it is so. */
+export async function until(check: () => Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {
+  const deadline = performance.now() + withinMs
+  while (!(await check())) {
+    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
+    await sleep(15)
+  }
+}

@@ -1,0 +1,116 @@
+import { randomBytes } from 'node:crypto'
+import { type Custody, openCustody, registerEntitySecret, transportPublicKey } from '#custody/index'
+import { newId } from '#lib/ids'
+import { systemClock } from '#lib/time'
+import { insertEntity } from '#runtime/auth/store'
+import { readConfig } from '#runtime/config'
+import type { Database, Db } from '#runtime/db/db'
+import { createLog } from '#runtime/log/log'
+import type { RequestScope } from '#runtime/scope'
+import { openTestDatabase } from './database.ts'
+import { seal } from './tenant.ts'
+
+export type CustodyCtx = RequestScope & { custody: Custody }
+
+/** Custody alone on a database of its own: what its tests need without chains, engines or HTTP. */
+export type TestCustody = {
+  database: Database
+  custody: Custody
+  rootKey: Buffer
+  /** A second process on the same database. */
+  open(rootKey?: Buffer): Promise<Custody>
+  /** An entity, by default with a registered secret. */
+  newEntity(options?: { registered?: boolean }): Promise<TestEntity>
+  close(): Promise<void>
+}
+
+export type TestEntity = {
+  id: string
+  secret: Buffer
+  recoveryFile: string | undefined
+  /** What a verb gets, for `prepare`: `db` is the pool. */
+  ctx(custody?: Custody): CustodyCtx
+  /** Runs as a verb does: in one tx, and what must follow a refusal follows it. */
+  act<Result>(work: (ctx: CustodyCtx) => Promise<Result>, custody?: Custody): Promise<Result>
+  /** A fresh ciphertext of the entity's secret, or of other bytes. */
+  encrypt(bytes?: Buffer): Promise<string>
+}
+
+export async function openTestCustody(): Promise<TestCustody> {
+  const { database, close } = await openTestDatabase('empty')
+  const log = createLog('silent')
+  const rootKey = randomBytes(32)
+  const opened: Custody[] = []
+  const open = async (key = rootKey) => {
+    const custody = await openCustody({ database, log, rootKey: key, clock: systemClock })
+    opened.push(custody)
+    return custody
+  }
+  const custody = await open()
+  const newEntity = async ({ registered = true } = {}): Promise<TestEntity> => {
+    const id = newId(Date.now())
+    await insertEntity(database, { id, environment: 'TEST', name: 'Test', nowMs: Date.now() })
+    const entity = entityOf({ database, custody, log }, id)
+    if (!registered) return entity
+    const { checkValueOf, walletKeyOf } = custody.vault
+    const shown = {
+      wellFormed: true,
+      checkValue: checkValueOf(id, entity.secret),
+      opened: {
+        entityId: id,
+        walletKey: walletKeyOf(id, entity.secret),
+        ciphertextSha256: randomBytes(32),
+      },
+    }
+    const { recoveryFile } = await entity.act((ctx) => registerEntitySecret(ctx, shown))
+    return { ...entity, recoveryFile }
+  }
+  return {
+    database,
+    custody,
+    rootKey,
+    open,
+    newEntity,
+    close: async () => {
+      await transportPublicKey(custody).catch(() => undefined)
+      for (const each of opened) await each.close()
+      await close()
+    },
+  }
+}
+
+type Parts = { database: Database; custody: Custody; log: ReturnType<typeof createLog> }
+
+function entityOf({ database, custody, log }: Parts, id: string): TestEntity {
+  const secret = randomBytes(32)
+  const ctx = (through = custody, db: Db = database): CustodyCtx => ({
+    config: readConfig({}, {}),
+    database,
+    db,
+    clock: systemClock,
+    log,
+    entity: { id, environment: 'TEST', appId: id },
+    actor: 'test',
+    requestId: 'test',
+    receivedMs: Date.now(),
+    afterRollback: [],
+    custody: through,
+  })
+  const act: TestEntity['act'] = async (work, through) => {
+    const { afterRollback } = ctx(through)
+    try {
+      return await database.tx((tx) => work({ ...ctx(through, tx), afterRollback }))
+    } catch (error) {
+      for (const after of afterRollback) await after()
+      throw error
+    }
+  }
+  return {
+    id,
+    secret,
+    recoveryFile: undefined,
+    ctx: (through) => ctx(through),
+    act,
+    encrypt: async (bytes = secret) => seal(await transportPublicKey(custody), bytes),
+  }
+}

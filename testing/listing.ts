@@ -1,0 +1,73 @@
+import { expect } from 'vitest'
+import type { Endpoint } from '#runtime/http/endpoint'
+import type { World } from './builders.ts'
+import { parseLink } from './link.ts'
+import type { Item, Listing } from './seeders.ts'
+import type { HttpAnswer, Query } from './tenant.ts'
+
+export type ReadPage = { items: Item[]; ids: string[]; links: Record<string, string>; answer: HttpAnswer }
+
+/** One list route with its seeded items: what the collection rules are tried on. */
+export type Subject = {
+  endpoint: Endpoint<never>
+  world: World
+  listing: Listing
+  idOf(item: Item): string
+  dateOf(item: Item): string | undefined
+  /** A page that must succeed. */
+  page(query?: Query): Promise<ReadPage>
+  /** The page behind an address of a Link header. */
+  follow(address: string): Promise<ReadPage>
+  ask(query: Query | string): Promise<HttpAnswer>
+  /** Every item there is, in one go, newest first. */
+  all(query?: Query): Promise<Item[]>
+}
+
+export function subjectOf(endpoint: Endpoint<never>, world: World, listing: Listing): Subject {
+  const idOf = listing.idOf ?? ((item: Item) => item.id)
+  const dateOf = listing.dateOf ?? ((item: Item) => item.createDate)
+  const base = world.harness.url
+  const read = (answer: HttpAnswer): ReadPage => {
+    expect(answer.status, answer.text).toBe(200)
+    const within = endpoint.collection?.items
+    const items = (within ? answer.body.data[within] : answer.body.data) as Item[]
+    return { items, ids: items.map(idOf), links: parseLink(answer.headers.get('link')), answer }
+  }
+  const ask = (query: Query | string) =>
+    typeof query === 'string'
+      ? world.tenant.http('GET', listing.path, { query: `${new URLSearchParams(listing.query)}&${query}` })
+      : world.tenant.http('GET', listing.path, { query: { ...listing.query, ...query } })
+  const follow = async (address: string) => {
+    expect(address.startsWith(`${base}/`), `${address} is absolute and of this server`).toBe(true)
+    return read(await world.tenant.http('GET', address.slice(base.length)))
+  }
+  return {
+    endpoint,
+    world,
+    listing,
+    idOf,
+    dateOf,
+    ask,
+    follow,
+    page: async (query = {}) => read(await ask(query)),
+    all: async (query = {}) => read(await ask({ pageSize: 50, ...query })).items,
+  }
+}
+
+/** Follows `next` from a page to the end, and gives every page. */
+export async function walk(subject: Subject, first: ReadPage, rel: 'next' | 'prev'): Promise<ReadPage[]> {
+  const pages = [first]
+  for (let page = first; page.links[rel]; ) {
+    page = await subject.follow(page.links[rel])
+    pages.push(page)
+    if (pages.length > 200) throw new Error(`${rel} never ends`)
+  }
+  return pages
+}
+
+/** The item whose order among its equals is by id, as a sort key. */
+export const newestFirst = (subject: Subject) => (a: Item, b: Item) => {
+  const [dateA, dateB] = [subject.dateOf(a) ?? '', subject.dateOf(b) ?? '']
+  if (dateA !== dateB) return dateA < dateB ? 1 : -1
+  return subject.idOf(a) < subject.idOf(b) ? 1 : -1
+}
