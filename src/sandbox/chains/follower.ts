@@ -14,7 +14,13 @@ export type Follower = {
 const gatherMs = 20
 const blocksPerRequest = 100
 
-type NodeBlock = { number: string; hash: string; timestamp: string; transactions: string[] }
+type NodeBlock = {
+  number: string
+  hash: string
+  timestamp: string
+  baseFeePerGas: string
+  transactions: string[]
+}
 
 /** Follows from behind block `last`. Blocks are gathered for a moment, so that a busy node is asked for many at once. */
 export function followBlocks(nodeUrl: string, last: number, onBlock: (block: BlockEntry) => void): Follower {
@@ -83,6 +89,7 @@ function blockEntry(block: NodeBlock, offsetS: number): BlockEntry {
     number: Number(block.number),
     hash: block.hash,
     timestampS: Number(block.timestamp),
+    baseFee: block.baseFeePerGas,
     txs: block.transactions,
     offsetS,
   }

@@ -19,13 +19,22 @@ export type JournalEntry =
   | { kind: 'admin'; method: string; params: readonly unknown[] }
   | ({ kind: 'mining' } & MiningMode)
   /** A block as it was mined, so that playing the journal makes the same one again. */
-  | { kind: 'block'; number: number; hash: string; timestampS: number; txs: string[]; offsetS: number }
+  | {
+      kind: 'block'
+      number: number
+      hash: string
+      timestampS: number
+      baseFee: string
+      txs: string[]
+      offsetS: number
+    }
 
 export type HeadEntry = {
   kind: 'head'
   /** The last block of the state; absent for genesis. */
   block?: { number: number; hash: string }
   offsetS: number
+  nextBaseFee?: string
   settings: RpcCall[]
   mining?: MiningMode | undefined
 }

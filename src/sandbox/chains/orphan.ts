@@ -73,7 +73,8 @@ function adopted({ pid, port }: NodeRecord): LocalNode {
   return { pid, url: `http://127.0.0.1:${port}`, exited, end }
 }
 
-function isRunning(pid: number): boolean {
+/** Whether a process exists and has not merely been left uncollected by its parent. */
+export function isRunning(pid: number): boolean {
   return signal(pid, 0) && !/^State:\s+Z/m.test(statusOf(pid))
 }
 

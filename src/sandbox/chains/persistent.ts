@@ -94,7 +94,8 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
       ? recall(entries, settings)
       : await replay(node.url, entries, settings, options.minesAtOnce, log)
     const { mining: mode, lastBlock } = replayed
-    const kept = { node, files, settings, journal, generation, mining: mode, log }
+    const { minesAtOnce } = options
+    const kept = { node, files, settings, journal, generation, mining: mode, minesAtOnce, log }
     session = createSession({ ...kept, lastBlock, entries })
     if (adopted) await dumpIfReplaced(session, entries)
     await session.follower.flush()

@@ -20,6 +20,7 @@ export type Replayed = {
 type Source = { call: RpcCall; atS: number; isExpected: boolean }
 
 const callsPerRequest = 500
+const setBaseFee = 'anvil_setNextBlockBaseFeePerGas'
 
 /** The node must not be mining by itself. `minesAtOnce` tells what it does when nobody set anything. */
 export async function replay(
@@ -36,6 +37,7 @@ export async function replay(
     if (entry.kind === 'head') {
       done.offsetS = entry.offsetS
       done.mining = entry.mining
+      if (entry.nextBaseFee) await call(nodeUrl, setBaseFee, [entry.nextBaseFee])
       for (const setting of entry.settings) await applyAdmin(nodeUrl, setting, settings, log)
     } else if (entry.kind === 'admin') {
       await applyAdmin(nodeUrl, entry, settings, log)
@@ -120,7 +122,7 @@ async function mineAgain(
   sources: Map<string, Source>,
   settings: Settings,
 ): Promise<void> {
-  const calls: RpcCall[] = []
+  const calls: RpcCall[] = [{ method: setBaseFee, params: [block.baseFee] }]
   for (const hash of block.txs) {
     const source = sources.get(hash)
     if (!source) continue

@@ -17,7 +17,9 @@ export type Session = {
   follower: Follower
   journal: Journal
   generation: number
+  /** As users set it, and what the node does when none has. */
   mining: MiningMode | undefined
+  minesAtOnce: boolean
   /** Transactions the node signed that no block holds yet: their bytes may be no valid transaction elsewhere. */
   unmined: Map<string, JournalEntry>
   lastChangeMs: number
@@ -30,7 +32,7 @@ export type Session = {
 
 type SessionStart = Pick<
   Session,
-  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'log'
+  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'minesAtOnce' | 'log'
 > & {
   lastBlock: number
   entries: readonly JournalEntry[]
@@ -86,7 +88,9 @@ export async function dumpSession(session: Session): Promise<void> {
   const number = await dumpState(node.url, files.state(generation))
   const block = { number, hash: await hashOf(node.url, number) }
   const offsetS = Number(await call(node.url, 'evm_increaseTime', [0]))
-  const head: HeadEntry = { kind: 'head', block, offsetS, settings: settings.list(), mining: session.mining }
+  const nextBaseFee = await nextBaseFeeOf(node.url)
+  const kept = { block, offsetS, nextBaseFee, settings: settings.list(), mining: session.mining }
+  const head: HeadEntry = { kind: 'head', ...kept }
   const journal = createJournal(files.journal(generation), [head, ...pool])
   await follower.restart(number, () => {
     commitState(files.state(generation))
@@ -151,6 +155,12 @@ export async function closeSession(session: Session): Promise<void> {
   } finally {
     session.abandon()
   }
+}
+
+/** After a revert the node goes on with the fee it had come to, which its state does not tell. */
+async function nextBaseFeeOf(nodeUrl: string): Promise<string> {
+  const info = await call<{ environment: { baseFee: string } }>(nodeUrl, 'anvil_nodeInfo')
+  return info.environment.baseFee
 }
 
 async function hashOf(nodeUrl: string, number: number): Promise<string> {

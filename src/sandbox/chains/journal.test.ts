@@ -1,0 +1,131 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { temporaryDirectory } from '../../../testing/local-chains/kit.ts'
+import { createGate } from './gate.ts'
+import { createJournal, type JournalEntry, openJournal } from './journal.ts'
+import { kindOf, mayChange, requestsIn } from './requests.ts'
+import { createSettings } from './settings.ts'
+import { newestGeneration, removeOtherGenerations, stateFilesIn } from './state-file.ts'
+
+const head: JournalEntry = { kind: 'head', offsetS: 7, settings: [] }
+const raw: JournalEntry = { kind: 'raw', atS: 1, txs: ['0xaa', '0xbb'] }
+
+test('a journal gives back what was appended, over several openings', () => {
+  const path = join(temporaryDirectory(), 'journal')
+  const first = createJournal(path, [head])
+  first.append(raw)
+  first.close()
+  const second = openJournal(path)
+  expect(second.entries).toEqual([head, raw])
+  expect([second.journal.changes(), second.journal.blocks()]).toEqual([1, 0])
+  second.journal.append({ kind: 'refused', txs: ['0xbb'] })
+  second.journal.close()
+  expect(openJournal(path).entries).toEqual([head, raw, { kind: 'refused', txs: ['0xbb'] }])
+})
+
+test('a journal cut anywhere in its last line loses that line only, and goes on', () => {
+  const path = join(temporaryDirectory(), 'journal')
+  createJournal(path, [head, raw]).close()
+  const whole = readFileSync(path)
+  const lastLine = whole.indexOf(10) + 1
+  for (let length = lastLine; length < whole.length; length++) {
+    writeFileSync(path, whole.subarray(0, length))
+    const { journal, entries } = openJournal(path)
+    expect(entries).toEqual([head])
+    journal.append(raw)
+    journal.close()
+    expect(readFileSync(path)).toEqual(whole)
+  }
+})
+
+test('a line that a lost write broke in the middle is left out', () => {
+  const path = join(temporaryDirectory(), 'journal')
+  createJournal(path, [head]).close()
+  appendFileSync(path, '\0\0\0{"kind"\n')
+  appendFileSync(path, `${JSON.stringify(raw)}\n`)
+  expect(openJournal(path).entries).toEqual([head, raw])
+})
+
+test('only the newest whole state counts; what a killed dump left is removed', () => {
+  const directory = temporaryDirectory()
+  const files = stateFilesIn(directory)
+  expect(newestGeneration(directory)).toBe(0)
+  const left = [files.state(9), files.journal(9), files.state(10), files.journal(10)]
+  for (const path of [...left, `${files.state(11)}.tmp`, files.journal(11)]) writeFileSync(path, '{}')
+  expect(newestGeneration(directory)).toBe(10)
+  removeOtherGenerations(directory, 10)
+  expect(newestGeneration(directory)).toBe(10)
+  for (const path of [files.state(9), files.journal(9), `${files.state(11)}.tmp`, files.journal(11)]) {
+    expect(() => readFileSync(path)).toThrow()
+  }
+  expect(readFileSync(files.journal(10), 'utf8')).toBe('{}')
+})
+
+test('requests are told apart by what they do to the chain', () => {
+  const kinds = {
+    eth_sendRawTransaction: 'raw',
+    eth_sendRawTransactionSync: 'raw',
+    eth_sendTransaction: 'unsigned',
+    eth_sendUnsignedTransaction: 'unsigned',
+    evm_mine: 'admin',
+    anvil_setBalance: 'admin',
+    hardhat_impersonateAccount: 'admin',
+    evm_revert: 'wholesale',
+    anvil_reorg: 'wholesale',
+    anvil_dumpState: 'read',
+    anvil_nodeInfo: 'read',
+    anvil_getAutomine: 'read',
+    eth_call: 'read',
+    debug_traceTransaction: 'read',
+  }
+  for (const [method, kind] of Object.entries(kinds)) {
+    expect([method, kindOf(method)]).toEqual([method, kind])
+    const body = Buffer.from(JSON.stringify([{ id: 1, method }]))
+    if (kind !== 'read') expect(mayChange(body)).toBe(true)
+  }
+  const escaped = Buffer.from('{"method":"\\u0065vm_mine"}')
+  expect(mayChange(escaped)).toBe(true)
+  expect(requestsIn(escaped)).toEqual([{ method: 'evm_mine' }])
+  expect(mayChange(Buffer.from('{"method":"eth_getLogs","params":[{}]}'))).toBe(false)
+  expect(requestsIn(Buffer.from('{"method":'))).toBeUndefined()
+  expect(requestsIn(Buffer.from('[null, 3, {"method": 5}]'))).toEqual([])
+})
+
+test('the last of each setting is kept, and what is for the next block until that block', () => {
+  const settings = createSettings()
+  settings.note('anvil_setCoinbase', ['0x1'])
+  settings.note('hardhat_setCoinbase', ['0x2'])
+  settings.note('anvil_impersonateAccount', ['0xAB'])
+  settings.note('anvil_impersonateAccount', ['0xcd'])
+  settings.note('anvil_stopImpersonatingAccount', ['0xab'])
+  settings.note('evm_setNextBlockTimestamp', [5])
+  settings.note('anvil_setBalance', ['0x1', '0x2'])
+  expect(settings.pending()).toEqual([{ method: 'evm_setNextBlockTimestamp', params: [5] }])
+  settings.blockMined()
+  expect(settings.list()).toEqual([
+    { method: 'hardhat_setCoinbase', params: ['0x2'] },
+    { method: 'anvil_impersonateAccount', params: ['0xcd'] },
+  ])
+})
+
+test('whoever is alone at the gate is alone, and nobody waits forever', async () => {
+  const gate = createGate()
+  let together = 0
+  let most = 0
+  const visit = async (isAlone: boolean) => {
+    together++
+    most = Math.max(most, together)
+    if (isAlone) expect(together).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 3))
+    if (isAlone) expect(together).toBe(1)
+    together--
+  }
+  const visits = Array.from({ length: 200 }, (_, index) =>
+    index % 5 === 0 ? gate.alone(() => visit(true)) : gate.shared(() => visit(false)),
+  )
+  await Promise.all(visits)
+  expect(most).toBeGreaterThan(1)
+  await expect(gate.alone(() => Promise.reject(new Error('no')))).rejects.toThrow('no')
+  await gate.shared(() => visit(false))
+})

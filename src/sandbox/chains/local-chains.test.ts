@@ -1,0 +1,141 @@
+import { createPublicClient, erc20Abi, getAddress, http, maxUint256 } from 'viem'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
+import { networks } from '#chains/networks/index'
+import { createLog } from '#runtime/log/log'
+import {
+  bob,
+  dev,
+  receipt,
+  send,
+  startBase,
+  startVictim,
+  transfer,
+  until,
+} from '../../../testing/local-chains/kit.ts'
+import { faucetAccount, issuerAccount } from '../constants.ts'
+import { create2Deployer } from './genesis.ts'
+import { startLocalChains } from './index.ts'
+import { isRunning } from './orphan.ts'
+import { call, callMany, post } from './rpc.ts'
+
+test('seven chains start at once with official ids, stablecoins and funded accounts, and leave nothing', async () => {
+  const wanted = networks.filter((network) => network.environment === 'TEST')
+  const startedMs = performance.now()
+  const log = createLog('error')
+  const local = await startLocalChains({ networks: wanted, dataDir: '', ephemeral: true, log })
+  expect(performance.now() - startedMs).toBeLessThan(4000)
+  expect(local.chains.map(({ blockchain, chainId }) => [blockchain, chainId])).toEqual(
+    wanted.map(({ blockchain, chainId }) => [blockchain, chainId]),
+  )
+  const pids = local.chains.map(({ pid }) => pid)
+  for (const chain of local.chains) {
+    const client = createPublicClient({ transport: http(chain.rpcUrl) })
+    expect(await client.getChainId()).toBe(chain.chainId)
+    expect(await client.getBlockNumber()).toBe(0n)
+    for (const [symbol, address] of Object.entries(chain.tokens)) {
+      const token = { address, abi: stablecoinAbi } as const
+      expect(await client.readContract({ address, abi: erc20Abi, functionName: 'symbol' })).toBe(symbol)
+      expect(await client.readContract({ ...token, functionName: 'owner' })).toBe(issuerAccount.address)
+      const args = [faucetAccount.address] as const
+      expect(await client.readContract({ ...token, functionName: 'minterAllowance', args })).toBe(maxUint256)
+    }
+    expect(await client.getBalance(faucetAccount)).toBe(10n ** 27n)
+    expect(await client.getBalance({ address: dev[9]!.address })).toBe(10n ** 22n)
+    expect((await client.getCode({ address: create2Deployer }))?.length).toBe(140)
+  }
+  await local.stop()
+  expect(pids.filter((pid) => isRunning(pid))).toEqual([])
+  await expect(call(local.chains[0]!.rpcUrl, 'eth_chainId')).rejects.toThrow()
+})
+
+test('a transaction is mined at once; batches and large requests pass', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  const hash = await send(chain.rpcUrl, 0, 0)
+  await until(async () => (await receipt(chain.rpcUrl, hash)) !== null)
+  const raws = await Promise.all(Array.from({ length: 200 }, (_, index) => transfer(1, index)))
+  const answers = await callMany(
+    chain.rpcUrl,
+    raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })),
+  )
+  expect(answers.filter(({ error }) => error)).toEqual([])
+  await until(async () => Number(await call(chain.rpcUrl, 'eth_getBalance', [bob, 'latest'])) === 201)
+  const data = `0x${'ab'.repeat(3_000_000)}`
+  expect(await call(chain.rpcUrl, 'web3_sha3', [data])).toBe(await call(chain.nodeUrl, 'web3_sha3', [data]))
+})
+
+test('WebSocket clients call, send and subscribe', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  const socket = new WebSocket(chain.rpcUrl.replace('http', 'ws'))
+  const received: { id?: number; result?: unknown; params?: { result: { number: string } } }[] = []
+  socket.on('message', (data) => received.push(JSON.parse(String(data))))
+  await new Promise((resolve) => socket.once('open', resolve))
+  const ask = (id: number, method: string, params: unknown[]) =>
+    socket.send(JSON.stringify({ jsonrpc: '2.0', id, method, params }))
+  ask(1, 'eth_subscribe', ['newHeads'])
+  await until(async () => received.some(({ id }) => id === 1))
+  ask(2, 'eth_sendRawTransaction', [await transfer(0, 0)])
+  await until(async () => received.some(({ params }) => params?.result.number === '0x1'))
+  const hash = received.find(({ id }) => id === 2)?.result
+  expect((await receipt(chain.rpcUrl, String(hash)))?.status).toBe('0x1')
+  socket.terminate()
+})
+
+test('a hook before the requests delays nothing else, answers, drops, and goes away', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  chain.intercept(async ({ body }) => {
+    if (body.includes('eth_gasPrice')) return { body: '{"jsonrpc":"2.0","id":1,"result":"0xfa17"}' }
+    return body.includes('eth_sendRawTransaction') ? 'drop' : 'forward'
+  })
+  expect(await call(chain.rpcUrl, 'eth_gasPrice')).toBe('0xfa17')
+  expect(await call(chain.rpcUrl, 'eth_chainId')).toBe('0x14a34')
+  await expect(send(chain.rpcUrl, 0, 0)).rejects.toThrow(/hang up|ECONNRESET/)
+  expect(await call(chain.nodeUrl, 'eth_getTransactionCount', [dev[0]!.address, 'pending'])).toBe('0x0')
+  chain.intercept(undefined)
+  expect(await send(chain.rpcUrl, 0, 0)).toMatch(/^0x/)
+})
+
+test('the node says itself what is wrong with a request', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  for (const body of ['', '{"evm_', '[]', '{"jsonrpc":"2.0","id":1,"method":"evm_nothing"}', '"anvil_"']) {
+    const [ours, theirs] = [await post(chain.rpcUrl, body), await post(chain.nodeUrl, body)]
+    expect([ours.status, ours.body.toString()]).toEqual([theirs.status, theirs.body.toString()])
+  }
+})
+
+test.each([[150], [1000]])('blocks every %i ms, until a user sets something else', async (blockTimeMs) => {
+  const { chain } = await startBase({ ephemeral: true, blockTimeMs, gasLimit: 1_000_000_000n })
+  const height = async () => Number(await call(chain.rpcUrl, 'eth_blockNumber'))
+  await send(chain.rpcUrl, 0, 0)
+  const startedMs = performance.now()
+  await until(async () => (await height()) >= 3)
+  expect(performance.now() - startedMs).toBeGreaterThan(blockTimeMs * 1.8)
+  expect(
+    BigInt(
+      (await call<{ gasLimit: string }>(chain.rpcUrl, 'eth_getBlockByNumber', ['latest', false])).gasLimit,
+    ),
+  ).toBe(1_000_000_000n)
+  await call(chain.rpcUrl, 'evm_setAutomine', [true])
+  const before = await height()
+  await new Promise((resolve) => setTimeout(resolve, blockTimeMs * 2.5))
+  expect(await height()).toBeLessThanOrEqual(before + 1)
+})
+
+test('a killed process takes its ephemeral nodes along', async () => {
+  const victim = await startVictim({ dataDir: '', ephemeral: true })
+  expect(isRunning(victim.chain.pid)).toBe(true)
+  await victim.kill(false)
+  await until(async () => !isRunning(victim.chain.pid), 3000)
+})
+
+test('an ephemeral node that dies comes back empty at the same address', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  const hash = await send(chain.rpcUrl, 0, 0)
+  await until(async () => (await receipt(chain.rpcUrl, hash)) !== null)
+  const { pid } = chain
+  process.kill(pid, 'SIGKILL')
+  await until(async () => chain.pid !== pid)
+  expect(await call(chain.rpcUrl, 'eth_blockNumber')).toBe('0x0')
+  expect(await call(chain.rpcUrl, 'eth_getCode', [getAddress(chain.tokens.USDC), 'latest'])).toMatch(/^0x60/)
+})

@@ -1,0 +1,121 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { privateKeyToAccount } from 'viem/accounts'
+import { onTestFinished } from 'vitest'
+import { networkOf } from '#chains/networks/index'
+import { createLog } from '#runtime/log/log'
+import {
+  type LocalChain,
+  type LocalChains,
+  type LocalChainsOptions,
+  startLocalChains,
+} from '#sandbox/chains/index'
+import { call } from '#sandbox/chains/rpc'
+import { devAccounts } from '#sandbox/constants'
+
+export const dev = devAccounts.map(({ privateKey }) => privateKeyToAccount(privateKey))
+export const bob = '0x00000000000000000000000000000000000000bb'
+const log = createLog(process.env['LOG_LEVEL'] ?? 'error')
+
+export type Block = {
+  number: string
+  hash: string
+  timestamp: string
+  gasLimit: string
+  transactions: string[]
+}
+
+/** A directory that the test's end removes. */
+export function temporaryDirectory(): string {
+  const directory = mkdtempSync(join(tmpdir(), 'bezant-test-chains-'))
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
+  return directory
+}
+
+/** Starts BASE-SEPOLIA alone; the test's end stops it, if the test has not. */
+export async function startBase(
+  options: Partial<LocalChainsOptions>,
+): Promise<{ local: LocalChains; chain: LocalChain }> {
+  const networks = [networkOf('BASE-SEPOLIA')!]
+  const local = await startLocalChains({ networks, dataDir: '', ephemeral: false, log, ...options })
+  onTestFinished(() => local.stop())
+  return { local, chain: local.chains[0]! }
+}
+
+/** Starts BASE-SEPOLIA in a process of its own, which `kill` ends with its node, both without warning. */
+export async function startVictim(options: { dataDir: string; ephemeral?: boolean; blockTimeMs?: number }) {
+  const asked = JSON.stringify({ ephemeral: false, blockchains: ['BASE-SEPOLIA'], ...options })
+  const program = join(import.meta.dirname, 'victim.ts')
+  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', program, asked], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
+  if (!Buffer.isBuffer(line)) throw new Error('The process did not start its chains')
+  const chain = (JSON.parse(line.toString()) as LocalChain[])[0]!
+  onTestFinished(() => {
+    signal(child.pid!, 'SIGKILL')
+    signal(chain.pid, 'SIGKILL')
+  })
+  const kill = async (everything: boolean) => {
+    await ended(child, 'SIGKILL')
+    if (everything) process.kill(chain.pid, 'SIGKILL')
+  }
+  return { chain, kill, stop: () => ended(child, 'SIGTERM') }
+}
+
+async function ended(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
+  const exit = once(child, 'exit')
+  child.kill(name)
+  await exit
+}
+
+export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
+  try {
+    return process.kill(pid, name)
+  } catch {
+    return false
+  }
+}
+
+/** A transfer of one base unit of the native coin to `bob`, signed by a development account. */
+export function transfer(sender: number, nonce: number): Promise<string> {
+  return dev[sender]!.signTransaction({
+    chainId: 84532,
+    type: 'eip1559',
+    nonce,
+    to: bob,
+    value: 1n,
+    gas: 21_000n,
+    maxFeePerGas: 100_000_000_000n,
+    maxPriorityFeePerGas: 1n,
+  })
+}
+
+export async function send(url: string, sender: number, nonce: number): Promise<string> {
+  return call<string>(url, 'eth_sendRawTransaction', [await transfer(sender, nonce)])
+}
+
+export const blockAt = (url: string, number: number | 'latest') =>
+  call<Block>(url, 'eth_getBlockByNumber', [number === 'latest' ? number : `0x${number.toString(16)}`, false])
+
+export async function allBlocks(url: string): Promise<Block[]> {
+  const height = Number(await call(url, 'eth_blockNumber'))
+  return Promise.all(Array.from({ length: height + 1 }, (_, number) => blockAt(url, number)))
+}
+
+/** Waits until a condition holds, asking every few milliseconds. */
+export async function until(condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+  const deadline = performance.now() + timeoutMs
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('It did not come to pass in time')
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+}
+
+export const receipt = (url: string, hash: string) =>
+  call<{ blockHash: string; status: string; logs: unknown[] } | null>(url, 'eth_getTransactionReceipt', [
+    hash,
+  ])

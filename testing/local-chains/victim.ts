@@ -1,0 +1,13 @@
+import { networkOf } from '#chains/networks/index'
+import { createLog } from '#runtime/log/log'
+import { startLocalChains } from '#sandbox/chains/index'
+
+/** A process to be killed in tests: starts the chains its JSON argument asks for and prints what it started. */
+const options = JSON.parse(process.argv[2]!)
+const local = await startLocalChains({
+  ...options,
+  networks: options.blockchains.map(networkOf),
+  log: createLog(process.env['LOG_LEVEL'] ?? 'warn'),
+})
+process.stdout.write(`${JSON.stringify(local.chains)}\n`)
+process.on('SIGTERM', () => local.stop().then(() => process.exit(0)))
