@@ -2,9 +2,8 @@ import Type from 'typebox'
 import { ciphertextField } from '#api/entity/schema'
 import type { WalletSet } from '#custody/index'
 
-/** Text that a client may choose freely; the database cannot hold the zero character. */
-export const freeText = (description: string) =>
-  Type.String({ maxLength: 256, pattern: '^[^\\u0000]*$', description })
+/** Text that a client may choose freely. */
+export const freeText = (description: string) => Type.String({ maxLength: 256, description })
 
 export const walletSetShape = Type.Object({
   id: Type.String({ format: 'uuid' }),

@@ -85,6 +85,9 @@ function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
 async function inTransaction<Result>(pool: pg.Pool, work: (tx: Db) => Promise<Result>): Promise<Result> {
   const client = await pool.connect()
   let broken: Error | undefined
+  // A connection lost between two statements is told as an event; without a listener it would end the process.
+  const onLost = (error: Error) => void (broken = error)
+  client.on('error', onLost)
   try {
     await client.query('begin')
     const tx: Db = {
@@ -99,6 +102,7 @@ async function inTransaction<Result>(pool: pg.Pool, work: (tx: Db) => Promise<Re
     await client.query('rollback').catch((failure: Error) => (broken = failure))
     throw error
   } finally {
+    if (!broken) client.off('error', onLost)
     client.release(broken)
   }
 }

@@ -1,0 +1,149 @@
+import { constants, publicEncrypt, randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { openEntitySecret, spendCiphertext, transportPublicKey } from './index.ts'
+
+let test: TestCustody
+let entity: TestEntity
+
+beforeAll(async () => {
+  test = await openTestCustody()
+  entity = await test.newEntity()
+})
+afterAll(() => test?.close())
+
+const use = async (ciphertext: string, through = test.custody, who = entity) => {
+  const secret = await openEntitySecret(who.ctx(through), ciphertext)
+  await who.act((ctx) => spendCiphertext(ctx, secret), through)
+}
+
+const refused = async (ciphertext: string) =>
+  use(ciphertext).then(
+    () => ({ code: 0 }),
+    ({ code, status, message, fields }) => ({ code, status, message, fields }),
+  )
+
+const wrong = { code: 156013, status: 400, message: 'The entity secret ciphertext is invalid.', fields: [] }
+
+describe('a ciphertext', () => {
+  it('works once', async () => {
+    const ciphertext = await entity.encrypt()
+    await use(ciphertext)
+    await expect(use(ciphertext)).rejects.toMatchObject({ code: 156004 })
+  })
+
+  it('works once among 200 at a time in two processes', async () => {
+    const other = await test.open()
+    const ciphertext = await entity.encrypt()
+    const tries = Array.from({ length: 200 }, (_, index) => use(ciphertext, index % 2 ? other : test.custody))
+    const outcomes = await Promise.allSettled(tries)
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled').length).toBe(1)
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 156004 })
+  })
+
+  it('works in no other writing of its bytes, before and after it was used', async () => {
+    const ciphertext = await entity.encrypt()
+    const variants = rewritings(ciphertext)
+    expect(new Set(variants).size).toBeGreaterThanOrEqual(30)
+    for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
+    await use(ciphertext)
+    for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
+  })
+
+  it('is refused with one answer, whatever is wrong with it', async () => {
+    const publicKey = await transportPublicKey(test.custody)
+    const padded = (padding: number, bytes: Buffer, oaepHash = 'sha256') =>
+      publicEncrypt({ key: publicKey, padding, ...(padding === oaep && { oaepHash }) }, bytes).toString(
+        'base64',
+      )
+    const { RSA_PKCS1_PADDING: pkcs1, RSA_PKCS1_OAEP_PADDING: oaep } = constants
+    const bad = [
+      await entity.encrypt(randomBytes(32)),
+      await entity.encrypt(entity.secret.subarray(0, 31)),
+      await entity.encrypt(Buffer.concat([entity.secret, Buffer.alloc(1)])),
+      await entity.encrypt(Buffer.alloc(0)),
+      await entity.encrypt(Buffer.alloc(32)),
+      await entity.encrypt(Buffer.from(entity.secret.toString('hex'))),
+      padded(pkcs1, entity.secret),
+      padded(oaep, entity.secret, 'sha1'),
+      padded(oaep, entity.secret, 'sha512'),
+      randomBytes(512).toString('base64'),
+      randomBytes(511).toString('base64'),
+      randomBytes(513).toString('base64'),
+      Buffer.alloc(512).toString('base64'),
+      Buffer.alloc(512, 0xff).toString('base64'),
+      '',
+      'not base64',
+      '\u0000',
+      'A'.repeat(100_000),
+    ]
+    for (const ciphertext of bad) expect(await refused(ciphertext)).toEqual(wrong)
+  })
+
+  it('of one entity is wrong for another', async () => {
+    const other = await test.newEntity()
+    await expect(use(await entity.encrypt(), test.custody, other)).rejects.toMatchObject({ code: 156013 })
+  })
+
+  it('is used up by a refused request as well', async () => {
+    const ciphertext = await entity.encrypt()
+    const secret = await openEntitySecret(entity.ctx(), ciphertext)
+    const refusedVerb = entity.act(async (ctx) => {
+      await spendCiphertext(ctx, secret)
+      throw new Error('refused later')
+    })
+    await expect(refusedVerb).rejects.toThrow('refused later')
+    await expect(use(ciphertext)).rejects.toMatchObject({ code: 156004 })
+  })
+
+  it('is of no use before a secret was registered', async () => {
+    const bare = await test.newEntity({ registered: false })
+    await expect(openEntitySecret(bare.ctx(), await bare.encrypt())).rejects.toMatchObject({ code: 156016 })
+  })
+})
+
+/** Ways to write the same bytes that a lenient decoder would take. */
+function rewritings(text: string): string[] {
+  const middle = Math.floor(text.length / 2)
+  const insert = (junk: string) => text.slice(0, middle) + junk + text.slice(middle)
+  const junk = [
+    '\n',
+    '\r\n',
+    ' ',
+    '\t',
+    '!',
+    '!!',
+    '-',
+    '_',
+    '.',
+    '=',
+    '\u0000',
+    '\u200b',
+    '\ufeff',
+    'é',
+    '%',
+    ',',
+  ]
+  const unpadded = text.replace(/=+$/, '')
+  const urlSafe = text.replaceAll('+', '-').replaceAll('/', '_')
+  return [
+    ...junk.flatMap((item) => [insert(item), text + item, item + text]),
+    unpadded,
+    `${unpadded}==`.replace(/=+$/, (signs) => (signs === '=' ? '==' : '=')),
+    urlSafe,
+    urlSafe.replace(/=+$/, ''),
+    `data:application/octet-stream;base64,${text}`,
+    encodeURIComponent(text),
+    JSON.stringify(text),
+    `${text}${text}`,
+    lastBitsChanged(text),
+  ].filter((variant) => variant !== text)
+}
+
+/** Another last letter that decodes to the same bytes, because its low bits are dropped. */
+function lastBitsChanged(text: string): string {
+  const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/'
+  const at = text.replace(/=+$/, '').length - 1
+  return text.slice(0, at) + letters[letters.indexOf(text[at]!) ^ 1] + text.slice(at + 1)
+}

@@ -1,0 +1,145 @@
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
+import { secp256k1 } from '@noble/curves/secp256k1'
+import { keccak_256 } from '@noble/hashes/sha3'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import {
+  createPlatformKey,
+  createWalletSet,
+  createWallets,
+  type EntitySecret,
+  eraseGrants,
+  grantSigning,
+  openEntitySecret,
+  type Signature,
+  signForIntents,
+  signWithPlatformKey,
+  type Wallet,
+} from './index.ts'
+
+let test: TestCustody
+let entity: TestEntity
+let secret: EntitySecret
+let wallets: Wallet[]
+
+beforeAll(async () => {
+  test = await openTestCustody()
+  entity = await test.newEntity()
+  secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
+  const set = await entity.act((ctx) => createWalletSet(ctx, secret, {}))
+  const chains = [{ blockchain: 'BASE-SEPOLIA', onChain: true }]
+  wallets = await entity.act((ctx) =>
+    createWallets(ctx, secret, { walletSetId: set.id, family: 'evm', chains, count: 3 }),
+  )
+})
+afterAll(() => test?.close())
+
+/** Who signed, recovered by a library that custody's signer of this machine is not. */
+function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
+  const compact = Buffer.concat([r, s])
+  const point = secp256k1.Signature.fromCompact(compact).addRecoveryBit(recovery).recoverPublicKey(digest)
+  const hash = keccak_256(point.toRawBytes(false).subarray(1))
+  return `0x${Buffer.from(hash.subarray(12)).toString('hex')}`
+}
+
+const grant = (wallet: Wallet, intent: Buffer, intentId = randomUUID()) =>
+  entity
+    .act((ctx) => grantSigning(ctx, secret, { intentId, keyId: wallet.keyId, intent }))
+    .then(() => intentId)
+const sign = (intentId: string, intent: Buffer, digest = randomBytes(32), entityId = entity.id) =>
+  signForIntents(test.custody, test.database, [{ entityId, intentId, intent, digest }])
+
+describe('a grant', () => {
+  it('lets its intent be signed by its address, as often as needed and in any process', async () => {
+    const other = await test.open()
+    const requests = await Promise.all(
+      wallets.map(async (wallet, index) => {
+        const intent = Buffer.from(`intent ${index}`)
+        return { entityId: entity.id, intentId: await grant(wallet, intent), intent, digest: randomBytes(32) }
+      }),
+    )
+    const twice = [...requests, ...requests.map((request) => ({ ...request, digest: randomBytes(32) }))]
+    for (const custody of [test.custody, other]) {
+      const signatures = await signForIntents(custody, test.database, twice)
+      const signers = signatures.map((signature, index) => signerOf(twice[index]!.digest, signature))
+      expect(signers).toEqual([...wallets, ...wallets].map((wallet) => wallet.address))
+    }
+  })
+
+  it('signs for no other intent bytes', async () => {
+    const intentId = await grant(wallets[0]!, Buffer.from('send 1'))
+    await expect(sign(intentId, Buffer.from('send 2'))).rejects.toThrow('does not open')
+  })
+
+  it('does not open for another intent, address or entity when its row is copied there', async () => {
+    const intent = Buffer.from('send 1')
+    const from = await grant(wallets[0]!, intent)
+    const moved = randomUUID()
+    const copy = (entityId: string, intentId: string, address: string) =>
+      test.database.run(sql`insert into grants (entity_id, intent_id, key_id, address, sealed_key, create_date)
+        select ${entityId}::uuid, ${intentId}::uuid, key_id, ${address}, sealed_key, create_date
+        from grants where intent_id = ${from}`)
+    await copy(entity.id, moved, wallets[0]!.address)
+    await expect(sign(moved, intent)).rejects.toThrow('does not open')
+    await test.database.run(sql`update grants set address = ${wallets[1]!.address} where intent_id = ${from}`)
+    await expect(sign(from, intent)).rejects.toThrow('does not open')
+    const other = await test.newEntity()
+    await copy(other.id, from, wallets[0]!.address)
+    await expect(sign(from, intent, undefined, other.id)).rejects.toThrow('does not open')
+  })
+
+  it('is gone once erased, and nothing of a batch is signed without all its grants', async () => {
+    const intent = Buffer.from('send')
+    const [kept, erased] = [await grant(wallets[0]!, intent), await grant(wallets[1]!, intent)]
+    await eraseGrants(test.database, [{ entityId: entity.id, intentId: erased }])
+    await expect(sign(erased, intent)).rejects.toThrow('no grant')
+    const requests = [kept, erased].map((intentId) => ({
+      entityId: entity.id,
+      intentId,
+      intent,
+      digest: randomBytes(32),
+    }))
+    await expect(signForIntents(test.custody, test.database, requests)).rejects.toThrow('no grant')
+    expect((await sign(kept, intent)).length).toBe(1)
+  })
+
+  it('is not made with the secret of another entity, nor for a platform key', async () => {
+    const other = await test.newEntity()
+    const foreign = await openEntitySecret(other.ctx(), await other.encrypt())
+    const make = (who: TestEntity, by: EntitySecret, keyId: string) =>
+      who.act((ctx) => grantSigning(ctx, by, { intentId: randomUUID(), keyId, intent: Buffer.from('x') }))
+    await expect(make(other, foreign, wallets[0]!.keyId)).rejects.toMatchObject({ code: 156001 })
+    const { keyId } = await createPlatformKey(entity.ctx(), { entityId: entity.id, family: 'evm' })
+    await expect(make(entity, secret, keyId)).rejects.toMatchObject({ code: 156001 })
+  })
+
+  it('does not open when the keys of two rows are swapped', async () => {
+    const [a, b] = wallets as [Wallet, Wallet, Wallet]
+    const swap = sql`update keys k set sealed_private_key = o.sealed_private_key from keys o
+      where k.id in (${a.keyId}, ${b.keyId}) and o.id in (${a.keyId}, ${b.keyId}) and k.id <> o.id`
+    await test.database.run(swap)
+    await expect(grant(a, Buffer.from('x'))).rejects.toThrow('does not open')
+    await test.database.run(swap)
+    await grant(a, Buffer.from('x'))
+  })
+})
+
+describe('platform keys', () => {
+  it('are distinct when made 20 at a time, and sign without the entity secret', async () => {
+    const bare = await test.newEntity({ registered: false })
+    const make = () => createPlatformKey(bare.ctx(), { entityId: bare.id, family: 'evm' })
+    const keys = await Promise.all(Array.from({ length: 20 }, make))
+    expect(new Set(keys.map((key) => key.address)).size).toBe(20)
+    const digest = createHash('sha256').update('sweep').digest()
+    const { keyId, address } = keys[7]!
+    const request = { entityId: bare.id, keyId, digest }
+    expect(signerOf(digest, await signWithPlatformKey(test.custody, test.database, request))).toBe(address)
+    const foreign = { ...request, entityId: entity.id }
+    await expect(signWithPlatformKey(test.custody, test.database, foreign)).rejects.toThrow('no platform key')
+    const walletKey = { entityId: entity.id, keyId: wallets[0]!.keyId, digest }
+    await expect(signWithPlatformKey(test.custody, test.database, walletKey)).rejects.toThrow(
+      'no platform key',
+    )
+  })
+})
