@@ -78,6 +78,8 @@ export type Chain = {
   network: Network
   /** Blocks on top of a block, its own included, from which it counts as final. */
   finalityDepth: number
+  /** Started by us and rewound at will: a reorg of any depth is healed instead of stopping the chain. */
+  local: boolean
   head(): Promise<BlockRef>
   /** The block with everything in it; `undefined` when the node does not have it. */
   blockByNumber(number: number): Promise<Block | undefined>

@@ -1,0 +1,35 @@
+import type { Hex } from '#lib/hex'
+import type { BroadcastOutcome, RefusalReason } from '../chain.ts'
+import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+
+/** The pool has these very bytes: as good as accepted. Clients word it in their own ways. */
+const knownPattern = /already known|already imported|known transaction|already exists|alreadyknown/i
+
+/** Refusals that are certain and come before the pool. Everything else is "maybe sent". */
+const refusals: [RegExp, RefusalReason][] = [
+  [/nonce too low|invalid nonce.*expected|nonce is too low/i, 'nonce-too-low'],
+  [/replacement transaction underpriced|replacement.*underpriced/i, 'replacement-underpriced'],
+  [/insufficient funds|insufficient balance/i, 'insufficient-funds'],
+  [/intrinsic gas too low|exceeds block gas limit|gas limit (too )?high/i, 'gas-limit'],
+  [/underpriced|max fee per gas less than block base fee|fee too low/i, 'underpriced'],
+  [/invalid sender|invalid signature|invalid chain id|rlp|malformed|failed to decode/i, 'invalid'],
+]
+
+/** Sends signed bytes in one request, one outcome each. A request without a trustworthy answer is unknown for all. */
+export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
+  try {
+    const answers = await rpc.batch<Hex>(
+      raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })),
+    )
+    return answers.map((answer) => (answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }))
+  } catch (error) {
+    if (!(error instanceof RpcUnreachable)) throw error
+    return raws.map(() => ({ kind: 'unknown', message: error.message }))
+  }
+}
+
+export function outcomeOf({ message }: RpcError): BroadcastOutcome {
+  if (knownPattern.test(message)) return { kind: 'accepted' }
+  const refusal = refusals.find(([pattern]) => pattern.test(message))
+  return refusal ? { kind: 'refused', reason: refusal[1], message } : { kind: 'unknown', message }
+}

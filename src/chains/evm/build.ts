@@ -1,0 +1,39 @@
+import { keccak256, serializeTransaction } from 'viem'
+import type { Hex } from '#lib/hex'
+import { bytesOf } from '#lib/hex'
+import type { Address, Call, Signature, UnsignedTransaction } from '../chain.ts'
+import type { Network } from '../network.ts'
+
+/** The first four bytes of keccak256("transfer(address,uint256)"). */
+const transferSelector = '0xa9059cbb'
+
+/** The call that moves a token, or the native coin when `token` is absent. */
+export function transferCall(to: Address, amountAtomic: bigint, token?: Address): Call {
+  if (token === undefined) return { to, valueAtomic: amountAtomic, data: '0x' }
+  const recipient = to.slice(2).padStart(64, '0')
+  const amount = amountAtomic.toString(16).padStart(64, '0')
+  return { to: token, valueAtomic: 0n, data: `${transferSelector}${recipient}${amount}` }
+}
+
+function requestOf(network: Network, transaction: UnsignedTransaction) {
+  const { to, valueAtomic: value, data, nonce, gasLimit: gas } = transaction
+  const call = { chainId: network.chainId, to, value, data, nonce, gas }
+  if (!network.eip1559) return { ...call, type: 'legacy' as const, gasPrice: transaction.maxFeeAtomic }
+  const fees = { maxFeePerGas: transaction.maxFeeAtomic, maxPriorityFeePerGas: transaction.priorityFeeAtomic }
+  return { ...call, ...fees, type: 'eip1559' as const }
+}
+
+/** The 32 bytes to sign: keccak256 of the unsigned transaction (EIP-1559, or EIP-155 on older chains). */
+export const digestOf = (network: Network, transaction: UnsignedTransaction): Buffer =>
+  bytesOf(keccak256(serializeTransaction(requestOf(network, transaction))))
+
+/** The signed bytes and the hash under which the chain will know them. */
+export function attachSignature(network: Network, transaction: UnsignedTransaction, signature: Signature) {
+  const { r, s, recovery } = signature
+  const raw = serializeTransaction(requestOf(network, transaction), {
+    r: `0x${r.toString('hex')}`,
+    s: `0x${s.toString('hex')}`,
+    yParity: recovery,
+  }) as Hex
+  return { raw, hash: keccak256(raw) }
+}

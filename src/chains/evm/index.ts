@@ -1,0 +1,47 @@
+import type { Hex } from '#lib/hex'
+import type { Address, Chain } from '../chain.ts'
+import type { Network } from '../network.ts'
+import { readBlock, readHead } from './blocks.ts'
+import { broadcast } from './broadcast.ts'
+import { attachSignature, digestOf, transferCall } from './build.ts'
+import { estimateGas, suggestFees } from './fees.ts'
+import { watchHeads } from './heads.ts'
+import { integer, quantity, toQuantity } from './quantities.ts'
+import { readReceipts } from './receipts.ts'
+import { createRpc } from './rpc.ts'
+
+export type EvmChainInput = { network: Network; rpcUrl: string; finalityDepth: number; local: boolean }
+
+/** The first four bytes of keccak256("balanceOf(address)"). */
+const balanceOfSelector = '0x70a08231'
+
+/** An EVM chain through one node. */
+export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmChainInput): Chain {
+  const rpc = createRpc(rpcUrl)
+  const tokens = network.tokens.map((token) => token.address.toLowerCase() as Address)
+  return {
+    network,
+    finalityDepth,
+    local,
+    head: () => readHead(rpc),
+    blockByNumber: (number) => readBlock(rpc, 'eth_getBlockByNumber', toQuantity(number), tokens),
+    blockByHash: (hash) => readBlock(rpc, 'eth_getBlockByHash', hash, tokens),
+    receiptsOf: (blockHash, txHashes) => readReceipts(rpc, blockHash, txHashes),
+    nonceOf: async (address) =>
+      integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
+    balanceOf: async (address, token, atBlock) => {
+      const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
+      if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
+      const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as Hex
+      return quantity(await rpc.call('eth_call', [{ to: token, data }, at]), 'token balance')
+    },
+    fees: () => suggestFees(rpc, network),
+    estimateGas: (from, call) => estimateGas(rpc, from, call),
+    transferCall,
+    digestOf: (transaction) => digestOf(network, transaction),
+    attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
+    broadcast: (raws) => broadcast(rpc, raws),
+    watchHeads: (onHead) => watchHeads(rpcUrl, onHead),
+    close: async () => rpc.close(),
+  }
+}

@@ -1,0 +1,27 @@
+import type { Hex } from '#lib/hex'
+import { RpcUnreachable } from './rpc.ts'
+
+/** Readers of what a node says. Anything unexpected is an answer that cannot be trusted, never a guess. */
+
+export function quantity(value: unknown, what: string): bigint {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value)
+  throw new RpcUnreachable(`the node's ${what} is not a quantity`)
+}
+
+export function integer(value: unknown, what: string): number {
+  const number = Number(quantity(value, what))
+  if (Number.isSafeInteger(number)) return number
+  throw new RpcUnreachable(`the node's ${what} is out of range`)
+}
+
+export function hash(value: unknown, what: string): Hex {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{64}$/.test(value)) return value.toLowerCase() as Hex
+  throw new RpcUnreachable(`the node's ${what} is not a hash`)
+}
+
+export function address(value: unknown, what: string): Hex {
+  if (typeof value === 'string' && /^0x[0-9a-fA-F]{40}$/.test(value)) return value.toLowerCase() as Hex
+  throw new RpcUnreachable(`the node's ${what} is not an address`)
+}
+
+export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
