@@ -44,6 +44,8 @@ create table postings (
   fact text not null,
   -- Set when the block was orphaned and this posting takes another one back.
   reverses_id uuid,
+  -- The tx that wrote it: its entries come from the same one.
+  written_by xid8 not null default pg_current_xact_id(),
   create_date timestamptz(3) not null,
   primary key (entity_id, id),
   unique (entity_id, reverses_id),
@@ -96,27 +98,45 @@ create function apply_entries() returns trigger language plpgsql as $$
 begin
   perform 1 from accounts a where (a.entity_id, a.id) in (select entity_id, account_id from added)
     order by a.entity_id, a.id for no key update;
-  update accounts a set posted = a.posted + sums.amount
-    from (select entity_id, account_id, sum(amount) as amount from added group by 1, 2) sums
+  update accounts a set posted = a.posted + sums.amount, update_date = greatest(a.update_date, sums.at)
+    from (
+      select e.entity_id, e.account_id, sum(e.amount) as amount, max(p.create_date) as at
+      from added e join postings p on p.entity_id = e.entity_id and p.id = e.posting_id group by 1, 2
+    ) sums
     where a.entity_id = sums.entity_id and a.id = sums.account_id;
   return null;
 end $$;
 create trigger entries_apply after insert on entries referencing new table as added
   for each statement execute function apply_entries();
 
+-- Checked once per posting when the tx commits. Entries can only join a posting of their own tx (see below),
+-- so a posting that was zero at its commit stays zero.
 create function check_zero_sum() returns trigger language plpgsql as $$
 begin
   if exists (
     select 1 from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
-    where e.entity_id = new.entity_id and e.posting_id = new.posting_id
+    where e.entity_id = new.entity_id and e.posting_id = new.id
     group by a.token_id having sum(e.amount) <> 0
   ) then
-    raise exception 'the entries of posting % do not sum to zero', new.posting_id using errcode = 'check_violation';
+    raise exception 'the entries of posting % do not sum to zero', new.id using errcode = 'check_violation';
   end if;
   return null;
 end $$;
-create constraint trigger entries_zero_sum after insert on entries deferrable initially deferred
+create constraint trigger postings_zero_sum after insert on postings deferrable initially deferred
   for each row execute function check_zero_sum();
+
+create function entries_join_own_tx() returns trigger language plpgsql as $$
+begin
+  if exists (
+    select 1 from added e join postings p on p.entity_id = e.entity_id and p.id = e.posting_id
+    where p.written_by <> pg_current_xact_id()
+  ) then
+    raise exception 'entries are written with their posting' using errcode = 'check_violation';
+  end if;
+  return null;
+end $$;
+create trigger entries_own_tx after insert on entries referencing new table as added
+  for each statement execute function entries_join_own_tx();
 
 create function apply_holds() returns trigger language plpgsql as $$
 begin

@@ -1,0 +1,24 @@
+/**
+ * The books: double entry for every managed address. Postings repeat what the chain did, so they always succeed;
+ * holds reserve what is about to leave, and only they can be refused. Constraints of the database, not the code
+ * here, see to it that entries sum to zero, that a hold is resolved once and that nothing is held twice over.
+ */
+export { type AccountKind, type Balance, balancesOf } from './store/accounts.ts'
+export {
+  availableForHold,
+  type Hold,
+  InsufficientFunds,
+  placeHolds,
+  type Resolution,
+  resolveHolds,
+} from './store/holds.ts'
+export { type Entry, type Posting, post, reverse } from './store/postings.ts'
+export {
+  nativeToken,
+  seedTokens,
+  type Token,
+  tokenByAddress,
+  tokenById,
+  tokensByIds,
+  tokensOf,
+} from './store/tokens.ts'

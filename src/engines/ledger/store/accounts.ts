@@ -1,0 +1,72 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+export type AccountKind = 'address' | 'outside' | 'fees' | 'difference'
+
+/** Names an account without its id. `address` is empty for every kind but `address`. */
+export type AccountName = {
+  entityId: string
+  tokenId: string
+  kind: AccountKind
+  blockchain: string
+  address: string
+}
+
+export const nameKey = (name: AccountName): string =>
+  `${name.entityId}:${name.tokenId}:${name.kind}:${name.address}`
+
+/** The ids of the named accounts, made where they are missing. Names are taken in order, so that twins do not deadlock. */
+export async function accountIds(
+  tx: Db,
+  nowMs: number,
+  names: readonly AccountName[],
+): Promise<Map<string, string>> {
+  const distinct = [...new Map(names.map((name) => [nameKey(name), name])).entries()].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  )
+  const list = distinct.map(([, name]) => name)
+  const found = await findAccounts(tx, list)
+  const missing = distinct.filter(([key]) => !found.has(key)).map(([, name]) => name)
+  if (missing.length === 0) return found
+  await insertAccounts(tx, nowMs, missing)
+  return findAccounts(tx, list)
+}
+
+async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, string>> {
+  const rows = await tx.all<AccountName & { id: string }>(sql`
+    select a.id, a.entity_id as "entityId", a.token_id as "tokenId", a.kind, a.blockchain, a.address
+    from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map((name) => name.tokenId)}::uuid[],
+      ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
+    join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = n.k and a.address = n.d`)
+  return new Map(rows.map((row) => [nameKey(row), row.id]))
+}
+
+async function insertAccounts(tx: Db, nowMs: number, names: readonly AccountName[]): Promise<void> {
+  const at = formatInstant(nowMs)
+  await tx.run(sql`insert into accounts (entity_id, id, kind, token_id, blockchain, address, create_date, update_date)
+    select *, ${at}::timestamptz, ${at}::timestamptz from unnest(${names.map((name) => name.entityId)}::uuid[],
+      ${names.map(() => newId(nowMs))}::uuid[], ${names.map((name) => name.kind)}::text[],
+      ${names.map((name) => name.tokenId)}::uuid[], ${names.map((name) => name.blockchain)}::text[],
+      ${names.map((name) => name.address)}::text[]) as row
+    on conflict do nothing`)
+}
+
+export type Balance = {
+  entityId: string
+  address: string
+  tokenId: string
+  /** What the chain says the address owns, up to the last applied block. */
+  postedAtomic: bigint
+  /** What of it is reserved to leave. */
+  heldAtomic: bigint
+  createDate: string
+  updateDate: string
+}
+
+/** What addresses own of every token they ever held. */
+export const balancesOf = (db: Db, entityId: string, blockchain: string, addresses: readonly string[]) =>
+  db.all<Balance>(sql`select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted as "postedAtomic",
+      a.held as "heldAtomic", a.create_date as "createDate", a.update_date as "updateDate"
+    from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.blockchain = ${blockchain}
+      and a.address = any(${addresses}::text[])`)

@@ -1,0 +1,83 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { constraintOf, type Db, sql } from '#runtime/db/db'
+import { accountIds, nameKey } from './accounts.ts'
+
+export type Hold = {
+  entityId: string
+  blockchain: string
+  tokenId: string
+  address: string
+  /** Who holds: the transaction or payout that will spend it. */
+  intentId: string
+  purpose: 'amount' | 'fee'
+  amountAtomic: bigint
+}
+
+/** The account does not own enough that is not held already. Nothing was written; the `tx` cannot go on. */
+export class InsufficientFunds extends Error {}
+
+/**
+ * Reserves, all or nothing. `regardless` is for holds made again after a reorg: what they hold
+ * has left before and may leave again, whatever the account has now.
+ */
+export async function placeHolds(
+  tx: Db,
+  nowMs: number,
+  holds: readonly Hold[],
+  { regardless = false } = {},
+): Promise<void> {
+  const placed = holds.filter((hold) => hold.amountAtomic > 0n)
+  if (placed.length === 0) return
+  const named = placed.map((hold) => ({ ...hold, kind: 'address' as const }))
+  const accounts = await accountIds(tx, nowMs, named)
+  if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
+  try {
+    await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
+      select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
+        ${placed.map(() => newId(nowMs))}::uuid[], ${named.map((hold) => accounts.get(nameKey(hold))!)}::uuid[],
+        ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
+        ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[])`)
+  } catch (error) {
+    if (constraintOf(error) === 'holds_covered')
+      throw new InsufficientFunds('the hold exceeds what the account has')
+    throw error
+  }
+  if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
+}
+
+/**
+ * How much of one account can still be held. It locks the account, so that the answer holds until the `tx` ends:
+ * a batch can then take as many of its holds as are covered.
+ */
+export async function availableForHold(
+  tx: Db,
+  nowMs: number,
+  account: Omit<Hold, 'intentId' | 'purpose' | 'amountAtomic'>,
+): Promise<bigint> {
+  const named = { ...account, kind: 'address' as const }
+  const id = (await accountIds(tx, nowMs, [named])).get(nameKey(named))!
+  const row = await tx.one<{ available: bigint }>(sql`select posted - held as available from accounts
+    where entity_id = ${account.entityId} and id = ${id} for no key update`)
+  return row.available
+}
+
+export type Resolution = {
+  entityId: string
+  intentId: string
+  /** Both when left out. */
+  purpose?: 'amount' | 'fee'
+  outcome: 'posted' | 'voided'
+}
+
+/** Resolves the open holds of each intent; those resolved before stay as they were. */
+export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly Resolution[]): Promise<void> {
+  if (resolutions.length === 0) return
+  await tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
+    select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}
+    from unnest(${resolutions.map((item) => item.entityId)}::uuid[], ${resolutions.map((item) => item.intentId)}::uuid[],
+      ${resolutions.map((item) => item.purpose ?? null)}::text[], ${resolutions.map((item) => item.outcome)}::text[])
+      as n(e, i, p, o)
+    join holds h on h.entity_id = n.e and h.intent_id = n.i and (n.p is null or h.purpose = n.p)
+    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
+}

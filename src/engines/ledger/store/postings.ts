@@ -1,0 +1,79 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { type AccountKind, type AccountName, accountIds, nameKey } from './accounts.ts'
+
+export type Entry = { kind: AccountKind; tokenId: string; address?: string; amountAtomic: bigint }
+
+/** One fact of the chain; the amounts of its entries sum to zero for each token. */
+export type Posting = {
+  entityId: string
+  blockchain: string
+  blockHash: string
+  /** What the fact is, unique within its block and entity. */
+  fact: string
+  entries: readonly Entry[]
+}
+
+/** Books facts, many at once. Zero entries are dropped, entries of one account are merged. */
+export async function post(tx: Db, nowMs: number, postings: readonly Posting[]): Promise<void> {
+  const booked = postings
+    .map((posting) => ({ posting, id: newId(nowMs), lines: merged(posting) }))
+    .filter(({ lines }) => lines.length > 0)
+  if (booked.length === 0) return
+  const accounts = await accountIds(
+    tx,
+    nowMs,
+    booked.flatMap(({ lines }) => lines.map(({ name }) => name)),
+  )
+  const at = formatInstant(nowMs)
+  await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
+    select *, ${at}::timestamptz from unnest(${booked.map(({ posting }) => posting.entityId)}::uuid[],
+      ${booked.map(({ id }) => id)}::uuid[], ${booked.map(({ posting }) => posting.blockchain)}::text[],
+      ${booked.map(({ posting }) => posting.blockHash)}::text[], ${booked.map(({ posting }) => posting.fact)}::text[])`)
+  const rows = booked.flatMap(({ posting, id, lines }) =>
+    lines.map(({ name, amountAtomic }) => ({
+      entityId: posting.entityId,
+      id,
+      account: accounts.get(nameKey(name))!,
+      amountAtomic,
+    })),
+  )
+  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
+    select * from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.account)}::uuid[], ${rows.map((row) => row.amountAtomic.toString())}::numeric[])`)
+}
+
+type Line = { name: AccountName; amountAtomic: bigint }
+
+function merged({ entityId, blockchain, entries }: Posting): Line[] {
+  const lines = new Map<string, Line>()
+  for (const { kind, tokenId, address = '', amountAtomic } of entries) {
+    const name = { entityId, tokenId, kind, blockchain, address }
+    const before = lines.get(nameKey(name))?.amountAtomic ?? 0n
+    lines.set(nameKey(name), { name, amountAtomic: before + amountAtomic })
+  }
+  return [...lines.values()].filter(({ amountAtomic }) => amountAtomic !== 0n)
+}
+
+/** Takes back every posting of an orphaned block that was not taken back yet. */
+export async function reverse(tx: Db, nowMs: number, blockchain: string, blockHash: string): Promise<void> {
+  const open = await tx.all<{
+    entityId: string
+    id: string
+  }>(sql`select p.entity_id as "entityId", p.id from postings p
+    where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} and p.reverses_id is null
+      and not exists (select 1 from postings r where r.entity_id = p.entity_id and r.reverses_id = p.id)`)
+  if (open.length === 0) return
+  const entities = open.map((row) => row.entityId)
+  const originals = open.map((row) => row.id)
+  const ids = open.map(() => newId(nowMs))
+  await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, reverses_id, create_date)
+    select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${formatInstant(nowMs)}
+    from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
+    join postings p on p.entity_id = n.e and p.id = n.o`)
+  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
+    select x.entity_id, n.i, x.account_id, -x.amount
+    from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
+    join entries x on x.entity_id = n.e and x.posting_id = n.o`)
+}

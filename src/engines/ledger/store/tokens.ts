@@ -1,0 +1,67 @@
+import type { Network } from '#chains/network'
+import { formatInstant } from '#lib/time'
+import { type Database, type Db, sql } from '#runtime/db/db'
+
+/** A token of the books. Only listed tokens are booked: a contract that merely calls itself USDC is not one. */
+export type Token = {
+  id: string
+  blockchain: string
+  name: string
+  symbol: string
+  decimals: number
+  isNative: boolean
+  standard: string | null
+  /** Lower case; null for the native coin. */
+  address: string | null
+  /** The ISO 4217 code behind a stablecoin. */
+  currency: string | null
+  createDate: string
+}
+
+const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_native as "isNative", t.standard, t.address,
+  t.currency, t.create_date as "createDate"`
+
+export const tokenColumns = columns
+
+/** Lists the tokens of these networks; what is listed already stays as it is. */
+export async function seedTokens(
+  database: Database,
+  networks: readonly Network[],
+  nowMs: number,
+): Promise<void> {
+  const rows = networks.flatMap(({ blockchain, nativeToken, tokens }) => [
+    { ...nativeToken, blockchain, isNative: true, standard: null, address: null, currency: null },
+    ...tokens.map((token) => ({
+      ...token,
+      blockchain,
+      isNative: false,
+      standard: 'ERC20',
+      address: token.address.toLowerCase(),
+    })),
+  ])
+  await database.run(sql`insert into tokens
+    (id, blockchain, name, symbol, decimals, is_native, standard, address, currency, create_date)
+    select id, blockchain, name, symbol, decimals, "isNative", standard, address, currency, ${formatInstant(nowMs)}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
+      decimals integer, "isNative" boolean, standard text, address text, currency text)
+    on conflict do nothing`)
+}
+
+export const tokenById = (db: Db, id: string) =>
+  db.maybe<Token>(sql`select ${columns} from tokens t where t.id = ${id}`)
+
+export const tokensByIds = (db: Db, ids: readonly string[]) =>
+  db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[])`)
+
+export const tokenByAddress = (db: Db, blockchain: string, address: string) =>
+  db.maybe<Token>(
+    sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.address = ${address}`,
+  )
+
+export const nativeToken = (db: Db, blockchain: string) =>
+  db.one<Token>(sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.is_native`)
+
+export const tokensOf = (db: Db, blockchain: string) =>
+  db.all<Token>(
+    sql`select ${columns} from tokens t where t.blockchain = ${blockchain} order by t.is_native desc, t.symbol`,
+  )
