@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto'
+import { freshAddress, makeWallet, makeWalletSet, type World } from './builders.ts'
+
+export type Exemplar = {
+  /** A request that succeeds, another one each time. */
+  request: (world: World) => Promise<ExemplarRequest>
+  /** Other valid values of single fields of its body: with the same idempotencyKey each is a different request. */
+  changes?: (world: World) => Promise<Record<string, unknown>>
+  /** Fields that pass the schema and that the verb refuses. */
+  refused?: (world: World) => Promise<Record<string, unknown>>
+}
+
+export type ExemplarRequest = {
+  params?: Record<string, string>
+  query?: Record<string, string>
+  body?: Record<string, unknown>
+}
+
+const keyed = async (world: World, body: object): Promise<ExemplarRequest> => ({
+  body: { idempotencyKey: randomUUID(), entitySecretCiphertext: await world.tenant.sealSecret(), ...body },
+})
+const byId = (find: (world: World) => Promise<{ id: string }>): Exemplar => ({
+  request: async (world) => ({ params: { id: (await find(world)).id } }),
+})
+const nothing: Exemplar = { request: async () => ({}) }
+const blockchainOf = (world: World) => world.harness.chain().blockchain
+
+/** The wrong secret: what every operation that signs must refuse. */
+const wrongSecret = async () => ({ entitySecretCiphertext: Buffer.alloc(512, 7).toString('base64') })
+
+const transferBody = async (world: World) => ({
+  walletId: (await world.fundedWallet()).id,
+  tokenId: world.usdcId,
+  destinationAddress: freshAddress(),
+  amounts: ['0.01'],
+})
+
+/** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
+export const exemplars: Record<string, Exemplar> = {
+  'GET /v1/w3s/config/entity': nothing,
+  'GET /v1/w3s/config/entity/publicKey': nothing,
+  'POST /v1/w3s/developer/walletSets': {
+    request: (world) => keyed(world, { name: 'Exemplary' }),
+    changes: async () => ({ name: 'Other' }),
+    refused: wrongSecret,
+  },
+  'GET /v1/w3s/walletSets': nothing,
+  'GET /v1/w3s/walletSets/{id}': byId((world) => world.walletSet()),
+  'PUT /v1/w3s/developer/walletSets/{id}': {
+    request: async (world) => ({ params: { id: (await world.walletSet()).id }, body: { name: 'Renamed' } }),
+  },
+  'POST /v1/w3s/developer/wallets': {
+    request: async (world) =>
+      keyed(world, {
+        walletSetId: (await world.walletSet()).id,
+        blockchains: [blockchainOf(world)],
+        count: 2,
+        metadata: [{ name: 'one', refId: 'r1' }, { name: 'two' }],
+      }),
+    changes: async (world) => ({
+      walletSetId: (await makeWalletSet(world)).walletSet.id,
+      blockchains: ['ETH-SEPOLIA'],
+      metadata: [{ name: 'one', refId: 'r1' }, { name: 'other' }],
+    }),
+    refused: wrongSecret,
+  },
+  'GET /v1/w3s/wallets': nothing,
+  'GET /v1/w3s/wallets/{id}': byId((world) => world.wallet()),
+  'PUT /v1/w3s/wallets/{id}': {
+    request: async (world) => ({
+      params: { id: (await world.wallet()).id },
+      body: { name: 'Renamed', refId: 'r2' },
+    }),
+  },
+  'PUT /v1/w3s/developer/wallets/{id}/blockchains/{blockchain}': {
+    request: async (world) => ({
+      params: { id: (await makeWallet(world)).id, blockchain: 'AVAX-FUJI' },
+      body: { metadata: { name: 'Derived' } },
+    }),
+  },
+  'PUT /v1/w3s/developer/wallets/derive': {
+    request: async (world) => {
+      const { address, blockchain } = await makeWallet(world)
+      return {
+        body: { sourceBlockchain: blockchain, walletAddress: address, targetBlockchain: 'OP-SEPOLIA' },
+      }
+    },
+  },
+  'GET /v1/w3s/developer/wallets/balances': {
+    request: async (world) => ({ query: { blockchain: blockchainOf(world) } }),
+  },
+  'GET /v1/w3s/wallets/{id}/balances': byId((world) => world.fundedWallet()),
+  'GET /v1/w3s/wallets/{id}/nfts': byId((world) => world.wallet()),
+  'GET /v1/w3s/tokens/{id}': byId(async (world) => ({ id: world.usdcId })),
+  'GET /v1/w3s/config/entity/monitoredTokens': nothing,
+  'POST /v1/w3s/config/entity/monitoredTokens': {
+    request: async (world) => ({ body: { tokenIds: [world.usdcId] } }),
+  },
+  'PUT /v1/w3s/config/entity/monitoredTokens': {
+    request: async (world) => ({ body: { tokenIds: [world.usdcId] } }),
+  },
+  'POST /v1/w3s/config/entity/monitoredTokens/delete': {
+    request: async (world) => ({ body: { tokenIds: [world.usdcId] } }),
+  },
+  'PUT /v1/w3s/config/entity/monitoredTokens/scope': {
+    request: async () => ({ body: { scope: 'MONITOR_ALL' } }),
+  },
+  'POST /v1/w3s/developer/transactions/transfer': {
+    request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
+    changes: async (world) => ({
+      amounts: ['0.02'],
+      destinationAddress: freshAddress(),
+      walletId: (await makeWallet(world)).id,
+      feeLevel: 'HIGH',
+      refId: 'another',
+    }),
+    refused: async () => ({ amounts: ['1000000'] }),
+  },
+  'POST /v1/w3s/transactions/transfer/estimateFee': {
+    request: async (world) => ({ body: await transferBody(world) }),
+  },
+  'GET /v1/w3s/transactions': nothing,
+  'GET /v1/w3s/transactions/{id}': byId((world) => world.transfer()),
+  'POST /v1/w3s/transactions/validateAddress': {
+    request: async (world) => ({ body: { address: freshAddress(), blockchain: blockchainOf(world) } }),
+  },
+  'POST /v1/faucet/drips': {
+    request: async (world) => ({
+      body: { address: freshAddress(), blockchain: blockchainOf(world), native: true, usdc: true },
+    }),
+  },
+  'GET /v1/configuration': nothing,
+  'POST /v1/paymentIntents': {
+    request: async () => ({
+      body: {
+        idempotencyKey: randomUUID(),
+        currency: 'USD',
+        settlementCurrency: 'USD',
+        type: 'continuous',
+        paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+      },
+    }),
+    changes: async () => ({
+      currency: 'EUR',
+      paymentMethods: [{ type: 'blockchain', chain: 'ETH' }],
+      merchantWalletId: '1',
+    }),
+    refused: async () => ({ currency: 'BTC', settlementCurrency: 'BTC' }),
+  },
+  'GET /v1/paymentIntents': nothing,
+  'GET /v1/paymentIntents/{id}': byId((world) => world.paymentIntent()),
+  'GET /v1/payments': nothing,
+  'GET /v1/payments/{id}': byId((world) => world.payment()),
+}
+
+export function addressOf(path: string, params: Record<string, string> = {}): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? `{${name}}`))
+}

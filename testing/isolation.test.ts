@@ -1,0 +1,213 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
+import { revokeApiKey } from '#runtime/auth/store'
+import type { Endpoint } from '#runtime/http/endpoint'
+import { bodySchema, querySchema } from '#runtime/http/schemas'
+import { freshAddress, type World, worldOf } from './builders.ts'
+import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { ownedIds } from './tables.ts'
+import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
+
+/*
+ * Nobody sees or touches what belongs to another tenant: a foreign id is answered exactly like one that nobody has.
+ * The matrix is made from the endpoint list, so a new operation is covered once it has an exemplar.
+ */
+const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
+const known = operations.filter(({ name }) => exemplars[name])
+
+let harness: Harness
+let ours: World
+let theirs: World
+let theirIds: string[]
+let theirAddresses: string[]
+
+beforeAll(async () => {
+  harness = await openHarness()
+  ours = worldOf(harness, await harness.newEntity())
+  theirs = worldOf(harness, await harness.newEntity())
+  const [wallet, funded, intent] = await Promise.all([
+    theirs.wallet(),
+    theirs.fundedWallet(),
+    theirs.paymentIntent(),
+    theirs.payment(),
+    theirs.transfer(),
+  ])
+  theirIds = await ownedIds(harness.database, theirs.tenant.entityId)
+  theirAddresses = [wallet.address, funded.address, intent.depositAddress]
+})
+afterAll(() => harness?.close())
+
+it('has an exemplar of every operation', () => {
+  const exempt = /entitySecret$/
+  const missing = operations.filter(({ name }) => !exemplars[name] && !exempt.test(name))
+  expect(missing.map(({ name }) => name)).toEqual([])
+})
+
+describe.each(known)('$name', ({ endpoint, name }) => {
+  it('answers a foreign id in its address as an unknown one', async () => {
+    const names = idParams(endpoint)
+    if (names.length === 0) return
+    const request = await exemplars[name]!.request(ours)
+    const reference = await send(endpoint, {
+      ...request,
+      params: { ...request.params, ...fill(names, randomUUID()) },
+    })
+    if (endpoint.path.includes('/tokens/')) expect(reference.status).toBe(404)
+    for (const id of theirIds) {
+      const random = randomUUID()
+      const unknown = await send(endpoint, {
+        ...request,
+        params: { ...request.params, ...fill(names, random) },
+      })
+      const foreign = await send(endpoint, { ...request, params: { ...request.params, ...fill(names, id) } })
+      expect(unknown.status).toBeGreaterThanOrEqual(400)
+      expect(normalised(foreign, id), id).toEqual(normalised(unknown, random))
+    }
+  })
+
+  it('answers a foreign id or address in its body as an unknown one', async () => {
+    const request = await exemplars[name]!.request(ours)
+    for (const field of referenceFields(bodySchema(endpoint))) {
+      const values = /address/i.test(field) ? theirAddresses : theirIds
+      for (const value of values) {
+        const random = /address/i.test(field) ? freshAddress() : randomUUID()
+        const unknown = await send(endpoint, await withBody(request, field, random))
+        const foreign = await send(endpoint, await withBody(request, field, value))
+        expect(normalised(foreign, value), `${field} = ${value}`).toEqual(normalised(unknown, random))
+      }
+    }
+  })
+
+  it('answers a foreign id or address in its query as an unknown one', async () => {
+    const request = await exemplars[name]!.request(ours)
+    for (const field of referenceFields(querySchema(endpoint))) {
+      const values = /address/i.test(field) ? theirAddresses : theirIds
+      for (const value of values) {
+        const random = /address/i.test(field) ? freshAddress() : randomUUID()
+        const query = (given: string) => ({ ...request, query: { ...request.query, [field]: given } })
+        const unknown = await send(endpoint, query(random))
+        const foreign = await send(endpoint, query(value))
+        expect(normalised(foreign, value), `${field} = ${value}`).toEqual(normalised(unknown, random))
+      }
+    }
+  })
+
+  it('shows nothing of another tenant', async () => {
+    if (endpoint.method !== 'GET') return
+    const { text } = await send(endpoint, await exemplars[name]!.request(ours))
+    for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
+  })
+
+  it('refuses whoever shows no good key, always in the same words', async () => {
+    if (endpoint.auth === 'none') return
+    const [prefix, id, secret] = ours.tenant.apiKey.split(':') as [string, string, string]
+    const bad: Record<string, string | undefined> = {
+      none: undefined,
+      empty: '',
+      'other scheme': `Basic ${Buffer.from(ours.tenant.apiKey).toString('base64')}`,
+      'no scheme': ours.tenant.apiKey,
+      'wrong secret': `Bearer ${prefix}:${id}:${secret.replace(/.$/, secret.endsWith('0') ? '1' : '0')}`,
+      'unknown id': `Bearer ${prefix}:${randomUUID()}:${secret}`,
+      'another prefix': `Bearer LIVE_API_KEY:${id}:${secret}`,
+      'four parts': `Bearer ${ours.tenant.apiKey}:x`,
+      'two parts': `Bearer ${prefix}:${id}`,
+      'another tenant': `Bearer ${prefix}:${theirs.tenant.apiKey.split(':')[1]}:${secret}`,
+    }
+    const answers = new Set<string>()
+    for (const [what, authorization] of Object.entries(bad)) {
+      // The key is checked before anything else, so that even a malformed request learns nothing.
+      for (const body of [undefined, {}]) {
+        if (endpoint.method === 'GET' && body) continue
+        const answer = await httpAs(harness.url, undefined)(endpoint.method, addressOf(endpoint.path), {
+          headers: { authorization },
+          ...(body && { body }),
+        })
+        expect([what, answer.status]).toEqual([what, 401])
+        answers.add(answer.text)
+      }
+    }
+    expect([...answers]).toHaveLength(1)
+    const unprefixed = await httpAs(harness.url, `${id}:${secret}:x`)(
+      endpoint.method,
+      addressOf(endpoint.path),
+    )
+    expect([unprefixed.status, unprefixed.body.code]).toEqual([401, 156007])
+  })
+})
+
+it('stops a revoked key within about a second, everywhere', async () => {
+  const tenant = await harness.newEntity()
+  const keyed = known.filter(({ endpoint }) => endpoint.auth === 'apiKey')
+  const ask = ({ endpoint }: { endpoint: Endpoint<never> }) =>
+    tenant.http(endpoint.method, addressOf(endpoint.path, { id: randomUUID(), blockchain: 'BASE-SEPOLIA' }))
+  for (const operation of keyed) expect((await ask(operation)).status).not.toBe(401)
+  await harness.database.tx((tx) => revokeApiKey(tx, tenant.apiKey.split(':')[1]!, harness.clock.nowMs()))
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  for (const operation of keyed)
+    expect([operation.name, (await ask(operation)).status]).toEqual([operation.name, 401])
+})
+
+it('keeps a LIVE key off test blockchains', async () => {
+  const live = await harness.newEntity('LIVE')
+  expect(live.apiKey).toMatch(/^LIVE_API_KEY:/)
+  const world = worldOf(harness, live)
+  const { walletSet } = await world.call('POST', '/v1/w3s/developer/walletSets', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await live.sealSecret(),
+  })
+  const answer = await live.http('POST', '/v1/w3s/developer/wallets', {
+    body: {
+      idempotencyKey: randomUUID(),
+      entitySecretCiphertext: await live.sealSecret(),
+      walletSetId: walletSet.id,
+      blockchains: ['BASE-SEPOLIA'],
+    },
+  })
+  expect([answer.status, answer.body.code]).toEqual([400, 156006])
+})
+
+function send(
+  endpoint: Endpoint<never>,
+  request: ExemplarRequest,
+  tenant: Tenant = ours.tenant,
+): Promise<HttpAnswer> {
+  const { params, query, body } = request
+  return tenant.http(endpoint.method, addressOf(endpoint.path, params), {
+    ...(query && { query }),
+    ...(body && { body }),
+  })
+}
+
+/** A fresh key and ciphertext each time, so that the two requests compared differ only in `field`. */
+async function withBody(request: ExemplarRequest, field: string, value: string): Promise<ExemplarRequest> {
+  const body = structuredClone(request.body ?? {})
+  if ('idempotencyKey' in body) body['idempotencyKey'] = randomUUID()
+  if ('entitySecretCiphertext' in body) body['entitySecretCiphertext'] = await ours.tenant.sealSecret()
+  body[field] = Array.isArray(body[field]) ? [value] : value
+  return { ...request, body }
+}
+
+/** What is left of an answer when the asked id and everything made anew is taken out. */
+function normalised({ status, text }: HttpAnswer, asked: string) {
+  const body = text
+    .replaceAll(asked, '<asked>')
+    .replaceAll(asked.toUpperCase(), '<asked>')
+    .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '<id>')
+    .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>')
+    .replaceAll(/0x[0-9a-f]{40}/gi, '<address>')
+  return { status, body }
+}
+
+const idParams = ({ params }: Endpoint<never>): string[] =>
+  Object.keys(params?.properties ?? {}).filter((name) => /id$/i.test(name))
+const fill = (names: string[], value: string) => Object.fromEntries(names.map((name) => [name, value]))
+
+/** Fields that can name something: ids and addresses, whatever their schema. */
+function referenceFields(schema: { properties?: object } | undefined): string[] {
+  const own = new Set(['idempotencyKey', 'pageAfter', 'pageBefore'])
+  return Object.keys(schema?.properties ?? {}).filter(
+    (name) => /(id|ids|address|addresses)$/i.test(name) && !own.has(name),
+  )
+}
