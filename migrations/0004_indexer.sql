@@ -71,3 +71,11 @@ create table observed_transactions (
 );
 create index observed_transactions_by_block on observed_transactions (blockchain, block_hash);
 create index observed_transactions_by_nonce on observed_transactions (entity_id, blockchain, address, nonce);
+
+-- Which process follows a chain. The lease saves work; what makes two followers harmless is the lock and the
+-- parent check of every applied block.
+create table chain_leases (
+  blockchain text primary key,
+  holder uuid not null,
+  lease_until timestamptz not null
+);

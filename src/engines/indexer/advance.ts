@@ -1,0 +1,79 @@
+import type { Block, Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { applyBlock, undoHead } from './apply.ts'
+import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+
+/** The chain was rewritten deeper than it can be: somebody lies, and nothing more is concluded from it. */
+export class DeepReorg extends Error {}
+
+/** Blocks asked for at once while catching up. */
+const aheadMax = 16
+
+/**
+ * Brings what we know of a chain up to its head: never skips a block, and walks back to the common ancestor when
+ * the chain was rewritten. `mayGoOn` is asked between blocks. Returns when there is nothing more to apply.
+ */
+export async function advance(ctx: EngineCtx, chain: Chain, mayGoOn: () => boolean): Promise<void> {
+  let undone = 0
+  while (mayGoOn()) {
+    const head = await canonicalHead(ctx.database, chain.network.blockchain)
+    const target = await chain.head()
+    const next = head ? head.number + 1 : firstNumber(chain, target.number)
+    if (head && (await isOrphaned(chain, head, target.number))) {
+      undone += 1
+      if (!chain.local && undone >= chain.finalityDepth) {
+        throw new DeepReorg(
+          `${chain.network.blockchain}: a reorg reaches below final block ${head.number} ${head.hash}`,
+        )
+      }
+      await undoHead(ctx, chain, head)
+      continue
+    }
+    if (next > target.number) return
+    undone = 0
+    const applied = await applyRun(
+      ctx,
+      chain,
+      head,
+      next,
+      Math.min(target.number, next + aheadMax - 1),
+      mayGoOn,
+    )
+    if (applied === 0) return
+  }
+}
+
+/** Our own addresses are younger than a configured chain; a local one is read from its first block. */
+const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
+
+async function isOrphaned(chain: Chain, head: CanonicalBlock, target: number): Promise<boolean> {
+  // A node behind us may only lag; a local one was really rewound.
+  if (head.number > target) return chain.local
+  const there = await chain.blockByNumber(head.number)
+  return there !== undefined && there.hash !== head.hash
+}
+
+/** Applies consecutive blocks until one does not fit; returns how many did. */
+async function applyRun(
+  ctx: EngineCtx,
+  chain: Chain,
+  head: CanonicalBlock | undefined,
+  from: number,
+  to: number,
+  mayGoOn: () => boolean,
+): Promise<number> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const blocks = await Promise.all(numbers.map((number) => chain.blockByNumber(number)))
+  let parent = head
+  let count = 0
+  for (const block of blocks) {
+    if (!block || !mayGoOn() || !follows(block, parent, from + count)) break
+    if (!(await applyBlock(ctx, chain, block, parent))) break
+    parent = { number: block.number, hash: block.hash, parentHash: block.parentHash }
+    count += 1
+  }
+  return count
+}
+
+const follows = (block: Block, parent: CanonicalBlock | undefined, number: number) =>
+  block.number === number && (parent === undefined || block.parentHash === parent.hash)

@@ -1,0 +1,46 @@
+import type { Block, Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { post, reverse, tokensOf } from '#engines/ledger/index'
+import { observe } from './observe.ts'
+import { type CanonicalBlock, canonicalHead, insertBlock, lockChain, orphanBlock } from './store/blocks.ts'
+import { insertTransactions, insertTransfers } from './store/observed.ts'
+import { appendStep } from './store/steps.ts'
+
+/**
+ * Applies one block on top of `parent` (`undefined`: it is the first one), all of it in one `tx`.
+ * False when the head has moved meanwhile: another process was faster, and nothing was written.
+ */
+export async function applyBlock(
+  ctx: EngineCtx,
+  chain: Chain,
+  block: Block,
+  parent: CanonicalBlock | undefined,
+): Promise<boolean> {
+  const { blockchain } = chain.network
+  const tokens = await tokensOf(ctx.database, blockchain)
+  const seen = await observe(ctx.database, chain, block, tokens)
+  return ctx.database.tx(async (tx) => {
+    await lockChain(tx, blockchain)
+    const head = await canonicalHead(tx, blockchain)
+    if (head?.hash !== parent?.hash) return false
+    const nowMs = ctx.clock.nowMs()
+    await insertBlock(tx, blockchain, block)
+    await insertTransfers(tx, nowMs, seen.transfers)
+    await insertTransactions(tx, seen.transactions)
+    await post(tx, nowMs, seen.postings)
+    await appendStep(tx, { blockchain, kind: 'applied', blockHash: block.hash, blockNumber: block.number })
+    return true
+  })
+}
+
+/** Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. */
+export async function undoHead(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<void> {
+  const { blockchain } = chain.network
+  await ctx.database.tx(async (tx) => {
+    await lockChain(tx, blockchain)
+    if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
+    await orphanBlock(tx, blockchain, head.hash)
+    await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)
+    await appendStep(tx, { blockchain, kind: 'undone', blockHash: head.hash, blockNumber: head.number })
+  })
+}

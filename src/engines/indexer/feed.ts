@@ -1,0 +1,90 @@
+import type { EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
+import { claimStep, finishStep, type Step } from './store/steps.ts'
+
+/** How often steps are looked for although no notice came. */
+const safetyMs = 1_000
+
+/**
+ * Calls `onStep` for every step of every chain, in order, each exactly once for the engine of this name however many
+ * processes follow: what `onStep` writes and the engine's cursor commit in one `tx`. A failing step is tried again.
+ */
+export function followSteps(
+  ctx: EngineCtx,
+  engine: string,
+  onStep: (tx: Db, step: Step) => Promise<void>,
+): { stop(): Promise<void> } {
+  const loops = ctx.chains.list().map(({ network }) => followChain(ctx, engine, network.blockchain, onStep))
+  const byName = new Map(loops.map((loop) => [loop.blockchain, loop]))
+  const unlisten = ctx.database.listen('block_steps', (blockchain) => byName.get(blockchain)?.wake())
+  unlisten.catch((error) => ctx.log.error({ err: error, engine }, 'cannot listen for block steps; polling'))
+  return {
+    stop: async () => {
+      await unlisten.then(
+        (end) => end(),
+        () => undefined,
+      )
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+function followChain(
+  ctx: EngineCtx,
+  engine: string,
+  blockchain: string,
+  onStep: (tx: Db, step: Step) => Promise<void>,
+) {
+  const turn = () =>
+    ctx.database.tx(async (tx) => {
+      const step = await claimStep(tx, engine, blockchain)
+      if (step === 'none' || step === 'busy') return false
+      await onStep(tx, step)
+      await finishStep(tx, engine, step)
+      return true
+    })
+  return {
+    blockchain,
+    ...repeat(turn, (error) => ctx.log.error({ err: error, engine, blockchain }, 'a step failed')),
+  }
+}
+
+/** Runs `turn` again and again while it did something, then when woken or after a while. */
+function repeat(turn: () => Promise<boolean>, onError: (error: unknown) => void) {
+  let stopped = false
+  let woken = false
+  let wakeUp: () => void = () => undefined
+  const wake = () => {
+    woken = true
+    wakeUp()
+  }
+  const rest = async () => {
+    if (woken || stopped) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, safetyMs)
+      wakeUp = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+  const run = async () => {
+    while (!stopped) {
+      woken = false
+      const did = await turn().catch((error) => {
+        if (!stopped) onError(error)
+        return false
+      })
+      if (!did) await rest()
+    }
+  }
+  const running = run()
+  return {
+    wake,
+    stop: async () => {
+      stopped = true
+      wakeUp()
+      await running
+    },
+  }
+}

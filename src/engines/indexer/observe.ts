@@ -1,0 +1,177 @@
+import type { Block, Chain, Receipt } from '#chains/chain'
+import { type ManagedAddress, managedAmong } from '#custody/index'
+import type { Posting, Token } from '#engines/ledger/index'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
+
+/** What one block means to the managed addresses: rows to keep and facts to book. */
+export type Observation = {
+  transfers: Omit<ObservedTransfer, 'id'>[]
+  transactions: ObservedTransaction[]
+  postings: Posting[]
+}
+
+/** A movement with its place in the block, before it is seen from either side. */
+type Movement = {
+  txHash: string
+  logIndex: number
+  token: Token
+  from: string
+  to: string
+  amountAtomic: bigint
+}
+
+/** Reads what the block did to managed addresses; `tokens` are the listed ones, the native coin included. */
+export async function observe(
+  db: Db,
+  chain: Chain,
+  block: Block,
+  tokens: readonly Token[],
+): Promise<Observation> {
+  const { blockchain } = chain.network
+  const managed = await managedIn(db, blockchain, block)
+  if (managed.size === 0) return { transfers: [], transactions: [], postings: [] }
+  const receipts = await receiptsOf(chain, block, managed)
+  const transfers = movementsOf(block, receipts, tokens).flatMap((movement) =>
+    sidesOf(movement, managed, blockchain, block),
+  )
+  const transactions = sentBy(managed, receipts, blockchain, block)
+  const native = tokens.find((token) => token.isNative)!
+  return {
+    transfers,
+    transactions,
+    postings: [...transfers.map(postingOf), ...transactions.map((sent) => feePosting(sent, native.id))],
+  }
+}
+
+type Managed = ReadonlyMap<string, ManagedAddress[]>
+
+async function managedIn(db: Db, blockchain: string, block: Block): Promise<Managed> {
+  const addresses = new Set<string>()
+  for (const { from, to } of block.transactions) {
+    addresses.add(from)
+    if (to) addresses.add(to)
+  }
+  for (const { from, to } of block.transfers) addresses.add(from).add(to)
+  const managed = new Map<string, ManagedAddress[]>()
+  if (addresses.size === 0) return managed
+  for (const row of await managedAmong(db, blockchain, [...addresses])) {
+    managed.set(row.address, [...(managed.get(row.address) ?? []), row])
+  }
+  return managed
+}
+
+/** Outcomes of the transactions that a managed address sent, or that carry native coins to one. */
+async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise<Map<string, Receipt>> {
+  const concerned = block.transactions.filter(
+    ({ from, to, valueAtomic }) =>
+      managed.has(from) || (to !== undefined && valueAtomic > 0n && managed.has(to)),
+  )
+  const receipts = await chain.receiptsOf(
+    block.hash,
+    concerned.map(({ hash }) => hash),
+  )
+  return new Map(receipts.map((receipt) => [receipt.txHash, receipt]))
+}
+
+function movementsOf(
+  block: Block,
+  receipts: ReadonlyMap<string, Receipt>,
+  tokens: readonly Token[],
+): Movement[] {
+  const native = tokens.find((token) => token.isNative)!
+  const byAddress = new Map(tokens.map((token) => [token.address, token]))
+  const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }) =>
+    to !== undefined && valueAtomic > 0n && receipts.get(hash)?.success
+      ? [{ txHash: hash, logIndex: -1, token: native, from, to, amountAtomic: valueAtomic }]
+      : [],
+  )
+  const logs = block.transfers.flatMap(({ token: address, ...log }) => {
+    const token = byAddress.get(address)
+    // A transfer of nothing moves nothing; it is how look-alike addresses get into histories.
+    return token && log.amountAtomic > 0n ? [{ ...log, token }] : []
+  })
+  return [...values, ...logs]
+}
+
+function sidesOf(
+  movement: Movement,
+  managed: Managed,
+  blockchain: string,
+  block: Block,
+): Omit<ObservedTransfer, 'id'>[] {
+  const { txHash, logIndex, token, from, to, amountAtomic: amount } = movement
+  const seen = (direction: 'in' | 'out') => (side: ManagedAddress) => ({
+    entityId: side.entityId,
+    blockchain,
+    blockHash: block.hash,
+    blockNumber: block.number,
+    txHash,
+    logIndex,
+    direction,
+    tokenId: token.id,
+    fromAddress: from,
+    toAddress: to,
+    amount,
+    address: side.address,
+    purpose: side.purpose,
+    ownerId: side.ownerId,
+    blockTime: formatInstant(block.timeMs),
+  })
+  return [...(managed.get(from) ?? []).map(seen('out')), ...(managed.get(to) ?? []).map(seen('in'))]
+}
+
+function sentBy(
+  managed: Managed,
+  receipts: ReadonlyMap<string, Receipt>,
+  blockchain: string,
+  block: Block,
+): ObservedTransaction[] {
+  return block.transactions.flatMap(({ hash, from, nonce }) => {
+    const receipt = receipts.get(hash)
+    if (!receipt) return []
+    return (managed.get(from) ?? []).map(({ entityId }) => ({
+      entityId,
+      blockchain,
+      blockHash: block.hash,
+      blockNumber: block.number,
+      txHash: hash,
+      address: from,
+      nonce,
+      success: receipt.success,
+      gasUsed: receipt.gasUsed,
+      fee: receipt.feeAtomic,
+      blockTime: formatInstant(block.timeMs),
+    }))
+  })
+}
+
+function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
+  const { entityId, blockchain, blockHash, txHash, logIndex, direction, tokenId, address } = transfer
+  const amountAtomic = direction === 'in' ? transfer.amount : -transfer.amount
+  return {
+    entityId,
+    blockchain,
+    blockHash,
+    fact: `${logIndex < 0 ? 'value' : `log:${logIndex}`}:${direction}:${txHash}`,
+    entries: [
+      { kind: 'address', tokenId, address, amountAtomic },
+      { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
+    ],
+  }
+}
+
+const feePosting = (
+  { entityId, blockchain, blockHash, txHash, address, fee }: ObservedTransaction,
+  tokenId: string,
+): Posting => ({
+  entityId,
+  blockchain,
+  blockHash,
+  fact: `fee:${txHash}`,
+  entries: [
+    { kind: 'address', tokenId, address, amountAtomic: -fee },
+    { kind: 'fees', tokenId, amountAtomic: fee },
+  ],
+})

@@ -1,0 +1,82 @@
+import { newId } from '#lib/ids'
+import { type Db, sql } from '#runtime/db/db'
+
+/** A movement as one managed address saw it. An `in` and an `out` row when both sides are managed. */
+export type ObservedTransfer = {
+  entityId: string
+  id: string
+  blockchain: string
+  blockHash: string
+  blockNumber: number
+  txHash: string
+  /** -1 for the value of the transaction itself. */
+  logIndex: number
+  direction: 'in' | 'out'
+  tokenId: string
+  fromAddress: string
+  toAddress: string
+  amount: bigint
+  address: string
+  purpose: 'wallet' | 'deposit' | 'treasury'
+  ownerId: string
+  blockTime: string
+}
+
+/** A transaction that a managed address sent, with its outcome. */
+export type ObservedTransaction = {
+  entityId: string
+  blockchain: string
+  blockHash: string
+  blockNumber: number
+  txHash: string
+  address: string
+  nonce: number
+  success: boolean
+  gasUsed: bigint
+  fee: bigint
+  blockTime: string
+}
+
+const jsonOf = (rows: readonly object[]) =>
+  JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+
+export async function insertTransfers(
+  tx: Db,
+  nowMs: number,
+  rows: readonly Omit<ObservedTransfer, 'id'>[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const withIds = rows.map((row) => ({ ...row, id: newId(nowMs) }))
+  await tx.run(sql`insert into observed_transfers (entity_id, id, blockchain, block_hash, block_number, tx_hash,
+      log_index, direction, token_id, from_address, to_address, amount, address, purpose, owner_id, block_time)
+    select * from jsonb_to_recordset(${jsonOf(withIds)}::jsonb) as row("entityId" uuid, id uuid, blockchain text,
+      "blockHash" text, "blockNumber" bigint, "txHash" text, "logIndex" integer, direction text, "tokenId" uuid,
+      "fromAddress" text, "toAddress" text, amount numeric, address text, purpose text, "ownerId" uuid,
+      "blockTime" timestamptz)
+    on conflict do nothing`)
+}
+
+export async function insertTransactions(tx: Db, rows: readonly ObservedTransaction[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(sql`insert into observed_transactions (entity_id, blockchain, block_hash, block_number, tx_hash, address,
+      nonce, success, gas_used, fee, block_time)
+    select * from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, blockchain text, "blockHash" text,
+      "blockNumber" bigint, "txHash" text, address text, nonce bigint, success boolean, "gasUsed" numeric, fee numeric,
+      "blockTime" timestamptz)
+    on conflict do nothing`)
+}
+
+/** What managed addresses sent and received in one block, in its order. */
+export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
+  db.all<ObservedTransfer>(sql`select entity_id as "entityId", id, blockchain, block_hash as "blockHash",
+      block_number as "blockNumber", tx_hash as "txHash", log_index as "logIndex", direction, token_id as "tokenId",
+      from_address as "fromAddress", to_address as "toAddress", amount, address, purpose, owner_id as "ownerId",
+      block_time as "blockTime"
+    from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash} order by log_index, id`)
+
+/** The transactions of managed senders in one block, with their outcomes. */
+export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: string) =>
+  db.all<ObservedTransaction>(sql`select entity_id as "entityId", blockchain, block_hash as "blockHash",
+      block_number as "blockNumber", tx_hash as "txHash", address, nonce, success, gas_used as "gasUsed", fee,
+      block_time as "blockTime"
+    from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)

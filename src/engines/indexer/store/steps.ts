@@ -1,0 +1,37 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** One block applied or taken back. Steps of a chain are numbered without gaps, in the order they were committed. */
+export type Step = {
+  blockchain: string
+  step: number
+  kind: 'applied' | 'undone'
+  blockHash: string
+  blockNumber: number
+}
+
+/** Appends the next step and tells the engines above, when the `tx` commits. The caller holds the chain's lock. */
+export async function appendStep(tx: Db, step: Omit<Step, 'step'>): Promise<void> {
+  await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number)
+    select ${step.blockchain}, coalesce(max(step), 0) + 1, ${step.kind}, ${step.blockHash}, ${step.blockNumber}
+    from block_steps where blockchain = ${step.blockchain}`)
+  await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
+}
+
+/**
+ * The step an engine has to do next, with its cursor locked until the `tx` ends.
+ * `busy`: another process is at it.
+ */
+export async function claimStep(tx: Db, engine: string, blockchain: string): Promise<Step | 'none' | 'busy'> {
+  await tx.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain}, 0)
+    on conflict do nothing`)
+  const cursor = await tx.maybe<{ step: number }>(sql`select step from step_cursors
+    where engine = ${engine} and blockchain = ${blockchain} for update skip locked`)
+  if (!cursor) return 'busy'
+  const step = await tx.maybe<Step>(sql`select blockchain, step, kind, block_hash as "blockHash",
+      block_number as "blockNumber"
+    from block_steps where blockchain = ${blockchain} and step = ${cursor.step + 1}`)
+  return step ?? 'none'
+}
+
+export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
+  tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
