@@ -1,4 +1,4 @@
-import type { Block, Chain } from '#chains/chain'
+import type { Block, BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { applyBlock, undoHead } from './apply.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
@@ -19,36 +19,30 @@ export async function advance(ctx: EngineCtx, chain: Chain, mayGoOn: () => boole
     const head = await canonicalHead(ctx.database, chain.network.blockchain)
     const target = await chain.head()
     const next = head ? head.number + 1 : firstNumber(chain, target.number)
-    if (head && (await isOrphaned(chain, head, target.number))) {
-      undone += 1
-      if (!chain.local && undone >= chain.finalityDepth) {
-        throw new DeepReorg(
-          `${chain.network.blockchain}: a reorg reaches below final block ${head.number} ${head.hash}`,
-        )
-      }
-      await undoHead(ctx, chain, head)
+    const last = Math.min(target.number, next + aheadMax - 1)
+    const applied = next > last ? 0 : await applyRun(ctx, chain, head, next, last, mayGoOn)
+    if (applied > 0) {
+      undone = 0
       continue
     }
-    if (next > target.number) return
-    undone = 0
-    const applied = await applyRun(
-      ctx,
-      chain,
-      head,
-      next,
-      Math.min(target.number, next + aheadMax - 1),
-      mayGoOn,
-    )
-    if (applied === 0) return
+    if (!head || !(await isOrphaned(chain, head, target))) return
+    undone += 1
+    if (!chain.local && undone >= chain.finalityDepth) {
+      throw new DeepReorg(
+        `${chain.network.blockchain}: a reorg reaches below final block ${head.number} ${head.hash}`,
+      )
+    }
+    await undoHead(ctx, chain, head)
   }
 }
 
 /** Our own addresses are younger than a configured chain; a local one is read from its first block. */
 const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
 
-async function isOrphaned(chain: Chain, head: CanonicalBlock, target: number): Promise<boolean> {
+async function isOrphaned(chain: Chain, head: CanonicalBlock, target: BlockRef): Promise<boolean> {
+  if (head.number === target.number) return head.hash !== target.hash
   // A node behind us may only lag; a local one was really rewound.
-  if (head.number > target) return chain.local
+  if (head.number > target.number) return chain.local
   const there = await chain.blockByNumber(head.number)
   return there !== undefined && there.hash !== head.hash
 }

@@ -1,9 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
+import { repeat } from '#runtime/loop'
 import { claimStep, finishStep, type Step } from './store/steps.ts'
-
-/** How often steps are looked for although no notice came. */
-const safetyMs = 1_000
 
 /**
  * Calls `onStep` for every step of every chain, in order, each exactly once for the engine of this name however many
@@ -46,45 +44,5 @@ function followChain(
   return {
     blockchain,
     ...repeat(turn, (error) => ctx.log.error({ err: error, engine, blockchain }, 'a step failed')),
-  }
-}
-
-/** Runs `turn` again and again while it did something, then when woken or after a while. */
-function repeat(turn: () => Promise<boolean>, onError: (error: unknown) => void) {
-  let stopped = false
-  let woken = false
-  let wakeUp: () => void = () => undefined
-  const wake = () => {
-    woken = true
-    wakeUp()
-  }
-  const rest = async () => {
-    if (woken || stopped) return
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, safetyMs)
-      wakeUp = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
-  }
-  const run = async () => {
-    while (!stopped) {
-      woken = false
-      const did = await turn().catch((error) => {
-        if (!stopped) onError(error)
-        return false
-      })
-      if (!did) await rest()
-    }
-  }
-  const running = run()
-  return {
-    wake,
-    stop: async () => {
-      stopped = true
-      wakeUp()
-      await running
-    },
   }
 }

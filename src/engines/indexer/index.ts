@@ -1,0 +1,66 @@
+/**
+ * Follows every chain block by block and never skips one. What a block says is kept by its hash, booked in the
+ * ledger, and taken back when the block is orphaned; each of these is one numbered step that the engines above
+ * follow at their own pace. Woken by new heads; one process per chain holds a lease, and two at once do no harm.
+ */
+import { randomUUID } from 'node:crypto'
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { repeat } from '#runtime/loop'
+import { advance, DeepReorg } from './advance.ts'
+import { holdLease, releaseLease } from './store/blocks.ts'
+
+export { followSteps } from './feed.ts'
+export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+export {
+  type ObservedTransaction,
+  type ObservedTransfer,
+  observedTransactionsOf,
+  observedTransfersOf,
+} from './store/observed.ts'
+export type { Step } from './store/steps.ts'
+export { syncBalances } from './sync.ts'
+
+const leaseMs = 5_000
+
+/** Starts following all chains; `stop` waits for the block under way. */
+export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
+  const holder = randomUUID()
+  const followers = ctx.chains.list().map((chain) => followHead(ctx, chain, holder))
+  return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
+}
+
+function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Promise<void> } {
+  const { blockchain } = chain.network
+  let halted = false
+  let stopping = false
+  let leasedUntilMs = 0
+  const turn = async () => {
+    if (halted) return false
+    if (performance.now() > leasedUntilMs - leaseMs / 2) {
+      const startedMs = performance.now()
+      if (!(await holdLease(ctx.database, blockchain, holder, leaseMs))) return false
+      leasedUntilMs = startedMs + leaseMs
+    }
+    await advance(ctx, chain, () => !stopping && performance.now() < leasedUntilMs - leaseMs / 2)
+    // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
+    return !stopping && performance.now() >= leasedUntilMs - leaseMs / 2
+  }
+  const loop = repeat(turn, (error) => {
+    halted = error instanceof DeepReorg
+    const alarm = halted ? 'deep-reorg' : undefined
+    ctx.log.error(
+      { err: error, blockchain, alarm },
+      halted ? 'stopped following a chain' : 'following a chain failed',
+    )
+  })
+  const unwatch = chain.watchHeads(loop.wake)
+  return {
+    stop: async () => {
+      stopping = true
+      unwatch()
+      await loop.stop()
+      await releaseLease(ctx.database, blockchain, holder).catch(() => undefined)
+    },
+  }
+}
