@@ -4,6 +4,7 @@
  * here, see to it that entries sum to zero, that a hold is resolved once and that nothing is held twice over.
  */
 export { type AccountKind, type Balance, balancesOf } from './store/accounts.ts'
+export { type BalanceFilters, listBalances, type TokenBalance } from './store/balances.ts'
 export {
   availableForHold,
   type Hold,
@@ -12,6 +13,17 @@ export {
   type Resolution,
   resolveHolds,
 } from './store/holds.ts'
+export {
+  addMonitored,
+  findMonitorScope,
+  keepOnlyMonitored,
+  listMonitored,
+  type MonitoredFilters,
+  type MonitorScope,
+  monitoredOnly,
+  removeMonitored,
+  setMonitorScope,
+} from './store/monitored-tokens.ts'
 export { type Entry, type Posting, post, reverse } from './store/postings.ts'
 export {
   nativeToken,

@@ -1,0 +1,30 @@
+import { requireWallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { syncBalances } from '#engines/indexer/index'
+import { listBalances } from '#engines/ledger/index'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import { showBalance } from './schema.ts'
+
+export type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
+
+/** What a wallet owns. The chain is asked first, so that coins which came without a transfer are seen too. */
+export async function listWalletBalances(
+  ctx: Ctx,
+  walletId: string,
+  query: BalancesQuery,
+  page: PageQuery,
+): Promise<ListResult> {
+  const wallet = await requireWallet(ctx, walletId)
+  const chain = ctx.chains.find(wallet.blockchain)
+  const owner = { entityId: ctx.entity.id, blockchain: wallet.blockchain, address: wallet.address }
+  // A node that is away must not hide what the books know.
+  if (chain)
+    await syncBalances(ctx, chain, owner).catch((error) =>
+      ctx.log.warn({ err: error, ...owner }, 'balances not compared'),
+    )
+  const tokenAddresses = query.tokenAddress?.split(',').map((address) => address.trim().toLowerCase())
+  const { includeAll, name, standard } = query
+  const found = await listBalances(ctx.db, owner, { includeAll, name, standard, tokenAddresses }, page)
+  return { found, items: found.rows.map(showBalance) }
+}

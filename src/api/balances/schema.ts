@@ -1,0 +1,28 @@
+import Type from 'typebox'
+import { showToken, tokenShape } from '#api/token-shape'
+import type { TokenBalance } from '#engines/ledger/index'
+import { formatAmount } from '#lib/amounts'
+
+export const walletParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+
+export const balancesQuery = Type.Object({
+  includeAll: Type.Optional(Type.Boolean({ description: 'Also tokens that are not monitored.' })),
+  name: Type.Optional(Type.String({ description: 'The exact name of the token.' })),
+  tokenAddress: Type.Optional(Type.String({ description: 'Token addresses, separated by commas.' })),
+  standard: Type.Optional(Type.String({ description: 'Such as ERC20.' })),
+})
+
+const balanceShape = Type.Object({
+  token: tokenShape,
+  amount: Type.String({ description: 'In whole tokens, as a decimal string.' }),
+  updateDate: Type.String({ format: 'date-time' }),
+})
+
+export const balancesAnswer = Type.Object({ tokenBalances: Type.Array(balanceShape) })
+export const nftsAnswer = Type.Object({ nfts: Type.Array(Type.Object({})) })
+
+export const showBalance = ({ postedAtomic, tokenCreateDate, updateDate, ...token }: TokenBalance) => ({
+  token: showToken({ ...token, createDate: tokenCreateDate }),
+  amount: formatAmount(postedAtomic, token.decimals),
+  updateDate,
+})

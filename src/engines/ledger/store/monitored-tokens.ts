@@ -1,0 +1,66 @@
+import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { type Token, tokenColumns } from './tokens.ts'
+
+export type MonitorScope = 'SELECTED' | 'MONITOR_ALL'
+
+/** `undefined` before the entity ever chose anything. */
+export const findMonitorScope = async (db: Db, entityId: string) =>
+  (
+    await db.maybe<{ scope: MonitorScope }>(
+      sql`select scope from monitored_token_scopes where entity_id = ${entityId}`,
+    )
+  )?.scope
+
+export const setMonitorScope = (tx: Db, entityId: string, scope: MonitorScope, nowMs: number) =>
+  tx.run(sql`insert into monitored_token_scopes (entity_id, scope, update_date)
+    values (${entityId}, ${scope}, ${formatInstant(nowMs)})
+    on conflict (entity_id) do update set scope = excluded.scope, update_date = excluded.update_date`)
+
+/** How many of them were not monitored before. */
+export const addMonitored = (tx: Db, entityId: string, tokenIds: readonly string[], nowMs: number) =>
+  tx.run(sql`insert into monitored_tokens (entity_id, token_id, create_date)
+    select ${entityId}::uuid, t, ${formatInstant(nowMs)}::timestamptz from unnest(${tokenIds}::uuid[]) as row(t)
+    on conflict do nothing`)
+
+export const removeMonitored = (tx: Db, entityId: string, tokenIds: readonly string[]) =>
+  tx.run(
+    sql`delete from monitored_tokens where entity_id = ${entityId} and token_id = any(${tokenIds}::uuid[])`,
+  )
+
+export const keepOnlyMonitored = (tx: Db, entityId: string, tokenIds: readonly string[]) =>
+  tx.run(
+    sql`delete from monitored_tokens where entity_id = ${entityId} and not token_id = any(${tokenIds}::uuid[])`,
+  )
+
+/** Holds for the tokens that the entity wants to see; `tokenId` is a column. */
+export const monitoredOnly = (entityId: string, tokenId: Sql): Sql => sql`(
+  not exists (select 1 from monitored_token_scopes s where s.entity_id = ${entityId} and s.scope = 'SELECTED')
+  or exists (select 1 from monitored_tokens m where m.entity_id = ${entityId} and m.token_id = ${tokenId}))`
+
+export type MonitoredFilters = {
+  blockchain?: string | undefined
+  tokenAddress?: string | undefined
+  symbol?: string | undefined
+}
+
+export const listMonitored = (db: Db, entityId: string, filters: MonitoredFilters, page: PageQuery) =>
+  readPage<Token>(
+    db,
+    {
+      columns: tokenColumns,
+      from: sql`(select k.*, m.entity_id from monitored_tokens m join tokens k on k.id = m.token_id) t`,
+      alias: 't',
+      scope: sql`t.entity_id = ${entityId}`,
+      filters: [
+        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
+        filters.tokenAddress === undefined
+          ? undefined
+          : sql`t.address = ${filters.tokenAddress.toLowerCase()}`,
+        filters.symbol === undefined ? undefined : sql`t.symbol = ${filters.symbol}`,
+      ],
+    },
+    page,
+  )
