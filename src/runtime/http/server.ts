@@ -37,6 +37,10 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     connectionTimeout: 60_000,
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: true,
+    frameworkErrors: (thrown, request, reply) => {
+      reply.header('X-Request-Id', request.id)
+      return sendError(reply, apiErrorOf(thrown))
+    },
     forceCloseConnections: 'idle',
     logger: false,
   })
@@ -148,5 +152,7 @@ function registerRemoved(server: FastifyInstance, removed: RemovedPath): void {
   const method = removed.method === 'ALL' ? ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] : removed.method
   const url = removed.path.replaceAll(/\{(\w+)\}/g, ':$1')
   const message = `This operation was removed from the interface. ${removed.instead}`
-  server.route({ method, url, handler: (_, reply) => sendError(reply, new ApiError('gone', message)) })
+  const schema = { hide: true } as object
+  const handler = (_: FastifyRequest, reply: FastifyReply) => sendError(reply, new ApiError('gone', message))
+  server.route({ method, url, schema, handler })
 }

@@ -1,0 +1,188 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
+import { type ErrorName, errorKinds } from '#lib/error-kinds'
+import type { Endpoint } from '#runtime/http/endpoint'
+import { bodySchema, errorSchema, querySchema, responseSchema } from '#runtime/http/schemas'
+import { compileResponse } from '#runtime/http/validate'
+import { type World, worldOf } from './builders.ts'
+import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { brokenBodies, nearObject, type Vocabulary } from './requests.ts'
+import { fingerprintOfTables, ownedIds } from './tables.ts'
+import type { HttpAnswer, HttpOptions } from './tenant.ts'
+
+/*
+ * Whatever is sent: no 5xx, no error that the operation does not document, nothing written by a refused request, and
+ * every answer of the documented shape. FUZZ_RUNS raises the number of requests per operation, FUZZ_SEED repeats a run.
+ */
+const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
+const numRuns = Number(process.env['FUZZ_RUNS'] ?? 80)
+
+/** Errors that the edge gives for every operation alike. */
+const edgeErrors: readonly ErrorName[] = [
+  'invalidRequest',
+  'unauthorized',
+  'keyWithoutPrefix',
+  'notFound',
+  'idNotUuid',
+  'payloadTooLarge',
+  'unsupportedMediaType',
+]
+
+const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
+
+let harness: Harness
+let world: World
+let vocabulary: Vocabulary
+
+beforeAll(async () => {
+  console.info(`FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`)
+  harness = await openHarness()
+  world = worldOf(harness, await harness.newEntity())
+  const [set, wallet, funded, intent, payment, transfer] = await Promise.all([
+    world.walletSet(),
+    world.wallet(),
+    world.fundedWallet(),
+    world.paymentIntent(),
+    world.payment(),
+    world.transfer(),
+  ])
+  const stranger = worldOf(harness, await harness.newEntity())
+  await stranger.wallet()
+  const ours = [set, wallet, funded, intent, payment, transfer].map(({ id }) => id)
+  const foreign = await ownedIds(harness.database, stranger.tenant.entityId)
+  const chain = harness.chain()
+  const addresses = [wallet.address, funded.address, intent.depositAddress, chain.outsider, chain.tokens.USDC]
+  vocabulary = { texts: [...ours, ...foreign, ...addresses, world.usdcId, chain.blockchain, 'BASE', 'USD'] }
+  // From here on only requests write, so that what is written can be laid at their door.
+  await harness.stopEngines()
+})
+afterAll(() => harness?.close())
+
+describe.each(operations)('$name', ({ endpoint, name }) => {
+  const isDocumented = documentedErrors(endpoint)
+  const success = responseSchema(endpoint)
+  const matchesSuccess = success && compileResponse(success)
+  const matchesError = compileResponse(errorSchema)
+
+  const judge = (answer: HttpAnswer, sent: unknown) => {
+    const told = `${JSON.stringify(sent)?.slice(0, 1_000)}\n→ ${answer.status} ${answer.text.slice(0, 1_000)}`
+    expect(answer.status, told).toBeLessThan(500)
+    expect(answer.headers.get('x-request-id'), told).toBeTruthy()
+    if (answer.status >= 400) {
+      if (!matchesError(answer.body)) expect.fail(`${JSON.stringify(matchesError.errors)}\n${told}`)
+      const { code } = answer.body as { code: number }
+      if (!isDocumented(answer.status, code)) expect.fail(`an undocumented error\n${told}`)
+    } else if (answer.text !== '' && matchesSuccess && !matchesSuccess(answer.body)) {
+      expect.fail(`${JSON.stringify(matchesSuccess.errors)}\n${told}`)
+    }
+  }
+  const tryOne = async (path: string, options: HttpOptions, before: string): Promise<string> => {
+    const answer = await world.tenant.http(endpoint.method, path, options)
+    judge(answer, { path, ...options })
+    const after = await fingerprintOfTables(harness.database)
+    if (answer.status >= 400)
+      expect(after, `written by ${JSON.stringify(options).slice(0, 500)}`).toBe(before)
+    return after
+  }
+
+  it('answers its exemplar as documented', async () => {
+    const request = await exemplars[name]?.request(world)
+    if (!request) return
+    const answer = await world.tenant.http(endpoint.method, addressOf(endpoint.path, request.params), {
+      ...(request.query && { query: request.query }),
+      ...(request.body && { body: request.body }),
+    })
+    judge(answer, request)
+    expect(answer.status, answer.text).toBeLessThan(300)
+  })
+
+  it('bears generated requests', async () => {
+    let before = await fingerprintOfTables(harness.database)
+    const run = async (request: Generated) => {
+      const { path, options } = await finished(endpoint, request, world)
+      before = await tryOne(path, options, before)
+    }
+    await fc.assert(fc.asyncProperty(generated(endpoint, vocabulary), run), {
+      seed,
+      numRuns,
+      interruptAfterTimeLimit: 30_000 + numRuns * 50,
+      ...(process.env['FUZZ_SEED'] ? {} : { endOnFailure: false }),
+    })
+  })
+
+  it('bears bodies that are no JSON object', async () => {
+    if (!bodySchema(endpoint)) return
+    const path = addressOf(endpoint.path, (await exemplars[name]?.request(world))?.params)
+    let before = await fingerprintOfTables(harness.database)
+    for (const body of [...brokenBodies, 'x'.repeat(1_048_577)]) before = await tryOne(path, { body }, before)
+    for (const type of [
+      'text/plain',
+      'application/xml',
+      'multipart/form-data',
+      'application/x-www-form-urlencoded',
+    ])
+      before = await tryOne(path, { body: '{}', headers: { 'content-type': type } }, before)
+  })
+})
+
+type Generated = {
+  params: Record<string, unknown>
+  query: Record<string, unknown>
+  body: Record<string, unknown>
+  fresh: boolean
+}
+
+type AnySchema = Parameters<typeof nearObject>[0]
+
+function generated(endpoint: Endpoint<never>, words: Vocabulary): fc.Arbitrary<Generated> {
+  const part = (schema: unknown) => (schema ? nearObject(schema as AnySchema, words) : fc.constant({}))
+  return fc.record({
+    params: part(endpoint.params),
+    query: part(querySchema(endpoint)),
+    body: part(bodySchema(endpoint)),
+    // Mostly with a ciphertext and a key that are good, since all others are refused at the door.
+    fresh: fc.integer({ min: 0, max: 9 }).map((roll) => roll > 0),
+  })
+}
+
+/** Turns what was generated into a request; text in the address is encoded, everything else is sent as it is. */
+async function finished(
+  endpoint: Endpoint<never>,
+  { params, query, body, fresh }: Generated,
+  { tenant }: World,
+) {
+  const names = Object.keys(endpoint.params?.properties ?? {})
+  const texts = Object.fromEntries(names.map((name) => [name, textOf(params[name]).slice(0, 2_000) || 'x']))
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    for (const item of Array.isArray(value) ? value.slice(0, 20) : [value])
+      search.append(name, textOf(item).slice(0, 2_000))
+  const full: ExemplarRequest['body'] = { ...body }
+  const properties = bodySchema(endpoint)?.properties ?? {}
+  if (fresh && 'idempotencyKey' in properties) full['idempotencyKey'] = randomUUID()
+  if (fresh && 'entitySecretCiphertext' in properties)
+    full['entitySecretCiphertext'] = await tenant.sealSecret()
+  const options: HttpOptions = { query: search, ...(bodySchema(endpoint) && { body: full }) }
+  return { path: addressOf(endpoint.path, wellFormed(texts)), options }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
+
+/** `encodeURIComponent` throws on half a surrogate pair, so no client can send one in an address. */
+const wellFormed = (texts: Record<string, string>) =>
+  Object.fromEntries(
+    Object.entries(texts).map(([name, text]) => [name, text.replaceAll(/\p{Surrogate}/gu, '?')]),
+  )
+
+function documentedErrors(endpoint: Endpoint<never>) {
+  const names = [
+    ...edgeErrors,
+    ...endpoint.errors,
+    ...(endpoint.idempotent ? [endpoint.idempotent.conflict] : []),
+  ]
+  const kinds = new Set(names.map((kind) => `${errorKinds[kind].status} ${errorKinds[kind].code}`))
+  return (status: number, code: number) => kinds.has(`${status} ${code}`)
+}

@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
+import { errorKinds } from '#lib/error-kinds'
+import { until, type World, worldOf } from './builders.ts'
+import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { fingerprintOfTables, rowCounts } from './tables.ts'
+
+/*
+ * A request that carries an idempotencyKey may be sent any number of times, by any number of clients at once: it takes
+ * effect once. Proven for every operation that takes a key.
+ */
+const operations = endpoints
+  .filter((endpoint) => endpoint.idempotent)
+  .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
+
+const twins = 50
+
+let harness: Harness
+let world: World
+let other: World
+
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness, await harness.newEntity())
+  other = worldOf(harness, await harness.newEntity())
+  await Promise.all([world, other].map((each) => Promise.all([each.walletSet(), each.fundedWallet()])))
+  await harness.stopEngines()
+})
+afterAll(() => harness?.close())
+
+it('knows a request of every operation that takes a key', () => {
+  const missing = operations.filter(({ name }) => {
+    const exemplar = exemplars[name]
+    return !exemplar?.changes || !exemplar.refused
+  })
+  expect(missing.map(({ name }) => name)).toEqual([])
+  expect(operations.length).toBeGreaterThan(0)
+})
+
+describe.each(operations)('$name', ({ endpoint, name }) => {
+  const { request, changes, refused } = exemplars[name]!
+  const first = endpoint.status ?? 200
+  const replay = endpoint.idempotent!.replayStatus ?? 200
+  const send = (made: ExemplarRequest, from: World = world) =>
+    from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
+
+  it(`makes one resource of ${twins} identical requests at once`, async () => {
+    const before = await rowCounts(harness.database)
+    expect((await send(await request(world))).status).toBe(first)
+    const afterOne = await rowCounts(harness.database)
+    const made = await request(world)
+    const bodies = await Promise.all(Array.from({ length: twins }, () => resealed(world, made)))
+    const settled = await rowCounts(harness.database)
+    const answers = await Promise.all(bodies.map((body) => send({ ...made, body })))
+    const afterMany = await rowCounts(harness.database)
+    const statuses = answers.map(({ status }) => status).sort()
+    expect(statuses).toEqual([...Array(twins - 1).fill(replay), first].sort())
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    for (const [table, rows] of Object.entries(afterMany)) {
+      if (table === 'spent_ciphertexts') continue
+      expect([table, rows - settled[table]!]).toEqual([table, afterOne[table]! - before[table]!])
+    }
+  })
+
+  it('refuses the key with any other field, and changes nothing', async () => {
+    const made = await request(world)
+    expect((await send(made)).status).toBe(first)
+    const { status, code } = errorKinds[endpoint.idempotent!.conflict]
+    const others = await changes!(world)
+    for (const [field, value] of Object.entries(others)) {
+      const before = await fingerprintOfTables(harness.database)
+      const body = { ...(await resealed(world, made)), [field]: value }
+      const answer = await send({ ...made, body })
+      expect([field, answer.status, answer.body.code]).toEqual([field, status, code])
+      expect(await fingerprintOfTables(harness.database)).toBe(before)
+    }
+  })
+
+  it('takes no notice of what a client library adds, or of the letter case of the key', async () => {
+    const made = await request(world)
+    const answer = await send(made)
+    expect(answer.status).toBe(first)
+    const body = await resealed(world, made)
+    const shouted = String(body['idempotencyKey']).toUpperCase()
+    const again = await send({
+      ...made,
+      body: { ...body, idempotencyKey: shouted, xRequestId: randomUUID() },
+    })
+    expect([again.status, again.text]).toEqual([replay, answer.text])
+  })
+
+  it('is independent of the same key from another tenant', async () => {
+    const made = await request(world)
+    const theirs = await request(other)
+    theirs.body!['idempotencyKey'] = made.body!['idempotencyKey']
+    const [one, two] = [await send(made), await send(theirs, other)]
+    expect([one.status, two.status]).toEqual([first, first])
+    expect(one.text).not.toBe(two.text)
+  })
+
+  it('does not bind the key of a refused request', async () => {
+    const made = await request(world)
+    const before = await fingerprintOfTables(harness.database)
+    const failed = await send({ ...made, body: { ...made.body, ...(await refused!(world)) } })
+    expect(failed.status, failed.text).toBeGreaterThanOrEqual(400)
+    expect(failed.status, failed.text).toBeLessThan(500)
+    expect(await fingerprintOfTables(harness.database)).toBe(before)
+    const answer = await send({ ...made, body: await resealed(world, made) })
+    expect(answer.status, answer.text).toBe(first)
+  })
+
+  it('still knows the key after 400 days', async () => {
+    const made = await request(world)
+    const answer = await send(made)
+    harness.clock.moveMs(400 * 86_400_000)
+    const again = await send({ ...made, body: await resealed(world, made) })
+    harness.clock.moveMs(-400 * 86_400_000)
+    expect([again.status, again.text]).toEqual([replay, answer.text])
+  })
+
+  it('wants the key, and wants a UUID', async () => {
+    const { idempotencyKey: _, ...without } = (await request(world)).body!
+    for (const key of [undefined, null, '', 'x', 1, `${randomUUID()}0`, `{${randomUUID()}}`]) {
+      const answer = await send({ body: key === undefined ? without : { ...without, idempotencyKey: key } })
+      expect([key, answer.status, answer.body.code]).toEqual([key, 400, 2])
+      expect(answer.body.errors[0].location).toBe('idempotencyKey')
+    }
+  })
+})
+
+describe('a repeated request shows the resource as it is now', () => {
+  it('a wallet set that was renamed', async () => {
+    const made = await exemplars['POST /v1/w3s/developer/walletSets']!.request(world)
+    const path = '/v1/w3s/developer/walletSets'
+    const { body } = await world.tenant.http('POST', path, { body: made.body })
+    await world.call('PUT', `${path}/${body.data.walletSet.id}`, { name: 'Renamed since' })
+    const again = await world.tenant.http('POST', path, { body: await resealed(world, made) })
+    expect(again.body.data.walletSet).toMatchObject({ id: body.data.walletSet.id, name: 'Renamed since' })
+  })
+
+  it('a transfer that has gone through', async () => {
+    harness.startEngines()
+    const path = '/v1/w3s/developer/transactions/transfer'
+    const made = await exemplars[`POST ${path}`]!.request(world)
+    const { body } = await world.tenant.http('POST', path, { body: made.body })
+    await until(async () => {
+      const { transaction } = await world.call('GET', `/v1/w3s/transactions/${body.data.id}`)
+      return transaction.state === 'COMPLETE'
+    }, 'the transfer is complete')
+    const again = await world.tenant.http('POST', path, { body: await resealed(world, made) })
+    expect(again.body.data).toEqual({ id: body.data.id, state: 'COMPLETE' })
+    await harness.stopEngines()
+  })
+})
+
+/** The same request as a client sends it again: same key, a ciphertext made anew. */
+async function resealed(from: World, { body = {} }: ExemplarRequest): Promise<Record<string, unknown>> {
+  if (!('entitySecretCiphertext' in body)) return body
+  return { ...body, entitySecretCiphertext: await from.tenant.sealSecret() }
+}

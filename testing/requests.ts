@@ -1,0 +1,195 @@
+import fc from 'fast-check'
+
+/** Text that has broken parsers before; put wherever text goes. */
+const hostileTexts = [
+  '',
+  ' ',
+  '\u0000',
+  'a\u0000b',
+  '\ud800',
+  '\u202e\u200b\ufeff',
+  '😀'.repeat(300),
+  'x'.repeat(256),
+  'x'.repeat(100_000),
+  "'; drop table wallets; --",
+  '<script>alert(1)</script>',
+  '%00',
+  '../../etc/passwd',
+  '__proto__',
+  'constructor',
+  'null',
+  'undefined',
+  'NaN',
+  '-0',
+  '-1',
+  '+1',
+  '01',
+  '.5',
+  '1.',
+  '1e3',
+  '0x10',
+  '1,000',
+  '1.0000001',
+  '0.00000000000000000000000001',
+  '9'.repeat(78),
+  '9'.repeat(400),
+  (2n ** 256n - 1n).toString(),
+  (2n ** 256n).toString(),
+  '٣',
+  '１２',
+  '1\n',
+  '00000000-0000-0000-0000-000000000000',
+  '{00000000-0000-4000-8000-000000000000}',
+  '0x0000000000000000000000000000000000000000',
+  '0X00000000000000000000000000000000000000aa',
+  '0x036CbD53842c5426634e7929541eC2318f3dCF7E',
+  'vitalik.eth',
+  '2026-02-30T00:00:00Z',
+  '+010000-01-01T00:00:00Z',
+]
+
+const hostileValues: unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1,
+  0.1,
+  1.5,
+  2 ** 53,
+  1e308,
+  -1e-7,
+  [],
+  {},
+  [[]],
+  [null],
+  ['', ''],
+  { length: 1 },
+  { toString: 'x' },
+  JSON.parse('{"__proto__": {"polluted": true}}'),
+  { constructor: { prototype: { polluted: true } } },
+  Array.from({ length: 300 }, (_, index) => index),
+]
+
+/** Values that mean something in the world of the test, such as real ids and addresses. */
+export type Vocabulary = { texts: readonly string[] }
+
+type Schema = {
+  type?: string
+  enum?: readonly unknown[]
+  const?: unknown
+  format?: string
+  anyOf?: readonly Schema[]
+  properties?: Record<string, Schema>
+  required?: readonly string[]
+  items?: Schema
+  minimum?: number
+  maximum?: number
+  minLength?: number
+  maxLength?: number
+  minItems?: number
+  maxItems?: number
+}
+
+/** A value that the schema takes, most of the time; with real ids where it wants ids. */
+export function validValue(schema: Schema, vocabulary: Vocabulary): fc.Arbitrary<unknown> {
+  if (schema.const !== undefined) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (schema.anyOf) return fc.oneof(...schema.anyOf.map((option) => validValue(option, vocabulary)))
+  switch (schema.type) {
+    case 'object':
+      return validObject(schema, vocabulary)
+    case 'array':
+      return fc.array(validValue(schema.items ?? {}, vocabulary), {
+        minLength: schema.minItems ?? 0,
+        maxLength: Math.min(schema.maxItems ?? 3, Math.max(3, schema.minItems ?? 0)),
+      })
+    case 'integer':
+    case 'number':
+      return fc.integer({ min: schema.minimum ?? -3, max: Math.min(schema.maximum ?? 60, 60) })
+    case 'boolean':
+      return fc.boolean()
+    default:
+      return validText(schema, vocabulary)
+  }
+}
+
+function validText({ format, minLength = 0, maxLength = 40 }: Schema, { texts }: Vocabulary) {
+  const known = fc.constantFrom(...texts)
+  const decimals = fc.constantFrom('0', '1', '0.01', '0.000001', '12.50', '1000000')
+  if (format === 'uuid') return fc.oneof(known, fc.uuid())
+  if (format === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
+  if (format === 'decimal') return decimals
+  const free = fc.string({ minLength, maxLength: Math.min(maxLength, 60), unit: 'grapheme' })
+  return fc.oneof(known, decimals, free)
+}
+
+function validObject({ properties = {}, required = [] }: Schema, vocabulary: Vocabulary) {
+  const model = Object.fromEntries(
+    Object.entries(properties).map(([name, member]) => [name, validValue(member, vocabulary)]),
+  )
+  return fc.record(model, { requiredKeys: [...required] })
+}
+
+const spoiled: fc.Arbitrary<unknown> = fc.oneof(
+  fc.constantFrom(...hostileTexts),
+  fc.constantFrom(...hostileValues),
+  fc.string({ unit: 'binary', maxLength: 30 }),
+  fc.double(),
+  fc.jsonValue({ maxDepth: 3 }),
+)
+
+/** The valid object with some of its members taken away, spoiled or joined by others, at any depth. */
+export function nearObject(schema: Schema, vocabulary: Vocabulary): fc.Arbitrary<Record<string, unknown>> {
+  const names = Object.keys(schema.properties ?? {})
+  const changes = fc.array(
+    fc.record({
+      name: fc.constantFrom(...names, 'unknown', '__proto__', 'constructor', 'entityId', 'id', 'state'),
+      change: fc.oneof(
+        fc.constant({ kind: 'drop' as const }),
+        fc.record({ kind: fc.constant('spoil' as const), value: spoiled }),
+        fc.record({ kind: fc.constant('wrap' as const) }),
+      ),
+    }),
+    { maxLength: 3 },
+  )
+  return fc.tuple(validObject(schema, vocabulary), changes).map(([valid, applied]) => {
+    const made = new Map<string, unknown>(Object.entries(valid as object))
+    for (const { name, change } of applied) {
+      if (change.kind === 'drop') made.delete(name)
+      else if (change.kind === 'spoil') made.set(name, change.value)
+      else made.set(name, [made.get(name)])
+    }
+    const object: Record<string, unknown> = {}
+    for (const [name, value] of made)
+      Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+    return object
+  })
+}
+
+/** Bytes that are no JSON object, or hardly. */
+export const brokenBodies: readonly string[] = [
+  '',
+  ' ',
+  'null',
+  'true',
+  '1',
+  '"text"',
+  '[]',
+  '[{}]',
+  '{',
+  '{"a":1,}',
+  '{"a":NaN}',
+  "{'a':1}",
+  '// comment\n{}',
+  '\ufeff{}',
+  '{"a":"\\ud800"}',
+  '{"a":"\u0000"}',
+  '{"a":1e999}',
+  '{"amounts":["1"],"amounts":["2"]}',
+  '['.repeat(20_000),
+  `${'['.repeat(500)}${']'.repeat(500)}`,
+  `{"a":${'{"a":'.repeat(200)}1${'}'.repeat(200)}}`,
+  `{${Array.from({ length: 20_000 }, (_, index) => `"k${index}":1`).join(',')}}`,
+]
