@@ -43,11 +43,13 @@ create table transactions (
 create index transactions_page on transactions (entity_id, create_date, id);
 create index transactions_by_wallet on transactions (entity_id, wallet_id, create_date, id);
 create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_hash is not null;
-create unique index transactions_inbound_once on transactions (entity_id, blockchain, block_hash, tx_hash, log_index, address)
+-- The same transfer in another block after a reorg is the same transaction.
+create unique index transactions_inbound_once on transactions (entity_id, blockchain, tx_hash, log_index, address)
   where transaction_type = 'INBOUND';
 create index transactions_queue on transactions (blockchain, address, create_date, id)
   where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED');
 create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
+create index transactions_by_block on transactions (blockchain, block_hash) where block_hash is not null;
 
 -- One row per signed transaction. A nonce is allocated by inserting the row that uses it.
 create table attempts (
@@ -74,6 +76,9 @@ create table attempts (
   unique (entity_id, blockchain, tx_hash),
   foreign key (entity_id, transaction_id) references transactions (entity_id, id)
 );
-create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce) where kind = 'original';
+-- A nonce is used once, unless the node refused the bytes for certain and before its pool.
+create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce)
+  where kind = 'original' and state <> 'rejected';
+create index attempts_by_address on attempts (blockchain, address, nonce);
 create index attempts_by_transaction on attempts (entity_id, transaction_id);
 create index attempts_unsent on attempts (blockchain, create_date) where state in ('signed', 'sent');

@@ -1,0 +1,182 @@
+import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, sql } from '#runtime/db/db'
+import { monitoredOnly } from '#engines/ledger/index'
+import { type State, statesBefore } from '../states.ts'
+
+export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
+
+/** What was expected when it was signed; gas prices in wei. */
+export type SignedFee = { gasLimit: string; baseFee: string; priorityFee: string; maxFee: string }
+
+export type TransactionRow = {
+  id: string
+  blockchain: string
+  walletId: string | null
+  address: string
+  transactionType: 'INBOUND' | 'OUTBOUND'
+  custodyType: string
+  state: State
+  operation: string
+  tokenId: string | null
+  sourceAddress: string | null
+  destinationAddress: string | null
+  amounts: string[] | null
+  feeLevel: Level | null
+  estimatedFee: SignedFee | null
+  refId: string
+  txHash: string | null
+  blockHash: string | null
+  blockHeight: number | null
+  networkFee: bigint | null
+  firstConfirmDate: string | null
+  errorReason: string | null
+  errorDetails: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.transaction_type as "transactionType",
+  t.custody_type as "custodyType", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
+  t.destination_address as "destinationAddress", t.amounts, t.fee_level as "feeLevel",
+  t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.block_hash as "blockHash",
+  t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
+  t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
+  t.update_date as "updateDate"`
+
+export type NewTransfer = {
+  entityId: string
+  id: string
+  blockchain: string
+  walletId: string
+  address: string
+  custodyType: string
+  tokenId: string
+  destinationAddress: string
+  amountText: string
+  amountAtomic: bigint
+  callTo: string
+  callValue: bigint
+  callData: Buffer
+  feeLevel: Level | undefined
+  gasLimit: bigint | undefined
+  maxFeeAtomic: bigint | undefined
+  priorityFeeAtomic: bigint | undefined
+  refId: string
+  nowMs: number
+}
+
+export async function insertTransfer(tx: Db, row: NewTransfer): Promise<void> {
+  const at = formatInstant(row.nowMs)
+  await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+      state, operation, token_id, source_address, destination_address, amounts, amount, call_to, call_value, call_data,
+      fee_level, gas_limit, max_fee, priority_fee, ref_id, create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
+      'INITIATED', 'TRANSFER', ${row.tokenId}, ${row.address}, ${row.destinationAddress}, ${[row.amountText]},
+      ${row.amountAtomic.toString()}, ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
+      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
+  await tx.run(sql`select pg_notify('transactions', ${row.blockchain})`)
+}
+
+const textOf = (value: bigint | undefined) => value?.toString() ?? null
+
+export const findTransaction = (db: Db, entityId: string, id: string) =>
+  db.maybe<TransactionRow>(sql`select ${columns} from transactions t where t.entity_id = ${entityId} and t.id = ${id}`)
+
+export type TransactionFilters = {
+  blockchain?: string | undefined
+  custodyType?: string | undefined
+  destinationAddress?: string | undefined
+  /** Also those of tokens that the entity does not monitor. */
+  includeAll?: boolean | undefined
+  operation?: string | undefined
+  state?: string | undefined
+  txHash?: string | undefined
+  txType?: string | undefined
+  walletIds?: readonly string[] | undefined
+}
+
+export const listTransactions = (db: Db, entityId: string, filters: TransactionFilters, page: PageQuery) =>
+  readPage<TransactionRow>(
+    db,
+    {
+      columns,
+      from: sql`transactions t`,
+      alias: 't',
+      scope: sql`t.entity_id = ${entityId}`,
+      filters: [
+        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
+        filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
+        filters.destinationAddress === undefined
+          ? undefined
+          : sql`t.destination_address = ${filters.destinationAddress.toLowerCase()}`,
+        filters.includeAll ? undefined : monitoredOnly(entityId, sql`t.token_id`),
+        filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
+        filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
+        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash.toLowerCase()}`,
+        filters.txType === undefined ? undefined : sql`t.transaction_type = ${filters.txType}`,
+        filters.walletIds === undefined ? undefined : sql`t.wallet_id = any(${filters.walletIds}::uuid[])`,
+      ],
+    },
+    page,
+  )
+
+/** An outbound transaction that waits for its nonce. */
+export type Waiting = {
+  entityId: string
+  id: string
+  address: string
+  tokenId: string
+  amount: bigint
+  callTo: string
+  callValue: bigint
+  callData: Buffer
+  feeLevel: Level | null
+  gasLimit: bigint | null
+  maxFee: bigint | null
+  priorityFee: bigint | null
+}
+
+const waitingColumns = sql`entity_id as "entityId", id, address, token_id as "tokenId", amount, call_to as "callTo",
+  call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
+  max_fee as "maxFee", priority_fee as "priorityFee"`
+
+/** Senders with something to sign. */
+export const waitingSenders = (db: Db, blockchain: string, limit: number) =>
+  db.all<{ entityId: string; address: string }>(sql`select distinct entity_id as "entityId", address from transactions
+    where blockchain = ${blockchain} and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED')
+      and tx_hash is null limit ${limit}`)
+
+/** The next to sign of one sender, oldest first. `lock` claims them for the `tx`. */
+export const waitingOf = (db: Db, blockchain: string, sender: { entityId: string; address: string }, limit: number, lock: boolean) =>
+  db.all<Waiting>(sql`select ${waitingColumns} from transactions
+    where blockchain = ${blockchain} and address = ${sender.address} and entity_id = ${sender.entityId}
+      and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null
+    order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
+
+export type Ref = { entityId: string; id: string }
+
+/** Signed and durable: they carry their hash from here on. */
+export async function markQueued(tx: Db, nowMs: number, rows: readonly (Ref & { txHash: string; fee: SignedFee })[]): Promise<void> {
+  await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb,
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[]) as n(e, i, h, f)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
+}
+
+/** Enters `to` from the states that allow it; returns which did. */
+export const enterState = (tx: Db, nowMs: number, to: State, rows: readonly Ref[]) =>
+  tx.all<Ref>(sql`update transactions t set state = ${to}, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore(to)]}::text[])
+    returning t.entity_id as "entityId", t.id`)
+
+export async function markFailed(tx: Db, nowMs: number, rows: readonly (Ref & { reason: string; details: string })[]): Promise<void> {
+  await tx.run(sql`update transactions t set state = 'FAILED', error_reason = n.r, error_details = n.d,
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.reason)}::text[], ${rows.map((row) => row.details.slice(0, 1000))}::text[]) as n(e, i, r, d)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('FAILED')]}::text[])`)
+}
