@@ -73,7 +73,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(close)
   let engines = options.engines === false ? undefined : startEngines(ctx)
   undo.push(async () => engines?.stop())
-  const api = await startApi(ctx, await openSandboxFaucet(ctx))
+  const api = await startApi(ctx, { faucet: await openSandboxFaucet(ctx), endpoints: [] })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {

@@ -192,6 +192,7 @@ export const errorKinds = {
 
   paymentNotFound: { code: 1051, status: 404, text: 'The payment id is unknown.' },
   paymentIntentNotFound: { code: 404, status: 404, text: 'Not found: the payment intent id is unknown.' },
+  paymentAmountNotPositive: { code: 1077, status: 400, text: 'The payment amount must be above zero.' },
   currencyUnsupported: { code: 1078, status: 400, text: 'The payment currency is not supported.' },
   merchantWalletUnknown: {
     code: 1069,

@@ -1,0 +1,57 @@
+import type { Static } from 'typebox'
+import { type Blockchain, familyOf, isVirtual } from '#chains/blockchains'
+import type { Address } from '#chains/chain'
+import { parseEvmAddress } from '#chains/evm/address'
+import type { TokenSymbol } from '#chains/network'
+import type { Ctx } from '#engines/ctx'
+import type { Faucet } from '#engines/treasury/index'
+import { ApiError, invalid } from '#lib/errors'
+import { recordChanges } from '#runtime/record/store'
+import type { dripSchema } from './schema.ts'
+
+export type FaucetCtx = Ctx & { faucet?: Faucet }
+type Body = Static<typeof dripSchema>
+
+/** Pays from the sandbox's faucet; resolves when the node has accepted the transactions. */
+export async function payDrip(ctx: FaucetCtx, body: Body): Promise<string[]> {
+  if (!ctx.faucet || ctx.entity.environment !== 'TEST')
+    throw new ApiError(
+      'forbidden',
+      'Forbidden: only a sandbox has a faucet, and only for a TEST key. Send the coins from a wallet that owns some.',
+    )
+  const blockchain = body.blockchain as Blockchain
+  const tokens: TokenSymbol[] = [
+    ...(body.usdc ? ['USDC' as const] : []),
+    ...(body.eurc ? ['EURC' as const] : []),
+  ]
+  if (!body.native && tokens.length === 0)
+    throw invalid('native', 'or usdc or eurc must be true', false, 'invalidRequest', 'value_must_be_true')
+  if (isVirtual(blockchain) || familyOf(blockchain) !== 'evm')
+    throw invalid('blockchain', 'has no faucet here', blockchain, 'blockchainUnsupportedForOperation')
+  const address = addressOf(body.address, blockchain)
+  if (!ctx.chains.find(blockchain))
+    throw invalid('blockchain', 'is not connected to this server', blockchain, 'chainNotStarted')
+  return ctx.faucet.drip(blockchain, address, { native: body.native ?? false, tokens })
+}
+
+function addressOf(text: string, blockchain: string): Address {
+  const address = parseEvmAddress(text)
+  if (address && !/^0x0{40}$/.test(address)) return address
+  throw invalid(
+    'address',
+    `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,
+    text,
+  )
+}
+
+export const recordDrip = (ctx: Ctx, body: Body, hashes: readonly string[]) =>
+  recordChanges(ctx.db, ctx.clock.nowMs(), [
+    {
+      entityId: ctx.entity.id,
+      actor: ctx.actor,
+      requestId: ctx.requestId,
+      type: 'faucet.dripped',
+      resourceId: body.address,
+      data: { blockchain: body.blockchain, hashes },
+    },
+  ])

@@ -1,0 +1,136 @@
+import type { Static } from 'typebox'
+import { networkOfBusinessChain } from '#chains/networks/index'
+import type { Ctx } from '#engines/ctx'
+import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
+import { parseAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+import { parseInstant } from '#lib/time'
+import type { newPaymentIntentSchema } from './schema.ts'
+import { showPaymentIntent } from './show-payment-intent.ts'
+
+type Body = Static<typeof newPaymentIntentSchema>
+
+/** How long a transient intent waits for money unless the request says otherwise. */
+const windowMs = 8 * 3_600_000
+
+export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
+  const isTransient = body.type ? body.type === 'transient' : Boolean(body.amount?.amount)
+  const currency = currencyOf(body, isTransient)
+  checkMerchantWallet(ctx, body.merchantWalletId)
+  const { chain } = body.paymentMethods[0]!
+  const { network, decimals } = placeOf(ctx, chain, currency)
+  const due = isTransient
+    ? { amount: amountOf(body, decimals), expiresOnMs: expiryOf(ctx, body.expiresOn) }
+    : undefined
+  const intent = await openPaymentIntent(ctx, {
+    entityId: ctx.entity.id,
+    actor: ctx.actor,
+    requestId: ctx.requestId,
+    currency,
+    decimals,
+    chain,
+    blockchain: network.blockchain,
+    family: network.family,
+    due,
+  })
+  return showPaymentIntent(intent, [])
+}
+
+function currencyOf(body: Body, isTransient: boolean): string {
+  const [location, currency] = isTransient
+    ? ['amount.currency', body.amount?.currency]
+    : ['currency', body.currency ?? body.amount?.currency]
+  if (currency === undefined)
+    throw invalid(location!, 'is missing: send it', undefined, 'invalidRequest', 'required')
+  if (currency !== 'USD' && currency !== 'EUR')
+    throw invalid(
+      location!,
+      'must be USD (paid in USDC) or EUR (paid in EURC)',
+      currency,
+      'currencyUnsupported',
+    )
+  if (body.settlementCurrency !== currency)
+    throw invalid(
+      'settlementCurrency',
+      `must be ${currency}, the currency that is paid`,
+      body.settlementCurrency,
+    )
+  return currency
+}
+
+function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): void {
+  const own = merchantWalletIdOf(ctx.entity.id)
+  if (merchantWalletId && merchantWalletId !== own)
+    throw invalid('merchantWalletId', `must be ${own} or absent`, merchantWalletId, 'merchantWalletUnknown')
+}
+
+/** The network that the chain code names in the key's environment, and the digits of the currency's token there. */
+function placeOf(ctx: Ctx, code: string, currency: string) {
+  const location = 'paymentMethods[0].chain'
+  const named = networkOfBusinessChain(code, ctx.entity.environment)
+  if (named?.family !== 'evm')
+    throw invalid(location, 'names a chain on which this server cannot receive yet', code, 'chainUnsupported')
+  const chain = ctx.chains.find(named.blockchain)
+  const network = { ...(chain?.network ?? named), family: named.family }
+  const token = network.tokens.find((candidate) => candidate.currency === currency)
+  if (!token)
+    throw invalid(
+      location,
+      `has no token of ${currency}: choose another chain`,
+      code,
+      'chainUnfitForCurrency',
+    )
+  if (!chain)
+    throw invalid(
+      location,
+      `names ${named.blockchain}, to which this server is not connected`,
+      code,
+      'chainNotStarted',
+    )
+  return { network, decimals: token.decimals }
+}
+
+function amountOf(body: Body, decimals: number): bigint {
+  const text = body.amount?.amount
+  const location = 'amount.amount'
+  if (!text) throw invalid(location, 'is missing: send it', undefined, 'invalidRequest', 'required')
+  const amount = parseAmount(text, decimals)
+  if (amount === 'format')
+    throw invalid(location, 'must be a decimal number as a string, such as "12.50"', text)
+  if (amount === 'decimals') throw digitsExceeded(location, decimals, text)
+  if (amount === 'range')
+    throw invalid(location, 'is larger than any token amount', text, 'invalidRequest', 'max_value')
+  if (amount === 0n)
+    throw invalid(location, 'must be above zero', text, 'paymentAmountNotPositive', 'min_value')
+  return amount
+}
+
+function digitsExceeded(location: string, decimals: number, text: string): ApiError {
+  const message = `${location} has more than ${decimals} digits after the point`
+  return new ApiError('invalidRequest', `API parameter invalid. ${message}.`, [
+    {
+      error: 'number_format',
+      message,
+      location,
+      invalidValue: text.slice(0, 200),
+      constraints: { 'max-fractional-digits': decimals },
+    },
+  ])
+}
+
+function expiryOf(ctx: Ctx, text: string | undefined): number {
+  const nowMs = ctx.clock.nowMs()
+  if (!text) return nowMs + windowMs
+  const atMs = parseInstant(text)
+  if (atMs === undefined)
+    throw invalid(
+      'expiresOn',
+      'must be an RFC 3339 instant with its offset',
+      text,
+      'invalidRequest',
+      'pattern_mismatch',
+    )
+  if (atMs <= nowMs)
+    throw invalid('expiresOn', 'must be in the future', text, 'invalidRequest', 'date_not_in_future')
+  return atMs
+}

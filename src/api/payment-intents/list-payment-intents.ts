@@ -1,0 +1,14 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { listPaymentIntents as listFound } from '#engines/treasury/index'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import type { paymentIntentFilters } from './schema.ts'
+import { showPaymentIntent } from './show-payment-intent.ts'
+
+type Asked = { query: Static<typeof paymentIntentFilters>; page: PageQuery }
+
+export async function listPaymentIntents(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+  const found = await listFound(ctx.db, ctx.entity.id, query, page)
+  return { found, items: found.rows.map((intent) => showPaymentIntent(intent)) }
+}

@@ -1,0 +1,38 @@
+import type { PaymentIntent } from '#engines/treasury/index'
+import { formatAmount } from '#lib/amounts'
+
+/** A payment intent as the interface shows it; `paymentIds` only where a single transient one is shown. */
+export function showPaymentIntent(intent: PaymentIntent, paymentIds?: readonly string[]) {
+  const { currency, decimals } = intent
+  const money = (atomic: bigint) => ({ amount: formatAmount(atomic, decimals, 2), currency })
+  const isTransient = intent.type === 'transient'
+  return {
+    id: intent.id,
+    ...(isTransient ? { amount: money(intent.amount ?? 0n) } : { type: intent.type, currency }),
+    amountPaid: money(intent.amountPaid),
+    amountRefunded: money(intent.amountRefunded),
+    settlementCurrency: intent.settlementCurrency,
+    paymentMethods: [
+      {
+        type: 'blockchain',
+        chain: intent.chain,
+        ...(intent.depositAddress && { address: intent.depositAddress }),
+      },
+    ],
+    ...(intent.depositAddress && { fees: feesOf(intent) }),
+    ...(isTransient && paymentIds && { paymentIds, refundIds: [] }),
+    timeline: intent.timeline,
+    ...(intent.expiresOn && { expiresOn: intent.expiresOn }),
+    merchantWalletId: intent.merchantWalletId,
+    createDate: intent.createDate,
+    updateDate: intent.updateDate,
+  }
+}
+
+/** Addresses and payments cost nothing here; clients expect to be told so. */
+const feesOf = ({ currency, amountPaid }: PaymentIntent) =>
+  ['blockchainLeaseFee', ...(amountPaid > 0n ? ['totalPaymentFees'] : [])].map((type) => ({
+    type,
+    amount: '0.00',
+    currency,
+  }))

@@ -1,0 +1,20 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { listPayments as listFound } from '#engines/treasury/index'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import type { paymentFilters } from './schema.ts'
+import { showPayment } from './show-payment.ts'
+
+type Asked = { query: Static<typeof paymentFilters>; page: PageQuery }
+
+export async function listPayments(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+  const { paymentIntentId, source, settlementId } = query
+  const filters = {
+    paymentIntentId,
+    status: query.status,
+    matchesNothing: source !== undefined || settlementId !== undefined,
+  }
+  const found = await listFound(ctx.db, ctx.entity.id, filters, page)
+  return { found, items: found.rows.map(showPayment) }
+}

@@ -1,0 +1,23 @@
+import type { Payment } from '#engines/treasury/index'
+import { formatAmount } from '#lib/amounts'
+
+export function showPayment(payment: Payment) {
+  const { chain, currency } = payment
+  const amount = { amount: formatAmount(payment.amount, payment.decimals, 2), currency }
+  return {
+    id: payment.id,
+    type: payment.type,
+    status: payment.status,
+    amount,
+    merchantId: payment.entityId,
+    merchantWalletId: payment.merchantWalletId,
+    ...(payment.paymentIntentId && { paymentIntentId: payment.paymentIntentId }),
+    // Nothing is taken off on the way, so what arrived is what is credited.
+    ...(payment.status !== 'failed' && { settlementAmount: amount }),
+    fromAddresses: { chain, addresses: [payment.fromAddress] },
+    depositAddress: { chain, address: payment.depositAddress },
+    transactionHash: payment.transactionHash,
+    createDate: payment.createDate,
+    updateDate: payment.updateDate,
+  }
+}

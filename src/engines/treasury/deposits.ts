@@ -1,0 +1,148 @@
+/**
+ * Turns what the indexer saw at deposit addresses into payments, block by block: `pending` when a block holds the
+ * money, then `confirmed` and `paid` at the depth where the chain counts as final. An orphaned block takes its payments
+ * back to pending; one that no later block brings back is failed.
+ */
+import type { Network, NetworkToken } from '#chains/network'
+import type { ObservedTransfer } from '#engines/indexer/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { type Change, recordChanges } from '#runtime/record/store'
+import { actor, creditIntents } from './credit.ts'
+import { merchantWalletIdOf } from './merchant-wallet.ts'
+import { depositAddressesOf } from './store/deposit-addresses.ts'
+import { lockPaymentIntents } from './store/payment-intents.ts'
+import {
+  lockFinal,
+  lockLost,
+  lockOfBlock,
+  orphan,
+  type Payment,
+  savePending,
+  setStatus,
+} from './store/payments.ts'
+import { takesMoney } from './timeline.ts'
+
+export type Block = { number: number; hash: string }
+
+/** How many blocks a chain may grow above the place of an orphaned payment before it counts as lost, at least. */
+const lostAfterBlocks = 12
+
+/** Records the deposits of a block that was applied, and settles those that it made final. */
+export async function applyBlock(
+  tx: Db,
+  nowMs: number,
+  { network, finalityDepth }: { network: Network; finalityDepth: number },
+  block: Block,
+  transfers: readonly ObservedTransfer[],
+): Promise<void> {
+  const seen = await observe(tx, nowMs, network, block, transfers)
+  await recordPayments(tx, nowMs, seen, 'pending')
+  const final = await lockFinal(tx, network.blockchain, block.number - finalityDepth + 1)
+  await setStatus(tx, final, 'paid', formatInstant(nowMs))
+  // Both steps are told, also where one block makes a payment confirmed and final at once.
+  await recordPayments(tx, nowMs, final, 'confirmed')
+  await recordPayments(tx, nowMs, final, 'paid')
+  await creditIntents(tx, nowMs, final, 1n)
+  const patience = Math.max(finalityDepth, lostAfterBlocks)
+  const lost = await lockLost(tx, network.blockchain, block.number - patience)
+  await setStatus(tx, lost, 'failed', formatInstant(nowMs))
+  await recordPayments(tx, nowMs, lost, 'failed')
+}
+
+/** Takes back what an orphaned block held, settled payments too: books and chain must not drift apart. */
+export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
+  const held = await lockOfBlock(tx, blockchain, block.hash)
+  if (held.length === 0) return
+  await orphan(tx, held, formatInstant(nowMs))
+  await recordPayments(tx, nowMs, held, 'orphaned')
+  const settled = held.filter((payment) => payment.status === 'paid')
+  await creditIntents(tx, nowMs, settled, -1n)
+}
+
+async function observe(
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  block: Block,
+  transfers: readonly ObservedTransfer[],
+): Promise<Payment[]> {
+  const deposits = transfers.flatMap((transfer) => {
+    const token = network.tokens.find(({ id }) => id === transfer.tokenId)
+    const counts = transfer.direction === 'in' && transfer.purpose === 'deposit' && transfer.amount > 0n
+    return token && counts ? [{ ...transfer, token }] : []
+  })
+  if (deposits.length === 0) return []
+  const addresses = await depositAddressesOf(tx, deposits)
+  const byId = new Map(addresses.map((address) => [address.id, address]))
+  const keys = addresses.map(({ entityId, paymentIntentId: id }) => ({ entityId, id }))
+  const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
+  const createDate = formatInstant(nowMs)
+  const saved: Payment[] = []
+  for (const { ordinal, token, ...deposit } of numbered(deposits)) {
+    const address = byId.get(deposit.ownerId)
+    const intent = address && intents.get(address.paymentIntentId)
+    if (!address || !intent) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
+    const matches = intent.currency === token.currency && takesMoney(intent, nowMs)
+    const payment = await savePending(tx, {
+      entityId: deposit.entityId,
+      id: newId(nowMs),
+      type: 'payment',
+      status: 'pending',
+      paymentIntentId: matches ? intent.id : null,
+      merchantWalletId: merchantWalletIdOf(deposit.entityId),
+      currency: token.currency,
+      decimals: token.decimals,
+      amount: deposit.amount,
+      chain: address.chain,
+      blockchain: network.blockchain,
+      fromAddress: deposit.fromAddress,
+      depositAddress: address.address,
+      transactionHash: deposit.txHash,
+      tokenId: deposit.tokenId,
+      ordinal,
+      blockHash: block.hash,
+      blockNumber: block.number,
+      createDate,
+      updateDate: createDate,
+    })
+    saved.push(payment)
+  }
+  return saved
+}
+
+type Deposit = ObservedTransfer & { token: NetworkToken }
+
+/** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
+function numbered(deposits: readonly Deposit[]): (Deposit & { ordinal: number })[] {
+  const counts = new Map<string, number>()
+  return [...deposits]
+    .sort((one, other) => one.logIndex - other.logIndex)
+    .map((deposit) => {
+      const key = [deposit.entityId, deposit.txHash, deposit.address, deposit.tokenId].join()
+      const ordinal = counts.get(key) ?? 0
+      counts.set(key, ordinal + 1)
+      return { ...deposit, ordinal }
+    })
+}
+
+async function recordPayments(
+  tx: Db,
+  nowMs: number,
+  payments: readonly Payment[],
+  happened: 'pending' | 'confirmed' | 'paid' | 'failed' | 'orphaned',
+): Promise<void> {
+  const changes = payments.map((payment): Change => {
+    const { entityId, id: resourceId, paymentIntentId, currency, amount, transactionHash } = payment
+    const data = {
+      paymentIntentId,
+      currency,
+      amount: String(amount),
+      transactionHash,
+      blockHash: payment.blockHash,
+    }
+    return { entityId, actor, type: `payment.${happened}`, resourceId, data }
+  })
+  await recordChanges(tx, nowMs, changes)
+}

@@ -1,0 +1,153 @@
+/**
+ * Gives away coins on local chains: mints stablecoins and sends the native coin from a key that everybody knows.
+ * Drips of one chain that arrive together leave together. A nonce is allocated by inserting the row that uses it, under
+ * a lock that holds between processes, and the signed bytes are durable before they are sent.
+ */
+import type { Address, Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
+import { mintCall } from '#chains/evm/mint-call'
+import type { TokenSymbol } from '#chains/network'
+import type { KnownKey } from '#custody/index'
+import { ApiError, invalid } from '#lib/errors'
+import type { Hex } from '#lib/hex'
+import { type Clock, formatInstant } from '#lib/time'
+import type { Database } from '#runtime/db/db'
+import {
+  deleteFaucetTransactions,
+  type FaucetTransaction,
+  freeNonces,
+  insertFaucetTransactions,
+  lockFaucet,
+  unminedFaucetTransactions,
+} from './store/faucet-transactions.ts'
+
+export type Faucet = {
+  /** Pays `what` to the address; resolves with the hashes once the node has accepted every transaction. */
+  drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
+}
+
+export type Drip = { native: boolean; tokens: readonly TokenSymbol[] }
+
+export type FaucetInput = { database: Database; chains: Chains; clock: Clock; key: KnownKey }
+
+/** What one drip gives, in whole coins. */
+const nativePerDrip = 1n
+const tokensPerDrip = 20n
+
+const batchMax = 100
+const triesMax = 3
+/** What is unmined for longer is sent again: the node may have been restarted meanwhile. */
+const resendAfterMs = 15_000
+
+type Payout = { call: Call; gasLimit: bigint }
+type Waiting = Payout & { tries: number; resolve: (hash: Hex) => void; reject: (error: unknown) => void }
+type Lane = { waiting: Waiting[]; running: boolean }
+
+export function createFaucet(input: FaucetInput): Faucet {
+  const lanes = new Map<string, Lane>()
+  return {
+    drip: async (blockchain, address, what) => {
+      const chain = input.chains.find(blockchain)
+      if (!chain) throw new ApiError('chainNotStarted')
+      const payouts = await Promise.all(
+        callsOf(chain, address, what).map((call) => measure(chain, input.key.address, call)),
+      )
+      const lane = lanes.get(blockchain) ?? { waiting: [], running: false }
+      lanes.set(blockchain, lane)
+      const accepted = payouts.map(
+        (payout) =>
+          new Promise<Hex>((resolve, reject) => lane.waiting.push({ ...payout, tries: 0, resolve, reject })),
+      )
+      if (!lane.running) void drain(input, chain, lane)
+      return Promise.all(accepted)
+    },
+  }
+}
+
+function callsOf({ network, transferCall }: Chain, address: Address, what: Drip): Call[] {
+  const calls = what.tokens.map((symbol) => {
+    const token = network.tokens.find((candidate) => candidate.symbol === symbol)
+    if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no ${symbol}.`)
+    const amountAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
+    return mintCall(token.address.toLowerCase() as Address, address, amountAtomic)
+  })
+  const nativeAtomic = nativePerDrip * 10n ** BigInt(network.nativeToken.decimals)
+  return what.native ? [...calls, transferCall(address, nativeAtomic)] : calls
+}
+
+async function measure(chain: Chain, from: Address, call: Call): Promise<Payout> {
+  const estimate = await chain.estimateGas(from, call).catch(nodeAway(chain))
+  if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
+  throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)
+}
+
+/** Sends what waits, one batch after another, until nothing does. */
+async function drain(input: FaucetInput, chain: Chain, lane: Lane): Promise<void> {
+  lane.running = true
+  while (lane.waiting.length > 0) {
+    const batch = lane.waiting.splice(0, batchMax)
+    try {
+      const again = await sendBatch(input, chain, batch)
+      lane.waiting.unshift(...again)
+    } catch (error) {
+      for (const waiting of batch) waiting.reject(error)
+    }
+  }
+  lane.running = false
+}
+
+/** Signs, stores and sends a batch. Returns what the node certainly refused and is worth another try. */
+async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiting[]): Promise<Waiting[]> {
+  const [fees, minedCount] = await Promise.all([chain.fees(), chain.nonceOf(input.key.address)]).catch(
+    nodeAway(chain),
+  )
+  const { blockchain } = chain.network
+  const nowMs = input.clock.nowMs()
+  // Tenfold: the base fee may rise before the block that includes it, and these coins cost nothing.
+  const maxFeeAtomic = fees.baseFeeAtomic * 10n + fees.priorityFeeAtomic.HIGH
+  const { unmined, signed } = await input.database.tx(async (tx) => {
+    await lockFaucet(tx, blockchain)
+    const before = formatInstant(nowMs - resendAfterMs)
+    const unmined = await unminedFaucetTransactions(tx, blockchain, minedCount, before)
+    const nonces = await freeNonces(tx, blockchain, minedCount, batch.length)
+    const signed = batch.map(({ call, gasLimit }, index) =>
+      sign(input.key, chain, {
+        ...call,
+        gasLimit,
+        nonce: nonces[index]!,
+        maxFeeAtomic,
+        priorityFeeAtomic: fees.priorityFeeAtomic.HIGH,
+      }),
+    )
+    await insertFaucetTransactions(tx, blockchain, signed, formatInstant(nowMs))
+    return { unmined, signed }
+  })
+  const raws = [...unmined, ...signed].map(({ raw }) => raw as Hex)
+  const outcomes = (await chain.broadcast(raws).catch(nodeAway(chain))).slice(unmined.length)
+  const refused = signed.filter((_, index) => outcomes[index]?.kind === 'refused')
+  if (refused.length > 0) {
+    const hashes = refused.map(({ txHash }) => txHash)
+    await deleteFaucetTransactions(input.database, blockchain, hashes)
+  }
+  return batch.filter((waiting, index) => {
+    const outcome = outcomes[index]
+    if (outcome?.kind === 'accepted') waiting.resolve(signed[index]!.txHash as Hex)
+    else if (outcome?.kind === 'refused' && ++waiting.tries < triesMax) return true
+    else waiting.reject(unaccepted(chain, outcome?.message))
+    return false
+  })
+}
+
+function sign(key: KnownKey, chain: Chain, transaction: UnsignedTransaction): FaucetTransaction {
+  const { raw, hash } = chain.attachSignature(transaction, key.sign(chain.digestOf(transaction)))
+  return { nonce: transaction.nonce, txHash: hash, raw }
+}
+
+const unaccepted = (chain: Chain, message = 'no answer') =>
+  new ApiError(
+    'unavailable',
+    `The node of ${chain.network.blockchain} did not accept the drip (${message}): try again in a moment.`,
+  )
+
+const nodeAway = (chain: Chain) => (error: unknown) => {
+  throw unaccepted(chain, error instanceof Error ? error.message.split('\n')[0] : undefined)
+}

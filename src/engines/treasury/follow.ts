@@ -1,0 +1,27 @@
+import type { EngineCtx } from '#engines/ctx'
+import { followSteps, observedTransfersOf } from '#engines/indexer/index'
+import { repeat } from '#runtime/loop'
+import { expireIntents } from './credit.ts'
+import { applyBlock, undoBlock } from './deposits.ts'
+
+/** How many intents one turn closes. */
+const expireMax = 100
+
+/** Starts turning deposits into payments, and closing transient intents; `stop` waits for the step under way. */
+export function startTreasury(ctx: EngineCtx): { stop(): Promise<void> } {
+  const feed = followSteps(ctx, 'treasury', async (tx, { kind, blockchain, blockHash, blockNumber }) => {
+    const nowMs = ctx.clock.nowMs()
+    const block = { number: blockNumber, hash: blockHash }
+    if (kind === 'undone') return undoBlock(tx, nowMs, blockchain, block)
+    const chain = ctx.chains.find(blockchain)
+    if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
+    const transfers = await observedTransfersOf(tx, blockchain, blockHash)
+    await applyBlock(tx, nowMs, chain, block, transfers)
+  })
+  const expiry = repeat(
+    async () =>
+      (await ctx.database.tx((tx) => expireIntents(tx, ctx.clock.nowMs(), expireMax))) === expireMax,
+    (error) => ctx.log.error({ err: error }, 'closing payment intents failed'),
+  )
+  return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop()])) }
+}

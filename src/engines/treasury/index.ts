@@ -1,0 +1,18 @@
+export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
+export { startTreasury } from './follow.ts'
+export { merchantWalletIdOf } from './merchant-wallet.ts'
+export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
+export {
+  findPaymentIntent,
+  listPaymentIntents,
+  type PaymentIntent,
+  type PaymentIntentFilters,
+} from './store/payment-intents.ts'
+export {
+  findPayment,
+  listPayments,
+  type Payment,
+  type PaymentFilters,
+  type PaymentStatus,
+  paymentIdsOf,
+} from './store/payments.ts'

@@ -1,0 +1,46 @@
+import { type Db, sql } from '#runtime/db/db'
+
+export type FaucetTransaction = { nonce: number; txHash: string; raw: string }
+
+/** Lets one process at a time allocate nonces on a chain, until the end of the `tx`. */
+export const lockFaucet = (tx: Db, blockchain: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`faucet:${blockchain}`}, 0))`)
+
+/** The `count` lowest nonces from `from` on that no row uses; what was refused leaves gaps, and they are filled first. */
+export const freeNonces = async (
+  tx: Db,
+  blockchain: string,
+  from: number,
+  count: number,
+): Promise<number[]> => {
+  const rows = await tx.all<{ nonce: number }>(sql`select n as nonce
+    from generate_series(${from}::bigint, ${from}::bigint + ${count}
+      + (select count(*) from faucet_transactions where blockchain = ${blockchain} and nonce >= ${from})) n
+    where not exists (select 1 from faucet_transactions f where f.blockchain = ${blockchain} and f.nonce = n)
+    order by n limit ${count}`)
+  return rows.map((row) => row.nonce)
+}
+
+export async function insertFaucetTransactions(
+  tx: Db,
+  blockchain: string,
+  signed: readonly FaucetTransaction[],
+  createDate: string,
+): Promise<void> {
+  await tx.run(sql`insert into faucet_transactions (blockchain, nonce, tx_hash, raw_transaction, create_date)
+    select ${blockchain}, n, h, r, ${createDate} from unnest(${signed.map((one) => one.nonce)}::bigint[],
+      ${signed.map((one) => one.txHash)}::text[], ${signed.map((one) => one.raw)}::text[]) as row(n, h, r)`)
+}
+
+/** What was signed before `before` and is in no block yet, in order: the node may have lost it. */
+export const unminedFaucetTransactions = (tx: Db, blockchain: string, from: number, before: string) =>
+  tx.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
+    from faucet_transactions
+    where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 500`)
+
+/** Gives back the nonces of transactions that the node certainly did not take. */
+export async function deleteFaucetTransactions(db: Db, blockchain: string, hashes: readonly string[]) {
+  await db.run(
+    sql`delete from faucet_transactions where blockchain = ${blockchain} and tx_hash = any(${hashes})`,
+  )
+}

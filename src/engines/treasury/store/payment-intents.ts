@@ -1,0 +1,91 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { allOf, type Db, raw, type Sql, sql } from '#runtime/db/db'
+import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from '../timeline.ts'
+
+/** What somebody shall be paid, and where. Amounts are base units with `decimals` digits; dates are as shown. */
+export type PaymentIntent = IntentStanding & {
+  entityId: string
+  id: string
+  currency: string
+  settlementCurrency: string
+  /** The chain code of the business-account API. */
+  chain: string
+  blockchain: string
+  merchantWalletId: string
+  decimals: number
+  amountRefunded: bigint
+  /** Newest first. */
+  timeline: TimelineEntry[]
+  depositAddress: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = raw(`i.entity_id as "entityId", i.id, i.type, i.currency, i.chain, i.blockchain, i.decimals,
+  i.settlement_currency as "settlementCurrency", i.merchant_wallet_id as "merchantWalletId", i.amount,
+  i.amount_paid as "amountPaid", i.amount_refunded as "amountRefunded", i.timeline, i.status, i.context,
+  i.deposit_address as "depositAddress", i.expires_on as "expiresOn", i.create_date as "createDate",
+  i.update_date as "updateDate"`)
+
+export async function insertPaymentIntent(tx: Db, intent: PaymentIntent): Promise<void> {
+  await tx.run(sql`insert into payment_intents (entity_id, id, type, currency, settlement_currency, chain,
+      blockchain, merchant_wallet_id, decimals, amount, timeline, status, deposit_address, expires_on,
+      create_date, update_date)
+    values (${intent.entityId}, ${intent.id}, ${intent.type}, ${intent.currency}, ${intent.settlementCurrency},
+      ${intent.chain}, ${intent.blockchain}, ${intent.merchantWalletId}, ${intent.decimals}, ${intent.amount},
+      ${JSON.stringify(intent.timeline)}, ${intent.status}, ${intent.depositAddress}, ${intent.expiresOn},
+      ${intent.createDate}, ${intent.updateDate})`)
+}
+
+export const findPaymentIntent = (db: Db, entityId: string, id: string) =>
+  db.maybe<PaymentIntent>(
+    sql`select ${columns} from payment_intents i where i.entity_id = ${entityId} and i.id = ${id}`,
+  )
+
+export type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
+
+/** Filters look at the newest timeline entry only. */
+export function listPaymentIntents(
+  db: Db,
+  entityId: string,
+  filters: PaymentIntentFilters,
+  page: PageQuery,
+): Promise<Page<PaymentIntent>> {
+  const source: Source = {
+    columns,
+    from: raw('payment_intents i'),
+    alias: 'i',
+    scope: sql`i.entity_id = ${entityId}`,
+    filters: [
+      filters.status && sql`i.status = ${filters.status}`,
+      filters.context && sql`i.context = ${filters.context}`,
+    ],
+  }
+  return readPage<PaymentIntent>(db, source, page)
+}
+
+export type IntentKey = { entityId: string; id: string }
+
+const among = (keys: readonly IntentKey[]): Sql =>
+  sql`(i.entity_id, i.id) in (select * from unnest(${keys.map((key) => key.entityId)}::uuid[],
+    ${keys.map((key) => key.id)}::uuid[]))`
+
+/** In one order for everybody, so that two engines never wait for each other. */
+export const lockPaymentIntents = (tx: Db, keys: readonly IntentKey[]) =>
+  tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i where ${among(keys)}
+    order by i.entity_id, i.id for update`)
+
+/** Transient intents whose window has closed and that wait for no payment on its way; what others hold is left to them. */
+export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
+  tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i
+    where ${allOf([sql`i.status = 'pending'`, sql`i.expires_on <= ${now}`])}
+      and not exists (select 1 from payments p where p.entity_id = i.entity_id
+        and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
+    order by i.expires_on limit ${limit} for update skip locked`)
+
+export async function updateStanding(tx: Db, intent: PaymentIntent): Promise<void> {
+  await tx.run(sql`update payment_intents set amount_paid = ${intent.amountPaid}, status = ${intent.status},
+      context = ${intent.context}, timeline = ${JSON.stringify(intent.timeline)}, update_date = ${intent.updateDate}
+    where entity_id = ${intent.entityId} and id = ${intent.id}`)
+}

@@ -1,0 +1,130 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
+
+/** Money that arrived at a deposit address. Amounts are base units with `decimals` digits; dates are as shown. */
+export type Payment = {
+  entityId: string
+  id: string
+  type: 'payment' | 'refund'
+  status: PaymentStatus
+  /** Null when it matches no intent: it came too late, or in another currency than was asked for. */
+  paymentIntentId: string | null
+  merchantWalletId: string
+  currency: string
+  decimals: number
+  amount: bigint
+  chain: string
+  blockchain: string
+  fromAddress: string
+  depositAddress: string
+  transactionHash: string
+  /** Null while the block that held it is orphaned. */
+  blockHash: string | null
+  blockNumber: number
+  createDate: string
+  updateDate: string
+}
+
+const columns =
+  raw(`p.entity_id as "entityId", p.id, p.type, p.status, p.payment_intent_id as "paymentIntentId",
+  p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.chain, p.blockchain,
+  p.from_address as "fromAddress", p.deposit_address as "depositAddress",
+  p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
+  p.create_date as "createDate", p.update_date as "updateDate"`)
+
+/** What tells one deposit from all others, whichever block holds it. */
+export type DepositKey = { tokenId: string; ordinal: number }
+
+/** Records a deposit that is in a block now: a new payment, or the one it was before its block was orphaned. */
+export const savePending = (tx: Db, payment: Payment & DepositKey) =>
+  tx.one<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
+      merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
+      transaction_hash, ordinal, block_hash, block_number, create_date, update_date)
+    values (${payment.entityId}, ${payment.id}, ${payment.type}, 'pending', ${payment.paymentIntentId},
+      ${payment.merchantWalletId}, ${payment.currency}, ${payment.decimals}, ${payment.amount}, ${payment.chain},
+      ${payment.blockchain}, ${payment.fromAddress}, ${payment.depositAddress}, ${payment.tokenId},
+      ${payment.transactionHash}, ${payment.ordinal}, ${payment.blockHash}, ${payment.blockNumber},
+      ${payment.createDate}, ${payment.updateDate})
+    on conflict (entity_id, blockchain, transaction_hash, deposit_address, token_id, ordinal) do update
+      set status = 'pending', amount = excluded.amount, from_address = excluded.from_address,
+        block_hash = excluded.block_hash, block_number = excluded.block_number,
+        update_date = excluded.update_date
+    returning ${columns}`)
+
+/** Payments deep enough to be final, oldest first. */
+export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Payment>(sql`select ${columns} from payments p
+    where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
+      and p.block_number <= ${upToNumber} and p.block_hash is not null order by p.id for update`)
+
+/** Payments whose block was orphaned and whose transaction no block up to `upToNumber` above it has brought back. */
+export const lockLost = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Payment>(sql`select ${columns} from payments p
+    where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
+      and p.block_number <= ${upToNumber} and p.block_hash is null order by p.id for update`)
+
+export const lockOfBlock = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.all<Payment>(sql`select ${columns} from payments p
+    where p.blockchain = ${blockchain} and p.block_hash = ${blockHash} order by p.id for update`)
+
+export async function setStatus(
+  tx: Db,
+  payments: readonly Payment[],
+  status: PaymentStatus,
+  at: string,
+): Promise<void> {
+  await tx.run(sql`update payments p set status = ${status}, update_date = ${at} where ${among(payments)}`)
+}
+
+/** Back to waiting: no canonical block holds these payments now. */
+export async function orphan(tx: Db, payments: readonly Payment[], at: string): Promise<void> {
+  await tx.run(sql`update payments p set status = 'pending', block_hash = null, update_date = ${at}
+    where ${among(payments)}`)
+}
+
+const among = (payments: readonly Payment[]) =>
+  sql`(p.entity_id, p.id) in (select * from unnest(${payments.map((payment) => payment.entityId)}::uuid[],
+    ${payments.map((payment) => payment.id)}::uuid[]))`
+
+export const findPayment = (db: Db, entityId: string, id: string) =>
+  db.maybe<Payment>(sql`select ${columns} from payments p where p.entity_id = ${entityId} and p.id = ${id}`)
+
+/** Ids of what was paid to an intent, oldest first. */
+export const paymentIdsOf = async (db: Db, entityId: string, paymentIntentId: string): Promise<string[]> => {
+  const rows = await db.all<{ id: string }>(sql`select id from payments
+    where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'
+    order by create_date, id`)
+  return rows.map((row) => row.id)
+}
+
+export type PaymentFilters = {
+  paymentIntentId?: string | undefined
+  status?: PaymentStatus | undefined
+  /** For filters of what payments no longer have: nothing matches them. */
+  matchesNothing?: boolean
+}
+
+export function listPayments(
+  db: Db,
+  entityId: string,
+  filters: PaymentFilters,
+  page: PageQuery,
+): Promise<Page<Payment>> {
+  const source: Source = {
+    columns,
+    from: raw('payments p'),
+    alias: 'p',
+    scope: sql`p.entity_id = ${entityId}`,
+    filters: [
+      filters.paymentIntentId === undefined
+        ? undefined
+        : sql`p.payment_intent_id = ${filters.paymentIntentId}`,
+      filters.status && sql`p.status = ${filters.status}`,
+      filters.matchesNothing ? raw('false') : undefined,
+    ],
+  }
+  return readPage<Payment>(db, source, page)
+}
