@@ -18,9 +18,11 @@ export type NewAttempt = {
 
 /** The lock under which nonces of one address are given out; false while another process does. */
 export const lockNonces = async (tx: Db, blockchain: string, address: string) =>
-  (await tx.one<{ got: boolean }>(
-    sql`select pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0)) as got`,
-  )).got
+  (
+    await tx.one<{ got: boolean }>(
+      sql`select pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0)) as got`,
+    )
+  ).got
 
 export type NonceState = {
   /** The nonce after the highest one used. */
@@ -67,7 +69,12 @@ export type Claimed = {
 }
 
 /** Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time. */
-export async function claimUnsent(db: Db, blockchain: string, limit: number, leaseMs: number): Promise<Claimed[]> {
+export async function claimUnsent(
+  db: Db,
+  blockchain: string,
+  limit: number,
+  leaseMs: number,
+): Promise<Claimed[]> {
   const rows = await db.all<Claimed & { address: string; nonce: number }>(sql`update attempts a
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
       broadcast_count = a.broadcast_count + 1
@@ -106,7 +113,11 @@ export async function recordSends(tx: Db, results: readonly SendResult[]): Promi
 export type AttemptRef = { entityId: string; transactionId: string; txHash: string }
 
 /** The attempts behind these hashes; they are marked as mined. */
-export const markMined = (tx: Db, blockchain: string, hashes: readonly { entityId: string; txHash: string }[]) =>
+export const markMined = (
+  tx: Db,
+  blockchain: string,
+  hashes: readonly { entityId: string; txHash: string }[],
+) =>
   tx.all<AttemptRef>(sql`update attempts a set state = 'mined'
     from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
     where a.entity_id = n.e and a.blockchain = ${blockchain} and a.tx_hash = n.h

@@ -1,8 +1,8 @@
+import { monitoredOnly } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { monitoredOnly } from '#engines/ledger/index'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -82,7 +82,9 @@ export async function insertTransfer(tx: Db, row: NewTransfer): Promise<void> {
 const textOf = (value: bigint | undefined) => value?.toString() ?? null
 
 export const findTransaction = (db: Db, entityId: string, id: string) =>
-  db.maybe<TransactionRow>(sql`select ${columns} from transactions t where t.entity_id = ${entityId} and t.id = ${id}`)
+  db.maybe<TransactionRow>(
+    sql`select ${columns} from transactions t where t.entity_id = ${entityId} and t.id = ${id}`,
+  )
 
 export type TransactionFilters = {
   blockchain?: string | undefined
@@ -144,12 +146,21 @@ const waitingColumns = sql`entity_id as "entityId", id, address, token_id as "to
 
 /** Senders with something to sign. */
 export const waitingSenders = (db: Db, blockchain: string, limit: number) =>
-  db.all<{ entityId: string; address: string }>(sql`select distinct entity_id as "entityId", address from transactions
+  db.all<{
+    entityId: string
+    address: string
+  }>(sql`select distinct entity_id as "entityId", address from transactions
     where blockchain = ${blockchain} and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED')
       and tx_hash is null limit ${limit}`)
 
 /** The next to sign of one sender, oldest first. `lock` claims them for the `tx`. */
-export const waitingOf = (db: Db, blockchain: string, sender: { entityId: string; address: string }, limit: number, lock: boolean) =>
+export const waitingOf = (
+  db: Db,
+  blockchain: string,
+  sender: { entityId: string; address: string },
+  limit: number,
+  lock: boolean,
+) =>
   db.all<Waiting>(sql`select ${waitingColumns} from transactions
     where blockchain = ${blockchain} and address = ${sender.address} and entity_id = ${sender.entityId}
       and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null
@@ -158,7 +169,11 @@ export const waitingOf = (db: Db, blockchain: string, sender: { entityId: string
 export type Ref = { entityId: string; id: string }
 
 /** Signed and durable: they carry their hash from here on. */
-export async function markQueued(tx: Db, nowMs: number, rows: readonly (Ref & { txHash: string; fee: SignedFee })[]): Promise<void> {
+export async function markQueued(
+  tx: Db,
+  nowMs: number,
+  rows: readonly (Ref & { txHash: string; fee: SignedFee })[],
+): Promise<void> {
   await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb,
       update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
@@ -173,7 +188,11 @@ export const enterState = (tx: Db, nowMs: number, to: State, rows: readonly Ref[
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore(to)]}::text[])
     returning t.entity_id as "entityId", t.id`)
 
-export async function markFailed(tx: Db, nowMs: number, rows: readonly (Ref & { reason: string; details: string })[]): Promise<void> {
+export async function markFailed(
+  tx: Db,
+  nowMs: number,
+  rows: readonly (Ref & { reason: string; details: string })[],
+): Promise<void> {
   await tx.run(sql`update transactions t set state = 'FAILED', error_reason = n.r, error_details = n.d,
       update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],

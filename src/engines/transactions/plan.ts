@@ -1,0 +1,77 @@
+import type { Chain, FeeSuggestion } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { syncBalances } from '#engines/indexer/index'
+import { balancesOf, nativeToken } from '#engines/ledger/index'
+import { hexOf } from '#lib/hex'
+import { type Fee, feeAt, suggestedFees } from './fees.ts'
+import type { Waiting } from './store/transactions.ts'
+
+/** What one waiting transaction will offer, or why it cannot be done. */
+export type Plan =
+  | { row: Waiting; fee: Fee; gasLimit: bigint }
+  | { row: Waiting; failure: { reason: string; details: string } }
+
+/** Up to here each call is estimated by itself; a longer backlog takes the estimate of its kind. */
+const estimatedEachMax = 20
+/** Writing a recipient's first balance costs about this much more than adding to it. */
+const firstBalanceGas = 30_000n
+const coinTransferGas = 21_000n
+
+/** Decides gas and fee of the waiting transactions of one sender, outside any database transaction. */
+export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly Waiting[]): Promise<Plan[]> {
+  const suggestion = await suggestedFees(chain)
+  const kinds = new Map<string, Promise<bigint | Plan>>()
+  const plans = rows.map(async (row): Promise<Plan> => {
+    const fee = feeOf(row, suggestion, chain)
+    if (row.gasLimit !== null) return { row, fee, gasLimit: row.gasLimit }
+    const kind = row.callData.length === 0 ? row.callTo : `token:${row.callTo}`
+    const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
+    const estimate = known ?? estimateOf(chain, row, fee)
+    kinds.set(kind, estimate)
+    const gas = await estimate
+    return typeof gas === 'bigint'
+      ? { row, fee, gasLimit: gas }
+      : 'failure' in gas
+        ? { row, failure: gas.failure }
+        : gas
+  })
+  const planned = await Promise.all(plans)
+  await refreshFunds(ctx, chain, planned)
+  return planned
+}
+
+function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
+  if (row.feeLevel !== null || row.maxFee === null) return feeAt(suggestion, row.feeLevel ?? 'MEDIUM')
+  const priorityFeeAtomic = chain.network.eip1559 ? (row.priorityFee ?? 0n) : 0n
+  return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
+}
+
+async function estimateOf(chain: Chain, row: Waiting, fee: Fee): Promise<bigint | Plan> {
+  const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const estimate = await chain.estimateGas(row.address as `0x${string}`, call)
+  if (estimate.kind === 'estimated')
+    return row.callData.length === 0 ? estimate.gas : estimate.gas + firstBalanceGas
+  // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
+  if (estimate.kind === 'insufficient-funds' && row.callData.length === 0) return coinTransferGas
+  return {
+    row,
+    failure: { reason: 'ESTIMATION_ERROR', details: `${estimate.message} (fee cap ${fee.maxFeeAtomic} wei)` },
+  }
+}
+
+/** Coins that came without a transfer count too, before anything is refused for the lack of them. */
+async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
+  const [first] = plans
+  if (!first) return
+  const needed = plans.reduce((sum, plan) => sum + ('fee' in plan ? costOf(plan) : 0n), 0n)
+  const { entityId, address } = first.row
+  const { blockchain } = chain.network
+  const native = await nativeToken(ctx.database, blockchain)
+  const balances = await balancesOf(ctx.database, entityId, blockchain, [address])
+  const balance = balances.find((row) => row.tokenId === native.id)
+  if ((balance?.postedAtomic ?? 0n) - (balance?.heldAtomic ?? 0n) >= needed) return
+  await syncBalances(ctx, chain, { entityId, address })
+}
+
+/** The most that its fee can come to, in wei. */
+export const costOf = (plan: { fee: Fee; gasLimit: bigint }): bigint => plan.gasLimit * plan.fee.maxFeeAtomic

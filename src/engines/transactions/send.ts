@@ -1,0 +1,87 @@
+import type { BroadcastOutcome, Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { hexOf } from '#lib/hex'
+import { recordChanges } from '#runtime/record/store'
+import { fail } from './sign.ts'
+import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
+import { enterState } from './store/transactions.ts'
+
+const claimMax = 400
+const requestMax = 100
+/** Longer than a request may take, so that no two workers send the same bytes at once for nothing. */
+const leaseMs = 30_000
+/** A local node mines what it has; bytes that are not in a block after this are sent again. */
+const resendLocalMs = 3_000
+const resendMs = 60_000
+const retryMs = 1_000
+
+/** Sends what is signed and due, and again what no block holds yet: always the same bytes. True when something was due. */
+export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const claimed = await claimUnsent(ctx.database, chain.network.blockchain, claimMax, leaseMs)
+  for (let from = 0; from < claimed.length; from += requestMax) {
+    const part = claimed.slice(from, from + requestMax)
+    const outcomes = await chain.broadcast(part.map((attempt) => hexOf(attempt.raw)))
+    await record(ctx, chain, part, outcomes)
+  }
+  return claimed.length > 0
+}
+
+async function record(
+  ctx: EngineCtx,
+  chain: Chain,
+  part: readonly Claimed[],
+  outcomes: readonly BroadcastOutcome[],
+): Promise<void> {
+  const results = part.map((attempt, index) => resultOf(chain, attempt, outcomes[index]!))
+  await ctx.database.tx(async (tx) => {
+    const written = await recordSends(tx, results)
+    const mine = part
+      .map((attempt, index) => ({ attempt, result: results[index]! }))
+      .filter(({ attempt }) => written.has(attempt.id))
+    const taken = mine
+      .filter(({ result }) => result.state === 'sent')
+      .map(({ attempt }) => ({ entityId: attempt.entityId, id: attempt.transactionId }))
+    const nowMs = ctx.clock.nowMs()
+    const entered = taken.length > 0 ? await enterState(tx, nowMs, 'SENT', taken) : []
+    await recordChanges(
+      tx,
+      nowMs,
+      entered.map(({ entityId, id }) => ({
+        entityId,
+        actor: 'transactions',
+        type: 'transaction.sent',
+        resourceId: id,
+        data: { state: 'SENT' },
+      })),
+    )
+    const rejected = mine.filter(({ result }) => result.state === 'rejected')
+    await fail(
+      tx,
+      ctx,
+      rejected.map(({ attempt, result }) => ({
+        entityId: attempt.entityId,
+        id: attempt.transactionId,
+        reason: 'INTERNAL_ERROR',
+        details: `the node refused it: ${result.error}`,
+      })),
+    )
+  })
+}
+
+/** Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. */
+function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): SendResult {
+  const { entityId, id, fencingToken } = attempt
+  const kept = { entityId, id, fencingToken }
+  const resend = chain.local ? resendLocalMs : resendMs
+  if (outcome.kind === 'accepted') return { ...kept, state: 'sent', againMs: resend, error: null }
+  const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resendMs)
+  if (outcome.kind === 'unknown')
+    return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
+  const certain = outcome.reason === 'invalid' || outcome.reason === 'gas-limit'
+  if (certain && attempt.state === 'signed' && attempt.broadcastCount === 1) {
+    return { ...kept, state: 'rejected', againMs: 0, error: outcome.message }
+  }
+  // A nonce that is used up was used by these bytes or by somebody else; the blocks will tell.
+  const state = outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state
+  return { ...kept, state, againMs: state === 'sent' ? resend : backoff, error: outcome.message }
+}

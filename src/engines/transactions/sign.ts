@@ -1,0 +1,196 @@
+import type { Chain, UnsignedTransaction } from '#chains/chain'
+import { eraseGrants, signForIntents } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { availableForHold, nativeToken, placeHolds, resolveHolds } from '#engines/ledger/index'
+import { bytesOf, hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { intentBytes } from './intent.ts'
+import { costOf, type Plan, planWaiting } from './plan.ts'
+import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
+import { markFailed, markQueued, waitingOf, waitingSenders } from './store/transactions.ts'
+
+const batchMax = 400
+const sendersMax = 100
+/** Signed or sent and not in a block, per address: more would fall out of the nodes' pools. */
+const inFlightMax = 1_000
+
+type Ready = Extract<Plan, { gasLimit: bigint }>
+type Failure = { entityId: string; id: string; reason: string; details: string }
+
+/** One round over everybody who waits for a signature. True when something was done. */
+export async function signWaiting(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const senders = await waitingSenders(ctx.database, chain.network.blockchain, sendersMax)
+  let did = false
+  for (const sender of senders) did = (await signSender(ctx, chain, sender)) || did
+  return did
+}
+
+async function signSender(
+  ctx: EngineCtx,
+  chain: Chain,
+  sender: { entityId: string; address: string },
+): Promise<boolean> {
+  const { blockchain } = chain.network
+  const waiting = await waitingOf(ctx.database, blockchain, sender, batchMax, false)
+  if (waiting.length === 0) return false
+  const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
+  const chainNonce = await chain.nonceOf(sender.address as `0x${string}`)
+  return ctx.database.tx(async (tx) => {
+    if (!(await lockNonces(tx, blockchain, sender.address))) return false
+    const nonces = await nonceState(tx, blockchain, sender.address)
+    const room = Math.min(batchMax, inFlightMax - nonces.open)
+    if (room <= 0) return false
+    const claimed = await waitingOf(tx, blockchain, sender, room, true)
+    const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
+    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan)
+    const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
+    const failed = [
+      ...chosen.flatMap(failureOf),
+      ...(nonces.open === 0 && covered.length === 0 ? uncovered.map(lackOfCoins) : []),
+    ]
+    await fail(tx, ctx, failed)
+    await signAll(tx, ctx, chain, covered, nonces, chainNonce)
+    return covered.length + failed.length > 0
+  })
+}
+
+const failureOf = (plan: Plan): Failure[] =>
+  'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
+
+const lackOfCoins = (plan: Ready): Failure => ({
+  entityId: plan.row.entityId,
+  id: plan.row.id,
+  reason: 'INSUFFICIENT_NATIVE_TOKEN',
+  details: `the fee of up to ${costOf(plan)} wei is not covered: fund ${plan.row.address} with native coins`,
+})
+
+/** Reserves fees in order, as far as the coins reach. The rest waits while others of the sender are under way. */
+async function coverFees(tx: Db, ctx: EngineCtx, chain: Chain, ready: readonly Ready[]) {
+  const [first] = ready
+  if (!first) return { covered: [], uncovered: [] }
+  const { blockchain } = chain.network
+  const native = await nativeToken(tx, blockchain)
+  const account = { entityId: first.row.entityId, blockchain, tokenId: native.id, address: first.row.address }
+  const nowMs = ctx.clock.nowMs()
+  let left = await availableForHold(tx, nowMs, account)
+  const reach = ready.findIndex((plan) => (left -= costOf(plan)) < 0n)
+  const covered = reach < 0 ? [...ready] : ready.slice(0, reach)
+  await placeHolds(
+    tx,
+    nowMs,
+    covered.map((plan) => ({
+      ...account,
+      intentId: plan.row.id,
+      purpose: 'fee',
+      amountAtomic: costOf(plan),
+    })),
+  )
+  return { covered, uncovered: ready.slice(covered.length, covered.length + 1) }
+}
+
+/** Ends intents of which nothing was ever sent: what they held is free again and their grants are gone. */
+export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
+  if (failed.length === 0) return
+  const nowMs = ctx.clock.nowMs()
+  const intents = failed.map(({ entityId, id }) => ({ entityId, intentId: id }))
+  await markFailed(tx, nowMs, failed)
+  await resolveHolds(
+    tx,
+    nowMs,
+    intents.map((intent) => ({ ...intent, outcome: 'voided' })),
+  )
+  await eraseGrants(tx, intents)
+  await recordChanges(
+    tx,
+    nowMs,
+    failed.map(({ entityId, id, reason }) => ({
+      entityId,
+      actor: 'transactions',
+      type: 'transaction.failed',
+      resourceId: id,
+      data: { state: 'FAILED', reason },
+    })),
+  )
+}
+
+/** Gives out nonces by inserting the attempts that use them, with the bytes that will be sent: nothing leaves before this commits. */
+async function signAll(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  plans: readonly Ready[],
+  nonces: NonceState,
+  chainNonce: number,
+): Promise<void> {
+  if (plans.length === 0) return
+  const { blockchain } = chain.network
+  const nowMs = ctx.clock.nowMs()
+  const free = nonces.free.filter((nonce) => nonce >= chainNonce)
+  const first = Math.max(nonces.next, chainNonce)
+  const unsigned = plans.map((plan, index) => unsignedOf(plan, free[index] ?? first + index - free.length))
+  const requests = plans.map(({ row }, index) => ({
+    entityId: row.entityId,
+    intentId: row.id,
+    intent: intentBytes({ blockchain, ...row }),
+    digest: chain.digestOf(unsigned[index]!),
+  }))
+  const signatures = await signForIntents(ctx.custody, tx, requests)
+  const attempts = plans.map(({ row }, index): NewAttempt => {
+    const transaction = unsigned[index]!
+    const { raw, hash } = chain.attachSignature(transaction, signatures[index]!)
+    const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
+    const { entityId, id, address } = row
+    return {
+      entityId,
+      id: newId(nowMs),
+      transactionId: id,
+      blockchain,
+      address,
+      nonce,
+      txHash: hash,
+      raw: bytesOf(raw),
+      gasLimit,
+      maxFeeAtomic,
+      priorityFeeAtomic,
+    }
+  })
+  await insertAttempts(tx, nowMs, attempts)
+  await markQueued(
+    tx,
+    nowMs,
+    plans.map((plan, index) => ({
+      entityId: plan.row.entityId,
+      id: plan.row.id,
+      txHash: attempts[index]!.txHash,
+      fee: shownFee(plan),
+    })),
+  )
+  await recordChanges(
+    tx,
+    nowMs,
+    plans.flatMap(({ row: { entityId, id } }) =>
+      ['CLEARED', 'QUEUED'].map((state) => ({
+        entityId,
+        actor: 'transactions',
+        type: `transaction.${state.toLowerCase()}`,
+        resourceId: id,
+        data: { state },
+      })),
+    ),
+  )
+}
+
+function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
+  const { maxFeeAtomic, priorityFeeAtomic } = fee
+  const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  return { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
+}
+
+const shownFee = ({ fee, gasLimit }: Ready) => ({
+  gasLimit: gasLimit.toString(),
+  baseFee: fee.baseFeeAtomic.toString(),
+  priorityFee: fee.priorityFeeAtomic.toString(),
+  maxFee: fee.maxFeeAtomic.toString(),
+})
