@@ -8,6 +8,7 @@ export { type BalanceFilters, listBalances, type TokenBalance } from './store/ba
 export {
   availableForHold,
   type Hold,
+  holdAgain,
   InsufficientFunds,
   placeHolds,
   type Resolution,

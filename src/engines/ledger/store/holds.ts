@@ -81,3 +81,25 @@ export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly 
     join holds h on h.entity_id = n.e and h.intent_id = n.i and (n.p is null or h.purpose = n.p)
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 }
+
+/** Holds again, whatever the account has, what these intents held before their block was orphaned. */
+export async function holdAgain(
+  tx: Db,
+  nowMs: number,
+  intents: readonly { entityId: string; intentId: string }[],
+): Promise<void> {
+  if (intents.length === 0) return
+  await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
+  await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
+    select h.entity_id, gen_random_uuid(), h.account_id, h.intent_id, h.purpose, h.amount, ${formatInstant(nowMs)}
+    from (
+      select distinct on (x.entity_id, x.intent_id, x.purpose) x.* from holds x
+      join unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
+        on x.entity_id = n.e and x.intent_id = n.i
+      order by x.entity_id, x.intent_id, x.purpose, x.create_date desc
+    ) h
+    where not exists (
+      select 1 from holds o where o.entity_id = h.entity_id and o.intent_id = h.intent_id and o.purpose = h.purpose
+        and not exists (select 1 from hold_resolutions r where r.entity_id = o.entity_id and r.hold_id = o.id))`)
+  await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
+}

@@ -1,0 +1,105 @@
+import type { Chain } from '#chains/chain'
+import { eraseGrants } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { observedTransactionsOf, observedTransfersOf, type Step } from '#engines/indexer/index'
+import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { markMined, reviveAttempts } from './store/attempts.ts'
+import { completeUpTo, failInbound, markInBlock, returnToSent, upsertInbound } from './store/chain-effects.ts'
+import type { Ref } from './store/transactions.ts'
+
+/** What one step of the feed means to transactions. */
+export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const chain = ctx.chains.find(step.blockchain)
+  if (!chain) return
+  if (step.kind === 'undone') return undoBlock(ctx, tx, step)
+  await confirmSent(ctx, tx, step)
+  await recordReceived(ctx, tx, step)
+  await completeFinal(ctx, tx, chain, step)
+}
+
+async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+  const seen = await observedTransactionsOf(tx, blockchain, blockHash)
+  if (seen.length === 0) return
+  const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
+  const mined = await markMined(tx, blockchain, seen)
+  const nowMs = ctx.clock.nowMs()
+  const rows = mined.map(({ entityId, transactionId, txHash }) => ({
+    entityId,
+    id: transactionId,
+    seen: byHash.get(`${entityId}:${txHash}`)!,
+  }))
+  const changed = await markInBlock(tx, nowMs, rows)
+  await resolveHolds(
+    tx,
+    nowMs,
+    changed.flatMap(({ entityId, id, success }) => [
+      {
+        entityId,
+        intentId: id,
+        purpose: 'amount' as const,
+        outcome: success ? ('posted' as const) : ('voided' as const),
+      },
+      { entityId, intentId: id, purpose: 'fee' as const, outcome: 'posted' as const },
+    ]),
+  )
+  const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
+  await eraseGrants(
+    tx,
+    bad.map(({ entityId, id }) => ({ entityId, intentId: id })),
+  )
+  await note(ctx, tx, good, 'CONFIRMED')
+  await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
+}
+
+async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+  const transfers = await observedTransfersOf(tx, blockchain, blockHash)
+  const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
+  if (received.length === 0) return
+  const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
+  const rows = received.map((row) => ({ ...row, decimals: tokens.get(row.tokenId)!.decimals }))
+  await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
+}
+
+async function completeFinal(
+  ctx: EngineCtx,
+  tx: Db,
+  chain: Chain,
+  { blockchain, blockNumber }: Step,
+): Promise<void> {
+  const final = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, blockNumber - chain.finalityDepth + 1)
+  const own = final.filter(({ transactionType }) => transactionType === 'OUTBOUND')
+  await eraseGrants(
+    tx,
+    own.map(({ entityId, id }) => ({ entityId, intentId: id })),
+  )
+  await note(ctx, tx, final, 'COMPLETE')
+}
+
+/** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */
+async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
+  await reviveAttempts(tx, sent)
+  await holdAgain(
+    tx,
+    nowMs,
+    sent.map(({ entityId, id }) => ({ entityId, intentId: id })),
+  )
+  await note(ctx, tx, sent, 'SENT')
+  await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')
+}
+
+const note = (ctx: EngineCtx, tx: Db, rows: readonly Ref[], state: string, reason?: string) =>
+  recordChanges(
+    tx,
+    ctx.clock.nowMs(),
+    rows.map(({ entityId, id }) => ({
+      entityId,
+      actor: 'transactions',
+      type: `transaction.${state.toLowerCase()}`,
+      resourceId: id,
+      data: { state, ...(reason !== undefined && { reason }) },
+    })),
+  )

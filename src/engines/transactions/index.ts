@@ -1,0 +1,72 @@
+/**
+ * Carries out what customers asked for, exactly once. An accepted transfer is a row; a worker gives it a nonce by
+ * inserting the attempt that uses it, with the signed bytes, and sends those bytes until a block holds them. What is
+ * not a listed, certain refusal means "maybe sent". Blocks are followed step by step, and taken back when orphaned.
+ * Woken by NOTIFY `transactions` and `block_steps`; any number of workers may run.
+ */
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { followSteps } from '#engines/indexer/index'
+import { repeat } from '#runtime/loop'
+import { followStep } from './follow.ts'
+import { sendSigned } from './send.ts'
+import { signWaiting } from './sign.ts'
+
+export { feeAt, suggestedFees } from './fees.ts'
+export { type State, states } from './states.ts'
+export {
+  findTransaction,
+  type Level,
+  listTransactions,
+  type SignedFee,
+  type TransactionFilters,
+  type TransactionRow,
+} from './store/transactions.ts'
+export { type FeeRequest, submitTransfer, type TransferRequest } from './submit.ts'
+
+/** Starts signing, sending and following on every chain; `stop` waits for the work under way. */
+export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> } {
+  const loops = ctx.chains
+    .list()
+    .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain) }))
+  const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
+  const unlisten = ctx.database.listen('transactions', wake)
+  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for transactions; polling'))
+  const following = followSteps(ctx, 'transactions', async (tx, step) => {
+    await followStep(ctx, tx, step)
+    // A block makes room in flight, and an orphaned one leaves something to send again.
+    wake(step.blockchain)
+  })
+  return {
+    stop: async () => {
+      await unlisten.then(
+        (end) => end(),
+        () => undefined,
+      )
+      await following.stop()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+function chainLoop(ctx: EngineCtx, chain: Chain) {
+  const onError = (error: unknown) =>
+    ctx.log.error(
+      { err: error, blockchain: chain.network.blockchain },
+      'carrying out transactions failed; trying again',
+    )
+  // Sending does not wait for signing, so that one slow node call does not hold up the other.
+  const sending = repeat(() => sendSigned(ctx, chain), onError)
+  const signing = repeat(async () => {
+    const did = await signWaiting(ctx, chain)
+    if (did) sending.wake()
+    return did
+  }, onError)
+  return {
+    wake: () => {
+      signing.wake()
+      sending.wake()
+    },
+    stop: async () => void (await Promise.all([signing.stop(), sending.stop()])),
+  }
+}

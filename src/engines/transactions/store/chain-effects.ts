@@ -1,0 +1,71 @@
+import type { ObservedTransaction, ObservedTransfer } from '#engines/indexer/index'
+import { formatAmount } from '#lib/amounts'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { statesBefore } from '../states.ts'
+import type { Ref } from './transactions.ts'
+
+/** A block holds them: where, at what cost, and how they ended. Returns those whose state changed. */
+export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen: ObservedTransaction })[]) =>
+  tx.all<
+    Ref & { success: boolean }
+  >(sql`update transactions t set state = case when n.s then 'CONFIRMED' else 'FAILED' end,
+      tx_hash = n.h, block_hash = n.b, block_number = n.k, network_fee = n.f, first_confirm_date = n.c,
+      error_reason = case when n.s then null else 'FAILED_ON_CHAIN' end,
+      error_details = case when n.s then null else 'the transaction was reverted in its block' end,
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map(({ seen }) => seen.success)}::bool[], ${rows.map(({ seen }) => seen.txHash)}::text[],
+      ${rows.map(({ seen }) => seen.blockHash)}::text[], ${rows.map(({ seen }) => seen.blockNumber)}::int8[],
+      ${rows.map(({ seen }) => seen.fee.toString())}::numeric[], ${rows.map(({ seen }) => seen.blockTime)}::timestamptz[])
+      as n(e, i, s, h, b, k, f, c)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
+    returning t.entity_id as "entityId", t.id, n.s as success`)
+
+/** Confirmed ones whose block is final now. */
+export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
+  tx.all<
+    Ref & { transactionType: string }
+  >(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
+    where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
+    returning entity_id as "entityId", id, transaction_type as "transactionType"`)
+
+/** Our own transactions of an orphaned block are on their way again. */
+export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+  tx.all<Ref>(sql`update transactions set state = 'SENT', block_hash = null, block_number = null, network_fee = null,
+      first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
+    where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'
+      and state in ('CONFIRMED', 'COMPLETE', 'FAILED')
+    returning entity_id as "entityId", id`)
+
+/** What came in an orphaned block did not come; it is taken up again when the same transfer is in another block. */
+export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+  tx.all<Ref>(sql`update transactions set state = 'FAILED', error_reason = 'FAILED_REORG',
+      error_details = 'its block was orphaned', block_hash = null, block_number = null, first_confirm_date = null,
+      update_date = ${formatInstant(nowMs)}
+    where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
+    returning entity_id as "entityId", id`)
+
+export type Received = ObservedTransfer & { decimals: number }
+
+/** Incoming transfers as transactions; the same transfer in another block is the same transaction. */
+export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) =>
+  tx.all<Ref>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+      state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
+      log_index, first_confirm_date, create_date, update_date)
+    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, array[m], n, h, bh, bn, l, c,
+      ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
+      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
+      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
+      ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
+      ${rows.map((row) => formatAmount(row.amount, row.decimals))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
+      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.blockHash)}::text[],
+      ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
+      ${rows.map((row) => row.blockTime)}::timestamptz[]) as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, c)
+    on conflict (entity_id, blockchain, tx_hash, log_index, address) where transaction_type = 'INBOUND'
+    do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
+      first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
+      update_date = excluded.update_date
+    returning entity_id as "entityId", id`)
