@@ -118,11 +118,12 @@ export function validValue(schema: Schema, vocabulary: Vocabulary): fc.Arbitrary
 function validText({ format, minLength = 0, maxLength = 40 }: Schema, { texts }: Vocabulary) {
   const known = fc.constantFrom(...texts)
   const decimals = fc.constantFrom('0', '1', '0.01', '0.000001', '12.50', '1000000')
+  const dates = fc.constantFrom('2020-01-01T00:00:00Z', '2030-01-01T00:00:00.123456+05:30')
   if (format === 'uuid') return fc.oneof(known, fc.uuid())
   if (format === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
   if (format === 'decimal') return decimals
   const free = fc.string({ minLength, maxLength: Math.min(maxLength, 60), unit: 'grapheme' })
-  return fc.oneof(known, decimals, free)
+  return fc.oneof(known, decimals, dates, free)
 }
 
 function validObject({ properties = {}, required = [] }: Schema, vocabulary: Vocabulary) {
@@ -140,32 +141,55 @@ const spoiled: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 )
 
-/** The valid object with some of its members taken away, spoiled or joined by others, at any depth. */
-export function nearObject(schema: Schema, vocabulary: Vocabulary): fc.Arbitrary<Record<string, unknown>> {
-  const names = Object.keys(schema.properties ?? {})
-  const changes = fc.array(
-    fc.record({
-      name: fc.constantFrom(...names, 'unknown', '__proto__', 'constructor', 'entityId', 'id', 'state'),
-      change: fc.oneof(
-        fc.constant({ kind: 'drop' as const }),
-        fc.record({ kind: fc.constant('spoil' as const), value: spoiled }),
-        fc.record({ kind: fc.constant('wrap' as const) }),
-      ),
-    }),
-    { maxLength: 3 },
+/**
+ * An object that is valid, or nearly: `example` or one made from the schema, with a few optional members set, and up to
+ * three members taken away, spoiled or joined by others.
+ */
+export function nearObject(
+  schema: Schema,
+  example: Record<string, unknown> | undefined,
+  vocabulary: Vocabulary,
+): fc.Arbitrary<Record<string, unknown>> {
+  const properties = schema.properties ?? {}
+  const names = Object.keys(properties)
+  const made = validObject(schema, vocabulary) as fc.Arbitrary<Record<string, unknown>>
+  const base = example ? fc.oneof({ weight: 4, arbitrary: fc.constant(example) }, made) : made
+  const sets = names.map((name) =>
+    fc.tuple(
+      fc.constant(name),
+      validValue(properties[name]!, vocabulary).map((value) => ({ value })),
+    ),
   )
-  return fc.tuple(validObject(schema, vocabulary), changes).map(([valid, applied]) => {
-    const made = new Map<string, unknown>(Object.entries(valid as object))
-    for (const { name, change } of applied) {
-      if (change.kind === 'drop') made.delete(name)
-      else if (change.kind === 'spoil') made.set(name, change.value)
-      else made.set(name, [made.get(name)])
-    }
-    const object: Record<string, unknown> = {}
-    for (const [name, value] of made)
-      Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
-    return object
-  })
+  const spoils = fc.tuple(
+    fc.constantFrom(...names, 'unknown', '__proto__', 'constructor', 'entityId', 'id', 'state'),
+    fc.oneof(
+      fc.constant({ drop: true as const }),
+      spoiled.map((value) => ({ value })),
+    ),
+  )
+  const few = (max: number) => ({ maxLength: max, size: 'max' as const })
+  return fc
+    .tuple(
+      base,
+      sets.length > 0 ? fc.array(fc.oneof(...sets), few(2)) : fc.constant([]),
+      fc.oneof(fc.constant([]), fc.array(spoils, few(2))),
+    )
+    .map(([valid, set, spoil]) => changed(valid, [...set, ...spoil]))
+}
+
+type Change = { drop: true } | { value: unknown }
+
+/** `defineProperty`, so that a member named __proto__ is sent as one. */
+function changed(valid: Record<string, unknown>, changes: [string, Change][]): Record<string, unknown> {
+  const members = new Map<string, unknown>(Object.entries(valid))
+  for (const [name, change] of changes) {
+    if ('drop' in change) members.delete(name)
+    else members.set(name, change.value)
+  }
+  const object: Record<string, unknown> = {}
+  for (const [name, value] of members)
+    Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true })
+  return object
 }
 
 /** Bytes that are no JSON object, or hardly. */
