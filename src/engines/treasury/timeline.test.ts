@@ -1,0 +1,91 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { formatInstant } from '#lib/time'
+import {
+  entryAfterCredit,
+  entryAtExpiry,
+  type IntentStanding,
+  openingTimeline,
+  takesMoney,
+} from './timeline.ts'
+
+const nowMs = Date.UTC(2026, 0, 1)
+const standing = (changes: Partial<IntentStanding> = {}): IntentStanding => ({
+  type: 'transient',
+  status: 'pending',
+  context: null,
+  amount: 100n,
+  amountPaid: 0n,
+  expiresOn: formatInstant(nowMs + 1_000),
+  ...changes,
+})
+const closed = formatInstant(nowMs - 1)
+
+describe('timeline', () => {
+  it('opens newest first, with the address already assigned', () => {
+    expect(openingTimeline('continuous', nowMs).map(({ status }) => status)).toEqual(['active', 'created'])
+    expect(openingTimeline('transient', nowMs).map(({ status }) => status)).toEqual(['pending', 'created'])
+  })
+
+  it.each([
+    [standing({ amountPaid: 99n }), undefined],
+    [standing({ amountPaid: 100n }), { status: 'complete', context: 'paid' }],
+    [standing({ amountPaid: 101n }), { status: 'complete', context: 'overpaid' }],
+    [standing({ amountPaid: 100n, status: 'complete', context: 'paid' }), undefined],
+    [
+      standing({ amountPaid: 150n, status: 'complete', context: 'paid' }),
+      { status: 'complete', context: 'overpaid' },
+    ],
+    // A reorg took money back: the intent waits again while its window is open, and is closed short when not.
+    [standing({ amountPaid: 0n, status: 'complete', context: 'paid' }), { status: 'pending' }],
+    [
+      standing({ amountPaid: 0n, status: 'complete', context: 'paid', expiresOn: closed }),
+      { status: 'expired', context: 'underpaid' },
+    ],
+    [
+      standing({ amountPaid: 1n, status: 'complete', context: 'paid', expiresOn: closed }),
+      { status: 'complete', context: 'underpaid' },
+    ],
+    [standing({ amountPaid: 200n, status: 'refunded' }), undefined],
+    [
+      standing({ type: 'continuous', status: 'active', amount: null, expiresOn: null, amountPaid: 5n }),
+      undefined,
+    ],
+  ])('after a credit %o comes %o', (intent, entry) => {
+    expect(entryAfterCredit(intent, nowMs)).toEqual(entry && { ...entry, time: formatInstant(nowMs) })
+  })
+
+  it('says nothing twice: the entry it gives is not given again', () => {
+    const amount = fc.bigInt({ min: 0n, max: 200n })
+    const status = fc.constantFrom('pending', 'complete', 'expired') as fc.Arbitrary<IntentStanding['status']>
+    fc.assert(
+      fc.property(amount, status, fc.boolean(), (amountPaid, before, open) => {
+        const intent = standing({ amountPaid, status: before, ...(!open && { expiresOn: closed }) })
+        const entry = entryAfterCredit(intent, nowMs)
+        const after = entry ? { ...intent, status: entry.status, context: entry.context ?? null } : intent
+        expect(entryAfterCredit(after, nowMs + 1)).toBeUndefined()
+      }),
+    )
+  })
+
+  it('closes a window as expired when nothing came, as complete when something did', () => {
+    expect(entryAtExpiry(standing(), nowMs)).toMatchObject({ status: 'expired', context: 'underpaid' })
+    expect(entryAtExpiry(standing({ amountPaid: 1n }), nowMs)).toMatchObject({
+      status: 'complete',
+      context: 'underpaid',
+    })
+  })
+
+  it('takes money while it waits, and none that comes late', () => {
+    expect(takesMoney(standing(), nowMs)).toBe(true)
+    expect(takesMoney(standing({ status: 'complete', context: 'paid' }), nowMs)).toBe(true)
+    expect(takesMoney(standing({ status: 'complete', context: 'paid', expiresOn: closed }), nowMs)).toBe(
+      false,
+    )
+    expect(takesMoney(standing({ status: 'expired' }), nowMs)).toBe(false)
+    expect(takesMoney(standing({ type: 'continuous', status: 'active', expiresOn: null }), nowMs)).toBe(true)
+    expect(takesMoney(standing({ type: 'continuous', status: 'refunded', expiresOn: null }), nowMs)).toBe(
+      false,
+    )
+  })
+})
