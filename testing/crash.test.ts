@@ -1,0 +1,177 @@
+/**
+ * Everything is killed, at a random moment, with many transfers under way: the program, its PostgreSQL and its chain.
+ * After a restart each transfer's value has moved exactly once, says the oracle, and the API says the same.
+ */
+import { randomInt, randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { devAccounts, issuerAccount } from '#sandbox/constants'
+import { until } from './builders.ts'
+import { quantity, rpc } from './json-rpc.ts'
+import { type Movement, openOracle } from './oracle.ts'
+import { type Program, startProgram } from './program.ts'
+
+const rounds = Number(process.env['CRASH_ROUNDS'] ?? 2)
+const transfersPerRound = Number(process.env['CRASH_TRANSFERS'] ?? 200)
+/** Several kills in a round: the second comes while the first is being recovered from. */
+const killsPerRound = 2
+
+const usdcDecimals = 6
+type Order = { key: string; to: string; amount: string; walletId: string; id?: string }
+
+let dataDir: string
+let program: Program
+let wallets: { id: string; address: string }[]
+const orders: Order[] = []
+
+const start = () => startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
+const chain = () => program.answer.chains[0]!
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-crash-'))
+  program = await start()
+  wallets = await fundedWallets(3)
+})
+afterAll(async () => {
+  await program?.killAll()
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+for (let round = 1; round <= rounds; round++) {
+  it(`moves each of ${transfersPerRound} transfers once although everything is killed (round ${round})`, async () => {
+    const made = Array.from({ length: transfersPerRound }, (_, index) => newOrder(round, index))
+    orders.push(...made)
+    for (let kill = 0; kill < killsPerRound; kill++) {
+      const sending = Promise.allSettled(made.map((order) => submit(order)))
+      await sleep(randomInt(100, 2_500))
+      await program.killAll()
+      await sending
+      program = await start()
+    }
+    // As a client does that was cut off: the same requests again, with the same keys.
+    await Promise.all(made.map((order) => submit(order)))
+    await until(allFinal, 'every transfer is final', 120_000)
+    await checkBooks()
+  }, 300_000)
+}
+
+it('still says the same after an orderly restart', async () => {
+  program.signal('SIGTERM', 'process')
+  expect(await program.exited).toEqual({ code: 0, signal: null })
+  program = await start()
+  await checkBooks()
+}, 60_000)
+
+function newOrder(round: number, index: number): Order {
+  const to = `0x${(0xbeef_0000_0000n + BigInt(round * 100_000 + index)).toString(16).padStart(40, '0')}`
+  const walletId = wallets[index % wallets.length]!.id
+  return { key: randomUUID(), to, amount: `0.${String(index + 1).padStart(6, '0')}`, walletId }
+}
+
+async function submit(order: Order): Promise<void> {
+  const { tenant } = program
+  const answer = await tenant.http('POST', '/v1/w3s/developer/transactions/transfer', {
+    body: {
+      idempotencyKey: order.key,
+      entitySecretCiphertext: await tenant.sealSecret(),
+      walletId: order.walletId,
+      tokenAddress: chain().tokens.USDC,
+      blockchain: 'BASE-SEPOLIA',
+      destinationAddress: order.to,
+      amounts: [order.amount],
+      feeLevel: 'MEDIUM',
+    },
+  })
+  expect([200, 201], answer.text).toContain(answer.status)
+  if (order.id !== undefined) expect(answer.body.data.id).toBe(order.id)
+  order.id = answer.body.data.id
+}
+
+async function allFinal(): Promise<boolean> {
+  for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
+    const query = { state, txType: 'OUTBOUND', pageSize: 1 }
+    const { body } = await program.tenant.http('GET', '/v1/w3s/transactions', { query })
+    if (body.data.transactions.length > 0) return false
+  }
+  return true
+}
+
+async function checkBooks(): Promise<void> {
+  const oracle = openOracle(chain().rpcUrl)
+  const token = chain().tokens.USDC
+  const due: Movement[] = orders.map(({ to, amount }) => ({ to, token, amountAtomic: atomic(amount) }))
+  await oracle.checkMovedOnce(due)
+  const recipients = new Set(orders.map(({ to }) => to))
+  const sent = (
+    await Promise.all(wallets.map(({ address }) => oracle.transfers({ from: address, token })))
+  ).flat()
+  expect(sent).toHaveLength(orders.length)
+  expect(sent.every(({ to }) => recipients.has(to))).toBe(true)
+  const hashes = new Map(sent.map(({ to, txHash }) => [to, txHash]))
+  for (const order of orders) {
+    const { body } = await program.tenant.http('GET', `/v1/w3s/transactions/${order.id}`)
+    const { state, txHash, amounts } = body.data.transaction
+    expect([order.to, state, txHash]).toEqual([order.to, 'COMPLETE', hashes.get(order.to)])
+    expect(atomic(amounts[0])).toBe(atomic(order.amount))
+  }
+  for (const { id, address } of wallets) {
+    await oracle.checkNonces(address)
+    await until(async () => {
+      const { body } = await program.tenant.http('GET', `/v1/w3s/wallets/${id}/balances`)
+      const balances = body.data.tokenBalances as { token: { symbol: string }; amount: string }[]
+      const shown = balances.find((balance) => balance.token.symbol === 'USDC')!.amount
+      return atomic(shown) === (await oracle.balanceOf(address, token))
+    }, `the API shows what ${address} owns`)
+  }
+}
+
+function atomic(amount: string): bigint {
+  const [whole = '0', fraction = ''] = amount.split('.')
+  return BigInt(whole + fraction.padEnd(usdcDecimals, '0'))
+}
+
+async function fundedWallets(count: number) {
+  const { tenant } = program
+  const post = async (path: string, body: object) => {
+    const secret = { idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret() }
+    const answer = await tenant.http('POST', path, { body: { ...secret, ...body } })
+    expect(answer.status, answer.text).toBe(201)
+    return answer.body.data
+  }
+  const { walletSet } = await post('/v1/w3s/developer/walletSets', { name: 'Crash' })
+  const { wallets: made } = await post('/v1/w3s/developer/wallets', {
+    walletSetId: walletSet.id,
+    blockchains: ['BASE-SEPOLIA'],
+    count,
+  })
+  for (const { address } of made) await fund(address)
+  await until(async () => {
+    const shown = await Promise.all(
+      made.map(async ({ id }: { id: string }) => {
+        const { body } = await tenant.http('GET', `/v1/w3s/wallets/${id}/balances`)
+        return body.data.tokenBalances.length as number
+      }),
+    )
+    return shown.every((balances) => balances >= 2)
+  }, 'the wallets show what they were given')
+  return made as { id: string; address: string }[]
+}
+
+/** Ten native coins from an account of the node, 1,000 USDC from the issuer, who may mint after one call. */
+async function fund(address: string): Promise<void> {
+  const { rpcUrl, tokens } = chain()
+  const word = (value: bigint) => value.toString(16).padStart(64, '0')
+  const padded = (text: string) => text.slice(2).toLowerCase().padStart(64, '0')
+  const from = devAccounts[0]!.address
+  const send = (transaction: object) =>
+    rpc(rpcUrl, 'eth_sendTransaction', [{ gas: '0x30d40', ...transaction }])
+  await send({ from, to: address, value: quantity(10n ** 19n) })
+  await rpc(rpcUrl, 'anvil_impersonateAccount', [issuerAccount.address])
+  const allow = `0x4e44d956${padded(from)}${word(10n ** 18n)}`
+  await send({ from: issuerAccount.address, to: tokens.USDC, data: allow })
+  await rpc(rpcUrl, 'anvil_stopImpersonatingAccount', [issuerAccount.address])
+  await send({ from, to: tokens.USDC, data: `0x40c10f19${padded(address)}${word(10n ** 9n)}` })
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { until } from './builders.ts'
+import { type Tenant, tenantOf } from './tenant.ts'
+
+/** What `sandbox --json` prints. */
+export type ProgramAnswer = {
+  url: string
+  apiKey: string
+  entitySecret: string
+  console: string
+  docs: string
+  chains: { blockchain: string; chainId: number; rpcUrl: string; tokens: { USDC: string; EURC: string } }[]
+}
+
+export type Exit = { code: number | null; signal: NodeJS.Signals | null }
+
+/** The program as a user starts it: a process of its own, with everything that it starts in turn. */
+export type Program = {
+  pid: number
+  answer: ProgramAnswer
+  tenant: Tenant
+  stdout(): string
+  stderr(): string
+  exited: Promise<Exit>
+  /** To the whole process group, as a terminal's Ctrl-C, or to the process alone. */
+  signal(name: NodeJS.Signals, to: 'group' | 'process'): void
+  /** Every process that this one started, directly or not, itself included. */
+  tree(): number[]
+  /** `kill -9` of all of them; resolves when they are gone. */
+  killAll(): Promise<void>
+}
+
+export type ProgramOptions = { dataDir: string; args?: readonly string[]; command?: string }
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const startWithinMs = 60_000
+
+/** Starts the sandbox and waits until it is ready; throws with its words when it ends before. */
+export async function startProgram(options: ProgramOptions): Promise<Program> {
+  const { child, ...started } = spawnProgram(options)
+  await until(
+    async () => started.stdout().includes('\n') || child.exitCode !== null || child.signalCode !== null,
+    `the program is ready: ${started.stderr()}`,
+    startWithinMs,
+  )
+  if (!started.stdout().includes('\n')) throw new Error(`the program ended: ${started.stderr()}`)
+  const answer = JSON.parse(started.stdout().split('\n')[0]!) as ProgramAnswer
+  const { apiKey, entitySecret } = answer
+  const pid = child.pid!
+  return {
+    ...started,
+    pid,
+    answer,
+    tenant: tenantOf(answer.url, { entityId: '', apiKey, entitySecret }),
+    signal: (name, to) => void process.kill(to === 'group' ? -pid : pid, name),
+    tree: () => treeOf(pid),
+    killAll: () => killTree(pid),
+  }
+}
+
+/** Starts the program without waiting for anything. */
+export function spawnProgram({ dataDir, args = [], command = 'sandbox' }: ProgramOptions) {
+  const { DATABASE_URL: _, ...env } = process.env
+  const flags = command === 'sandbox' ? ['--json', '--port', '0'] : []
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [
+      '--conditions=source',
+      '--import',
+      'tsx',
+      'src/main.ts',
+      command,
+      ...flags,
+      '--data-dir',
+      dataDir,
+      ...args,
+    ],
+    { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+  )
+  let stdout = ''
+  let stderr = ''
+  child.stdout!.on('data', (chunk) => {
+    stdout += chunk
+  })
+  child.stderr!.on('data', (chunk) => {
+    stderr += chunk
+  })
+  const exited = new Promise<Exit>((resolve) =>
+    child.once('exit', (code, signal) => resolve({ code, signal })),
+  )
+  return { child, exited, stdout: () => stdout, stderr: () => stderr }
+}
+
+async function killTree(pid: number): Promise<void> {
+  const pids = treeOf(pid)
+  for (const each of pids) {
+    try {
+      process.kill(each, 'SIGKILL')
+    } catch {
+      // It ended by itself a moment ago.
+    }
+  }
+  await until(async () => !pids.some(isRunning), 'every killed process is gone')
+}
+
+export const isRunning = (pid: number): boolean => processes().some((found) => found.pid === pid)
+
+function treeOf(pid: number): number[] {
+  const all = processes()
+  const tree = all.some((each) => each.pid === pid) ? [pid] : []
+  for (const parent of tree) tree.push(...all.filter(({ ppid }) => ppid === parent).map((each) => each.pid))
+  return tree
+}
+
+/** Every process that runs; the dead whom nobody has waited for do not count. */
+function processes(): { pid: number; ppid: number }[] {
+  if (existsSync('/proc/self/stat')) return readdirSync('/proc').flatMap(fromProc)
+  return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, , state]) => state && !state.startsWith('Z'))
+    .map(([pid, ppid]) => ({ pid: Number(pid), ppid: Number(ppid) }))
+}
+
+function fromProc(name: string): { pid: number; ppid: number }[] {
+  if (!/^\d+$/.test(name)) return []
+  try {
+    // The name in parentheses may hold anything, so the fields are counted from its end.
+    const [state, ppid] = readFileSync(`/proc/${name}/stat`, 'utf8').split(') ').at(-1)!.split(' ')
+    return state === 'Z' ? [] : [{ pid: Number(name), ppid: Number(ppid) }]
+  } catch {
+    return []
+  }
+}
