@@ -1,0 +1,76 @@
+import { type EntitySecret, spendCiphertext } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { syncBalances } from '#engines/indexer/index'
+import { balancesOf, InsufficientFunds, type Token } from '#engines/ledger/index'
+import { submitTransfer } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { invalid } from '#lib/errors'
+import { type FeeFields, parseFeeRequest } from './fee-request.ts'
+import {
+  requireAmount,
+  requireChain,
+  requireDestination,
+  requireSource,
+  requireToken,
+  type SourceFields,
+  type TokenFields,
+} from './transfer-request.ts'
+
+export type TransferBody = SourceFields &
+  TokenFields &
+  FeeFields & { destinationAddress: string; amounts?: string[]; nftTokenIds?: string[]; refId?: string }
+
+/** Accepts a transfer of the native coin or a listed token. */
+export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody }, secret: EntitySecret) {
+  await spendCiphertext(ctx, secret)
+  if (body.nftTokenIds && body.nftTokenIds.length > 0) {
+    throw invalid(
+      'nftTokenIds',
+      'is not supported: this server lists fungible tokens only',
+      body.nftTokenIds,
+      'invalidRequest',
+      'not_required',
+    )
+  }
+  const wallet = await requireSource(ctx, body)
+  const chain = requireChain(ctx, wallet.blockchain)
+  const token = await requireToken(ctx, body, wallet.blockchain)
+  const amount = requireAmount(body.amounts ?? [], token)
+  const destinationAddress = requireDestination(body.destinationAddress, wallet.blockchain, token)
+  const fee = parseFeeRequest(body, chain.network)
+  const owner = { entityId: ctx.entity.id, address: wallet.address }
+  // Coins that came without a transfer count too; asked before any account is locked.
+  if ((await available(ctx, wallet, token)) < amount.atomic) await syncBalances(ctx, chain, owner)
+  try {
+    return await submitTransfer(ctx, secret, {
+      wallet,
+      chain,
+      token,
+      destinationAddress,
+      amountAtomic: amount.atomic,
+      amountText: amount.text,
+      fee,
+      refId: body.refId ?? '',
+    })
+  } catch (error) {
+    if (!(error instanceof InsufficientFunds)) throw error
+    const has = formatAmount(await available({ ...ctx, db: ctx.database }, wallet, token), token.decimals)
+    throw invalid(
+      'amounts[0]',
+      `is more than the ${has} ${token.symbol} that the wallet has available`,
+      amount.text,
+      'insufficientBalance',
+      'max_value',
+    )
+  }
+}
+
+async function available(
+  ctx: Ctx,
+  wallet: { blockchain: string; address: string },
+  token: Token,
+): Promise<bigint> {
+  const balances = await balancesOf(ctx.db, ctx.entity.id, wallet.blockchain, [wallet.address])
+  const balance = balances.find((row) => row.tokenId === token.id)
+  return balance ? balance.postedAtomic - balance.heldAtomic : 0n
+}

@@ -1,0 +1,37 @@
+import type { Ctx } from '#engines/ctx'
+import { findTransaction, listTransactions, type TransactionFilters } from '#engines/transactions/index'
+import { ApiError, invalid } from '#lib/errors'
+import { isUuid } from '#lib/ids'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import { showTransaction } from './schema.ts'
+
+export async function getTransaction(ctx: Ctx, id: string, txType?: string) {
+  requireType(txType)
+  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  if (!row || (txType !== undefined && row.transactionType !== txType))
+    throw new ApiError('transactionNotFound')
+  return { transaction: showTransaction(row) }
+}
+
+export type TransactionsQuery = Omit<TransactionFilters, 'walletIds'> & { walletIds?: string }
+
+export async function getTransactions(
+  ctx: Ctx,
+  { walletIds: text, ...query }: TransactionsQuery,
+  page: PageQuery,
+): Promise<ListResult> {
+  requireType(query.txType)
+  const walletIds = text?.split(',').map((id) => id.trim())
+  const bad = walletIds?.find((id) => !isUuid(id))
+  if (bad !== undefined)
+    throw invalid('walletIds', 'must be UUIDs separated by commas', bad, 'invalidRequest', 'pattern_mismatch')
+  const found = await listTransactions(ctx.db, ctx.entity.id, { ...query, walletIds }, page)
+  return { found, items: found.rows.map(showTransaction) }
+}
+
+function requireType(txType: string | undefined): void {
+  if (txType !== undefined && txType !== 'INBOUND' && txType !== 'OUTBOUND') {
+    throw invalid('txType', 'must be INBOUND or OUTBOUND', txType, 'transactionTypeInvalid')
+  }
+}

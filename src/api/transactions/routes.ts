@@ -1,0 +1,165 @@
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import { openSecretOf } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { findTransaction } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { orderedWalletCollection } from '#runtime/collection/query'
+import { endpoint } from '#runtime/http/endpoint'
+import { createTransfer } from './create-transfer.ts'
+import { estimateTransfer, feeTable } from './estimate-transfer.ts'
+import { getTransaction, getTransactions } from './read-transactions.ts'
+import {
+  estimateBody,
+  feeParametersQuery,
+  feeTableAnswer,
+  transactionAnswer,
+  transactionParams,
+  transactionQuery,
+  transactionsAnswer,
+  transactionsQuery,
+  transferAnswer,
+  transferBody,
+  validateAddressAnswer,
+  validateAddressBody,
+} from './schema.ts'
+import { requireChain } from './transfer-request.ts'
+
+const tag = 'Transactions'
+
+const tokenErrors = [
+  'tokenNotFound',
+  'tokenOnOtherChain',
+  'tokenAddressInvalid',
+  'tokenAddressUnsupported',
+] as const
+const amountErrors = ['amountsInvalid', 'amountsNotDecimal', 'destinationAddressInvalid'] as const
+const chainErrors = ['keyOnOtherEnvironment', 'chainNotStarted'] as const
+const sourceErrors = [
+  'walletNotFound',
+  'walletOnOtherChain',
+  'walletIdWithSourceAddress',
+  'walletFrozen',
+] as const
+
+export const transactionEndpoints = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/transactions/transfer',
+    operationId: 'createTransfer',
+    summary: 'Send the native coin or a listed token from a wallet',
+    tag,
+    auth: 'apiKey',
+    body: transferBody,
+    response: transferAnswer,
+    status: 201,
+    idempotent: {
+      conflict: 'idempotencyKeyReused',
+      resourceIdOf: (result: { id: string }) => result.id,
+      reload: async (ctx: Ctx, id) => {
+        const row = await findTransaction(ctx.db, ctx.entity.id, id)
+        if (!row) throw new ApiError('transactionNotFound')
+        return { id, state: row.state }
+      },
+    },
+    errors: [
+      'invalidRequest',
+      'unauthorized',
+      'entitySecretWrong',
+      'ciphertextReused',
+      'entitySecretMissing',
+      'idempotencyKeyReused',
+      'insufficientBalance',
+      'feeMissing',
+      'gasLimitTooLow',
+      'feeLevelWithExplicitFee',
+      'maxFeeMissing',
+      'feeInvalid',
+      'priorityFeeOverMaxFee',
+      'gasPriceMissing',
+      'feeModelUnsupported',
+      'feeOverMaximum',
+      ...tokenErrors,
+      ...amountErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
+    prepare: (ctx: Ctx, input) => openSecretOf(ctx, input),
+    verb: createTransfer,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/transactions/transfer/estimateFee',
+    operationId: 'estimateTransferFee',
+    summary: 'What a transfer would cost at each fee level',
+    tag,
+    auth: 'apiKey',
+    body: estimateBody,
+    response: feeTableAnswer,
+    errors: [
+      'invalidRequest',
+      'unauthorized',
+      'sourceAddressInvalid',
+      'estimateReverted',
+      'estimateExceedsBalance',
+      'estimateFailed',
+      ...tokenErrors,
+      ...amountErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
+    verb: estimateTransfer,
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/w3s/developer/transactions/feeParameters',
+    operationId: 'getFeeParameters',
+    summary: 'What a blockchain charges now, at each fee level',
+    tag,
+    auth: 'apiKey',
+    query: feeParametersQuery,
+    response: feeTableAnswer,
+    errors: ['invalidRequest', 'unauthorized', ...chainErrors],
+    verb: (ctx: Ctx, { query }) => feeTable(requireChain(ctx, query.blockchain)),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/transactions/validateAddress',
+    operationId: 'validateAddress',
+    summary: 'Whether a text is an address on a blockchain, started here or not',
+    tag,
+    auth: 'apiKey',
+    body: validateAddressBody,
+    response: validateAddressAnswer,
+    errors: ['invalidRequest', 'unauthorized'],
+    verb: async (_: Ctx, { body }) => ({
+      isValid: parseAddress(body.blockchain as Blockchain, body.address) !== undefined,
+    }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/w3s/transactions',
+    operationId: 'listTransactions',
+    summary: 'List transactions',
+    tag,
+    auth: 'apiKey',
+    query: transactionsQuery,
+    response: transactionsAnswer,
+    collection: { ...orderedWalletCollection, items: 'transactions' },
+    errors: ['invalidRequest', 'unauthorized', 'transactionTypeInvalid', 'cursorNotFound', 'cursorNotUuid'],
+    verb: (ctx: Ctx, { query, page }) => getTransactions(ctx, query, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/w3s/transactions/{id}',
+    operationId: 'getTransaction',
+    summary: 'Get a transaction',
+    tag,
+    auth: 'apiKey',
+    params: transactionParams,
+    query: transactionQuery,
+    response: transactionAnswer,
+    errors: ['invalidRequest', 'unauthorized', 'idNotUuid', 'transactionNotFound', 'transactionTypeInvalid'],
+    verb: (ctx: Ctx, { params, query }) => getTransaction(ctx, params.id, query.txType),
+  }),
+]

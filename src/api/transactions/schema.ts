@@ -1,0 +1,165 @@
+import Type from 'typebox'
+import { blockchains } from '#chains/blockchains'
+import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+
+const uuid = Type.String({ format: 'uuid' })
+const optionalText = (description: string, maxLength = 200) =>
+  Type.Optional(Type.String({ description, maxLength }))
+const level = Type.Enum(['LOW', 'MEDIUM', 'HIGH'])
+const date = Type.String({ format: 'date-time' })
+
+export const transactionParams = Type.Object({ id: uuid })
+export const transactionQuery = Type.Object({ txType: optionalText('INBOUND or OUTBOUND.') })
+
+const tokenFields = {
+  tokenId: Type.Optional(Type.String({ format: 'uuid', description: 'The token; excludes tokenAddress.' })),
+  tokenAddress: optionalText('The contract of the token; empty or absent is the native coin.'),
+}
+const amounts = Type.Array(Type.String({ maxLength: 160 }), {
+  maxItems: 100,
+  description: 'One decimal string, in whole tokens.',
+})
+
+export const transferBody = Type.Object({
+  entitySecretCiphertext: Type.String({ description: 'The entity secret, encrypted anew for this request.' }),
+  walletId: Type.Optional(uuid),
+  walletAddress: optionalText('The paying wallet by address, with blockchain.'),
+  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  destinationAddress: Type.String({ maxLength: 200 }),
+  amounts: Type.Optional(amounts),
+  nftTokenIds: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  ...tokenFields,
+  feeLevel: Type.Optional(level),
+  gasLimit: optionalText('Whole number as a string.'),
+  gasPrice: optionalText('In gwei, on chains without EIP-1559.'),
+  maxFee: optionalText('In gwei.'),
+  priorityFee: optionalText('In gwei.'),
+  refId: optionalText('A reference of your own.'),
+})
+
+export const transferAnswer = Type.Object({ id: uuid, state: Type.Enum([...states]) })
+
+export const estimateBody = Type.Object({
+  walletId: Type.Optional(uuid),
+  sourceAddress: optionalText('The sender by address, with blockchain; it need not be a wallet of yours.'),
+  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  destinationAddress: Type.String({ maxLength: 200 }),
+  amounts,
+  ...tokenFields,
+})
+
+const feeTier = Type.Object({
+  gasLimit: Type.Optional(Type.String()),
+  gasPrice: Type.Optional(Type.String()),
+  baseFee: Type.Optional(Type.String()),
+  priorityFee: Type.Optional(Type.String()),
+  maxFee: Type.Optional(Type.String()),
+  networkFee: Type.Optional(Type.String()),
+  networkFeeRaw: Type.Optional(Type.String()),
+})
+export const feeTableAnswer = Type.Object({ low: feeTier, medium: feeTier, high: feeTier })
+export const feeParametersQuery = Type.Object({
+  blockchain: Type.Enum([...blockchains]),
+  accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
+})
+
+export const validateAddressBody = Type.Object({
+  address: Type.String({ maxLength: 500 }),
+  blockchain: Type.Enum([...blockchains]),
+})
+export const validateAddressAnswer = Type.Object({ isValid: Type.Boolean() })
+
+export const transactionsQuery = Type.Object({
+  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  custodyType: Type.Optional(Type.Enum(['DEVELOPER', 'ENDUSER'])),
+  destinationAddress: optionalText('In any case.'),
+  includeAll: Type.Optional(Type.Boolean({ description: 'Also those of tokens that are not monitored.' })),
+  operation: Type.Optional(Type.Enum(['TRANSFER', 'CONTRACT_EXECUTION', 'CONTRACT_DEPLOYMENT'])),
+  state: Type.Optional(Type.Enum([...states])),
+  txHash: optionalText('In any case.'),
+  txType: optionalText('INBOUND or OUTBOUND.'),
+  walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 4000 })),
+})
+
+export const transactionShape = Type.Object({
+  id: uuid,
+  blockchain: Type.String(),
+  tokenId: Type.Optional(uuid),
+  walletId: Type.Optional(uuid),
+  sourceAddress: Type.Optional(Type.String()),
+  destinationAddress: Type.Optional(Type.String()),
+  transactionType: Type.Enum(['INBOUND', 'OUTBOUND']),
+  custodyType: Type.Enum(['DEVELOPER', 'ENDUSER']),
+  state: Type.Enum([...states]),
+  amounts: Type.Optional(Type.Array(Type.String())),
+  nfts: Type.Null(),
+  txHash: Type.Optional(Type.String()),
+  blockHash: Type.Optional(Type.String()),
+  blockHeight: Type.Optional(Type.Integer()),
+  networkFee: Type.String({ description: 'In native coins; empty before it is known.' }),
+  firstConfirmDate: Type.Optional(date),
+  operation: Type.String(),
+  feeLevel: Type.Optional(level),
+  estimatedFee: Type.Optional(feeTier),
+  refId: Type.String(),
+  abiParameters: Type.Null(),
+  errorReason: Type.Optional(Type.String()),
+  errorDetails: Type.Optional(Type.String()),
+  createDate: date,
+  updateDate: date,
+})
+export const transactionAnswer = Type.Object({ transaction: transactionShape })
+export const transactionsAnswer = Type.Object({ transactions: Type.Array(transactionShape) })
+
+const nativeDecimals = 18
+const gweiDecimals = 9
+
+/** The hash is shown from SENT on: before that nothing left. */
+const hashless = new Set(['INITIATED', 'CLEARED', 'QUEUED', 'DENIED'])
+
+export function showTransaction(row: TransactionRow) {
+  return {
+    id: row.id,
+    blockchain: row.blockchain,
+    ...given('tokenId', row.tokenId),
+    ...given('walletId', row.walletId),
+    ...given('sourceAddress', row.sourceAddress),
+    ...given('destinationAddress', row.destinationAddress),
+    transactionType: row.transactionType,
+    custodyType: row.custodyType,
+    state: row.state,
+    ...given('amounts', row.amounts),
+    nfts: null,
+    ...(hashless.has(row.state) ? {} : given('txHash', row.txHash)),
+    ...given('blockHash', row.blockHash),
+    ...given('blockHeight', row.blockHeight),
+    networkFee: row.networkFee === null ? '' : formatAmount(row.networkFee, nativeDecimals),
+    ...given('firstConfirmDate', row.firstConfirmDate),
+    operation: row.operation,
+    ...given('feeLevel', row.feeLevel),
+    ...(row.estimatedFee && { estimatedFee: showFee(row.estimatedFee) }),
+    refId: row.refId,
+    abiParameters: null,
+    ...given('errorReason', row.errorReason),
+    ...given('errorDetails', row.errorDetails),
+    createDate: row.createDate,
+    updateDate: row.updateDate,
+  }
+}
+
+/** A member that is left out rather than sent as null. */
+const given = (name: string, value: unknown) => (value === null ? {} : { [name]: value })
+
+function showFee({ gasLimit, baseFee, priorityFee, maxFee }: SignedFee) {
+  const gwei = (wei: string) => formatAmount(BigInt(wei), gweiDecimals)
+  const gas = BigInt(gasLimit)
+  return {
+    gasLimit,
+    baseFee: gwei(baseFee),
+    priorityFee: gwei(priorityFee),
+    maxFee: gwei(maxFee),
+    networkFee: formatAmount(gas * BigInt(maxFee), nativeDecimals),
+    networkFeeRaw: formatAmount(gas * (BigInt(baseFee) + BigInt(priorityFee)), nativeDecimals),
+  }
+}

@@ -1,0 +1,167 @@
+import { parseAddress } from '#chains/address'
+import { type Blockchain, environmentOf, isBlockchain } from '#chains/blockchains'
+import type { Chain } from '#chains/chain'
+import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
+import { parseAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+
+export type TokenFields = { tokenId?: string; tokenAddress?: string }
+
+/** The connected chain of that name, reachable with this kind of API key. */
+export function requireChain(ctx: Ctx, blockchain: string): Chain {
+  if (!isBlockchain(blockchain))
+    throw invalid('blockchain', 'is not a blockchain of this interface', blockchain)
+  if (environmentOf(blockchain) !== ctx.entity.environment) throw new ApiError('keyOnOtherEnvironment')
+  const chain = ctx.chains.find(blockchain)
+  if (chain) return chain
+  throw invalid(
+    'blockchain',
+    'is supported, but this server is not connected to it: start it with --chains or configure its node',
+    blockchain,
+    'chainNotStarted',
+  )
+}
+
+export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
+
+/** The wallet that pays: by id, or by address and blockchain. */
+export async function requireSource(
+  ctx: Ctx,
+  { walletId, walletAddress, blockchain }: SourceFields,
+): Promise<Wallet> {
+  if (walletId !== undefined && walletAddress !== undefined) {
+    throw invalid(
+      'walletAddress',
+      'cannot be combined with walletId',
+      walletAddress,
+      'walletIdWithSourceAddress',
+      'not_required',
+    )
+  }
+  if (walletId === undefined && walletAddress === undefined)
+    throw invalid(
+      'walletId',
+      'is missing: send it, or walletAddress with blockchain',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  if (walletAddress !== undefined && blockchain === undefined)
+    throw invalid('blockchain', 'is missing beside walletAddress', undefined, 'invalidRequest', 'required')
+  const { db, entity } = ctx
+  const wallet =
+    walletId !== undefined
+      ? await findWallet(db, entity.id, walletId)
+      : await findWalletByAddress(db, entity.id, blockchain!, walletAddress!)
+  if (!wallet) throw new ApiError('walletNotFound')
+  if (blockchain !== undefined && blockchain !== wallet.blockchain) {
+    throw invalid(
+      'blockchain',
+      `is not the wallet's, which is ${wallet.blockchain}`,
+      blockchain,
+      'walletOnOtherChain',
+    )
+  }
+  if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
+  return wallet
+}
+
+/** The token that is sent; without any token field, or with an empty address, the native coin. */
+export async function requireToken(
+  ctx: Ctx,
+  { tokenId, tokenAddress }: TokenFields,
+  blockchain: string,
+): Promise<Token> {
+  if (tokenId !== undefined && tokenAddress !== undefined)
+    throw invalid(
+      'tokenAddress',
+      'cannot be combined with tokenId',
+      tokenAddress,
+      'invalidRequest',
+      'not_required',
+    )
+  if (tokenId !== undefined) {
+    const token = await tokenById(ctx.db, tokenId)
+    if (!token) throw new ApiError('tokenNotFound')
+    if (token.blockchain === blockchain) return token
+    throw invalid(
+      'tokenId',
+      `is a token of ${token.blockchain}, the wallet is on ${blockchain}`,
+      tokenId,
+      'tokenOnOtherChain',
+    )
+  }
+  if (tokenAddress === undefined || tokenAddress === '') return nativeToken(ctx.db, blockchain)
+  const address = parseAddress(blockchain as Blockchain, tokenAddress)
+  if (!address)
+    throw invalid(
+      'tokenAddress',
+      'is not an address of the blockchain',
+      tokenAddress,
+      'tokenAddressInvalid',
+      'pattern_mismatch',
+    )
+  const token = await tokenByAddress(ctx.db, blockchain, address)
+  if (token) return token
+  throw invalid(
+    'tokenAddress',
+    'is not a listed token of the blockchain',
+    tokenAddress,
+    'tokenAddressUnsupported',
+  )
+}
+
+/** Exactly one amount, with no more digits than the token has; zero only where `zeroAllowed`. */
+export function requireAmount(
+  amounts: readonly string[],
+  token: Token,
+  zeroAllowed = false,
+): { text: string; atomic: bigint } {
+  const [text, ...more] = amounts
+  if (text === undefined || more.length > 0)
+    throw invalid(
+      'amounts',
+      'must have exactly one item for a fungible token',
+      amounts,
+      'amountsInvalid',
+      'length_outside_bounds',
+    )
+  const atomic = parseAmount(text, token.decimals)
+  if (atomic === 'format')
+    throw invalid(
+      'amounts[0]',
+      'must be a decimal number such as "12.5"',
+      text,
+      'amountsNotDecimal',
+      'number_format',
+    )
+  if (atomic === 'decimals')
+    throw invalid(
+      'amounts[0]',
+      `has more than the ${token.decimals} digits after the point that ${token.symbol} has`,
+      text,
+      'amountsInvalid',
+      'number_format',
+    )
+  if (atomic === 'range')
+    throw invalid('amounts[0]', 'is larger than any balance can be', text, 'amountsInvalid', 'max_value')
+  if (atomic === 0n && !zeroAllowed)
+    throw invalid('amounts[0]', 'must be above zero', text, 'amountsInvalid', 'min_value')
+  return { text, atomic }
+}
+
+/** Below this are the zero address and what the chain itself answers at: nothing sent there ever comes back. */
+const systemAddressesEnd = 0x10000n
+
+/** A destination that can hold what is sent: not the zero address, not the chain's own, not the token's contract. */
+export function requireDestination(text: string, blockchain: string, token: Token): `0x${string}` {
+  const address = parseAddress(blockchain as Blockchain, text)
+  const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
+  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
+  if (BigInt(address) < systemAddressesEnd)
+    throw refuse('is an address of the blockchain itself: what is sent there is lost')
+  if (address === token.address) throw refuse('is the contract of the token: what is sent there is lost')
+  return address as `0x${string}`
+}
