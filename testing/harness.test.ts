@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { worldOf } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+
+let harness: Harness
+let openedInMs: number
+
+beforeAll(async () => {
+  // The first one also starts the server of the whole run.
+  await (await openHarness({ engines: false })).close()
+  const startMs = performance.now()
+  harness = await openHarness()
+  openedInMs = performance.now() - startMs
+})
+afterAll(() => harness.close())
+
+it('opens in well under a second', () => {
+  expect(openedInMs).toBeLessThan(1_000)
+})
+
+it('is a whole platform: a wallet is made and funded, and pays another', async () => {
+  const world = worldOf(harness)
+  const funded = await world.fundedWallet()
+  const transfer = await world.transfer()
+  expect(transfer.id).toBeTruthy()
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.transfers({ to: funded.address, token: tokens.USDC })).toHaveLength(1)
+})
+
+it('has tenants that do not see each other', async () => {
+  const other = worldOf(harness, await harness.newEntity())
+  const { id } = await other.walletSet()
+  expect((await harness.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(404)
+  expect((await other.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
+})
