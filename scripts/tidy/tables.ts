@@ -13,6 +13,12 @@ function tablesOf(repository: Repository): Table[] {
   )
 }
 
+/** The SQL of a file: what stands in its tagged templates, without the comments around them. */
+const queriesOf = (text: string): string =>
+  [...text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').matchAll(/`[^`]*`/g)]
+    .map(([query]) => query)
+    .join('\n')
+
 export const tableOwnerRule: Rule = {
   name: 'a table has one owner',
   why: 'Only the store of its owner names a table; everybody else asks the owner.',
@@ -20,7 +26,7 @@ export const tableOwnerRule: Rule = {
     const sources = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))
     return tablesOf(repository).flatMap(({ name }) => {
       const named = new RegExp(`\\b(from|join|into|update|table)\\s+${name}\\b`)
-      const users = sources.filter((file) => named.test(file.text)).map((file) => file.path)
+      const users = sources.filter((file) => named.test(queriesOf(file.text))).map((file) => file.path)
       const strays = users.filter(
         (path) => !/\/store(\.ts|\/)/.test(path) && path !== 'src/runtime/db/migrate.ts',
       )

@@ -18,7 +18,6 @@ export const errorKinds = {
   },
   forbidden: { code: 3, status: 403, text: 'Forbidden: this API key may not call this operation.' },
   notFound: { code: 404, status: 404, text: 'Resource not found.' },
-  methodNotAllowed: { code: 405, status: 405, text: 'This path exists, but not with this method.' },
   conflict: {
     code: 409,
     status: 409,
@@ -45,19 +44,9 @@ export const errorKinds = {
     status: 400,
     text: 'The total cost of the transaction exceeds the balance of the sender.',
   },
-  estimateLacksTokens: {
-    code: 155205,
-    status: 400,
-    text: 'The transaction cannot be executed: the sender lacks tokens.',
-  },
   estimateReverted: { code: 155208, status: 400, text: 'The estimation of the transaction reverted.' },
   estimateFailed: { code: 155210, status: 400, text: 'The fee of the transaction could not be estimated.' },
   feeOverMaximum: { code: 155211, status: 400, text: 'maxFee times gasLimit is over the permitted fee.' },
-  operationUnsupportedForTransaction: {
-    code: 155215,
-    status: 400,
-    text: 'The transaction does not support this operation.',
-  },
   destinationAddressInvalid: { code: 155219, status: 400, text: 'The destination address is invalid.' },
   tokenOnOtherChain: {
     code: 155220,
@@ -65,7 +54,6 @@ export const errorKinds = {
     text: 'The token and the wallet are on different blockchains.',
   },
   amountsInvalid: { code: 155221, status: 400, text: 'The amounts are invalid.' },
-  userIdFilterUnsupported: { code: 155223, status: 400, text: 'The userId filter is not supported here.' },
   amountsNotDecimal: { code: 155224, status: 400, text: 'The amounts must be decimal numbers.' },
   walletOnOtherChain: {
     code: 155225,
@@ -77,11 +65,6 @@ export const errorKinds = {
     code: 155227,
     status: 400,
     text: 'The transaction type is invalid: use INBOUND or OUTBOUND.',
-  },
-  tokenMissing: {
-    code: 155228,
-    status: 400,
-    text: 'The token is missing: give tokenId, or tokenAddress with blockchain.',
   },
   feeMissing: { code: 155231, status: 400, text: 'Neither feeLevel nor gasLimit is given.' },
   gasLimitTooLow: { code: 155233, status: 400, text: 'The gas limit is too low for the transaction.' },
@@ -99,7 +82,6 @@ export const errorKinds = {
   priorityFeeOverMaxFee: { code: 155237, status: 400, text: 'priorityFee is above maxFee.' },
   gasPriceMissing: { code: 155238, status: 400, text: 'This blockchain needs gasPrice beside gasLimit.' },
   tokenAddressInvalid: { code: 155239, status: 400, text: 'The token address is invalid.' },
-  nftAmountsDiffer: { code: 155242, status: 400, text: 'amounts and nftTokenIds differ in length.' },
   walletIdWithSourceAddress: {
     code: 155244,
     status: 400,
@@ -132,11 +114,6 @@ export const errorKinds = {
     code: 155511,
     status: 400,
     text: 'The blockchain is not available for wallet creation on this server.',
-  },
-  accountTypeUnsupported: {
-    code: 155515,
-    status: 400,
-    text: 'The account type is not supported by this operation.',
   },
 
   walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet, or it is not yours.' },
@@ -173,11 +150,6 @@ export const errorKinds = {
     status: 403,
     text: 'This idempotencyKey was used for a different request: send a fresh one.',
   },
-  blockchainUnsupported: {
-    code: 156027,
-    status: 400,
-    text: 'The blockchain is not supported, or was retired.',
-  },
   tokenAddressUnsupported: {
     code: 156031,
     status: 400,
@@ -188,7 +160,6 @@ export const errorKinds = {
     status: 400,
     text: 'The blockchain is supported, but this server is not connected to it: name it in --chains or in the configuration.',
   },
-  amountInvalid: { code: 156032, status: 400, text: 'The amount is invalid.' },
 
   paymentNotFound: { code: 1051, status: 404, text: 'The payment id is unknown.' },
   paymentIntentNotFound: { code: 404, status: 404, text: 'Not found: the payment intent id is unknown.' },

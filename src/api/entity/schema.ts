@@ -1,10 +1,5 @@
 import Type from 'typebox'
-
-/** What every operation that uses a developer's keys carries. */
-export const ciphertextField = Type.String({
-  description:
-    'The 32-byte entity secret, encrypted to the public key of this server (RSA-OAEP, SHA-256 for both hashes), as base64. Each ciphertext works once.',
-})
+import { ciphertextField } from '#api/fields'
 
 export const entityConfigShape = Type.Object({ appId: Type.String({ format: 'uuid' }) })
 

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { ciphertextField } from '#api/fields'
 import { blockchains } from '#chains/blockchains'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -22,7 +23,7 @@ const amounts = Type.Array(Type.String({ maxLength: 160 }), {
 })
 
 export const transferBody = Type.Object({
-  entitySecretCiphertext: Type.String({ description: 'The entity secret, encrypted anew for this request.' }),
+  entitySecretCiphertext: ciphertextField,
   walletId: Type.Optional(uuid),
   walletAddress: optionalText('The paying wallet by address, with blockchain.'),
   blockchain: Type.Optional(Type.Enum([...blockchains])),

@@ -1,9 +1,6 @@
 import Type from 'typebox'
-import { ciphertextField } from '#api/entity/schema'
+import { ciphertextField, freeText } from '#api/fields'
 import type { WalletSet } from '#custody/index'
-
-/** Text that a client may choose freely. */
-export const freeText = (description: string) => Type.String({ maxLength: 256, description })
 
 export const walletSetShape = Type.Object({
   id: Type.String({ format: 'uuid' }),

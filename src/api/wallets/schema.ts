@@ -1,6 +1,5 @@
 import Type from 'typebox'
-import { ciphertextField } from '#api/entity/schema'
-import { freeText } from '#api/wallet-sets/schema'
+import { ciphertextField, freeText } from '#api/fields'
 import { blockchains } from '#chains/blockchains'
 import type { Wallet } from '#custody/index'
 

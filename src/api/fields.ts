@@ -1,0 +1,10 @@
+import Type from 'typebox'
+
+/** What every operation that uses a developer's keys carries. */
+export const ciphertextField = Type.String({
+  description:
+    'The 32-byte entity secret, encrypted to the public key of this server (RSA-OAEP, SHA-256 for both hashes), as base64. Each ciphertext works once.',
+})
+
+/** Text that a client may choose freely. */
+export const freeText = (description: string) => Type.String({ maxLength: 256, description })
