@@ -34,6 +34,7 @@ const nativePerDrip = 1n
 const tokensPerDrip = 20n
 
 const batchMax = 100
+const waitingMax = 1_000
 const triesMax = 3
 /** What is unmined for longer is sent again: the node may have been restarted meanwhile. */
 const resendAfterMs = 15_000
@@ -53,6 +54,8 @@ export function createFaucet(input: FaucetInput): Faucet {
       )
       const lane = lanes.get(blockchain) ?? { waiting: [], running: false }
       lanes.set(blockchain, lane)
+      if (lane.waiting.length >= waitingMax)
+        throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
       const accepted = payouts.map(
         (payout) =>
           new Promise<Hex>((resolve, reject) => lane.waiting.push({ ...payout, tries: 0, resolve, reject })),

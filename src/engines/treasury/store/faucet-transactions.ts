@@ -36,7 +36,7 @@ export async function insertFaucetTransactions(
 export const unminedFaucetTransactions = (tx: Db, blockchain: string, from: number, before: string) =>
   tx.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
     from faucet_transactions
-    where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 500`)
+    where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 2000`)
 
 /** Gives back the nonces of transactions that the node certainly did not take. */
 export async function deleteFaucetTransactions(db: Db, blockchain: string, hashes: readonly string[]) {

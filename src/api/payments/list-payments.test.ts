@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { Circle, type PaymentIntentCreationRequest } from '@circle-fin/circle-sdk'
+import { createWalletClient, http, parseAbi } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { baseSepolia } from 'viem/chains'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { compileResponse } from '#runtime/http/validate'
+import { until, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { parseLink } from '../../../testing/link.ts'
+import { paymentSchema } from './schema.ts'
+
+let harness: Harness
+let circle: Circle
+beforeAll(async () => {
+  harness = await openHarness()
+  circle = new Circle(harness.apiKey, harness.url)
+})
+afterAll(() => harness.close())
+
+const hasShape = compileResponse(paymentSchema)
+const idsOf = ({ data }: { data: { data?: unknown } }) =>
+  (data.data as { id: string }[]).map((payment) => payment.id)
+
+const openIntent = async () => {
+  const body = {
+    idempotencyKey: randomUUID(),
+    currency: 'USD',
+    settlementCurrency: 'USD',
+    type: 'continuous',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  } as unknown as PaymentIntentCreationRequest
+  const { data } = await circle.cryptoPaymentIntents.createPaymentIntent(body)
+  const intent = data.data as unknown as { id: string; paymentMethods: { address: `0x${string}` }[] }
+  return { id: intent.id, address: intent.paymentMethods[0]!.address }
+}
+
+/** A payer of its own: a fresh key, with coins from the faucet. */
+async function openPayer() {
+  const account = privateKeyToAccount(generatePrivateKey())
+  const body = { address: account.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true }
+  expect((await harness.http('POST', '/v1/faucet/drips', { body })).status).toBe(204)
+  const { rpcUrl, tokens } = harness.chain()
+  const wallet = createWalletClient({ account, chain: baseSepolia, transport: http(rpcUrl) })
+  const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
+  const pay = (to: `0x${string}`, value: bigint) =>
+    wallet.writeContract({ address: tokens.USDC, abi, functionName: 'transfer', args: [to, value] })
+  return { address: account.address.toLowerCase(), pay }
+}
+
+describe('GET /v1/payments', () => {
+  it('shows a payment made on chain from an outside key, to the published client', async () => {
+    const [intent, payer] = await Promise.all([openIntent(), openPayer()])
+    const transactionHash = await payer.pay(intent.address, 1_500_000n)
+    const { payments } = circle
+    const list = () => payments.listPayments(undefined, undefined, intent.id, undefined, 'paid')
+    await until(async () => idsOf(await list()).length === 1, 'the payment is paid')
+    const [payment] = (await list()).data.data as unknown as { id: string }[]
+    expect(hasShape(payment)).toBe(true)
+    expect(payment).toMatchObject({
+      status: 'paid',
+      amount: { amount: '1.50', currency: 'USD' },
+      paymentIntentId: intent.id,
+      fromAddresses: { chain: 'BASE', addresses: [payer.address] },
+      transactionHash,
+    })
+    expect((await payments.getPayment(payment!.id)).data.data).toEqual(payment)
+  })
+
+  it('filters and pages, and its links keep the filters', async () => {
+    const [intent, other, payer] = [await openIntent(), await openIntent(), await openPayer()]
+    for (let count = 1n; count <= 5n; count++) await payer.pay(intent.address, count)
+    await payer.pay(other.address, 6n)
+    const { payments } = circle
+    const none = undefined
+    const page = (after?: string, before?: string, size?: number, from?: string, to?: string) =>
+      payments.listPayments(
+        none,
+        none,
+        intent.id,
+        new Set(['card'] as const),
+        'paid',
+        from,
+        to,
+        before,
+        after,
+        size,
+      )
+    await until(async () => idsOf(await page()).length === 5, 'five payments are paid')
+    const all = idsOf(await page())
+    const first = await page(none, none, 2)
+    expect(idsOf(first)).toEqual(all.slice(0, 2))
+    const second = await page(all[1], none, 2)
+    expect(idsOf(second)).toEqual(all.slice(2, 4))
+    expect(idsOf(await page(none, all[2], 2))).toEqual(all.slice(0, 2))
+    expect(idsOf(await page(all[3]))).toEqual(all.slice(4))
+    const links = parseLink(String(second.headers['link']))
+    expect(Object.keys(links).sort()).toEqual(['first', 'next', 'prev', 'self'])
+    const next = new URL(links['next']!)
+    expect(Object.fromEntries(next.searchParams)).toMatchObject({
+      paymentIntentId: intent.id,
+      status: 'paid',
+      pageSize: '2',
+      pageAfter: all[3],
+      to: expect.stringMatching(/Z$/),
+    })
+    const followed = await harness.http('GET', next.pathname + next.search)
+    expect(followed.body.data.map(({ id }: { id: string }) => id)).toEqual(all.slice(4))
+    const third = (await payments.getPayment(all[2]!)).data.data as unknown as { createDate: string }
+    expect(idsOf(await page(none, none, none, third.createDate, third.createDate))).toContain(all[2])
+    expect(idsOf(await page(none, none, none, '2100-01-01T00:00:00Z'))).toEqual([])
+  })
+
+  it('finds nothing by what payments no longer have, or by an intent that is unknown', async () => {
+    await worldOf(harness).payment()
+    for (const query of [
+      { source: randomUUID() },
+      { settlementId: randomUUID() },
+      { paymentIntentId: randomUUID() },
+      { status: 'action_required' },
+    ]) {
+      const { status, body } = await harness.http('GET', '/v1/payments', { query })
+      expect([status, body]).toEqual([200, { data: [] }])
+    }
+    const typed = await harness.http('GET', '/v1/payments', { query: 'type=card&type=wire&source=&status=' })
+    expect(typed.body.data.length).toBeGreaterThan(0)
+  })
+
+  it.each([
+    ['status=done', 'status'],
+    ['status=paid&status=failed', 'status'],
+    ['status=p&status=a&status=i&status=d', 'status'],
+    ['paymentIntentId=1', 'paymentIntentId'],
+    ['source=212000', 'source'],
+    ['settlementId=null', 'settlementId'],
+    ['from=212000', 'from'],
+    ['to=2026-02-30T00:00:00Z', 'to'],
+    ['pageSize=0', 'pageSize'],
+    ['pageSize=abc', 'pageSize'],
+  ])('refuses %s', async (query, location) => {
+    const { status, body } = await harness.http('GET', '/v1/payments', { query })
+    expect([status, body.code, body.errors[0].location]).toEqual([400, 2, location])
+  })
+
+  it("does not know another tenant's payment", async () => {
+    const { id } = await worldOf(harness).payment()
+    const other = await harness.newEntity()
+    for (const unknown of [id, randomUUID()]) {
+      const answer = await other.http('GET', `/v1/payments/${unknown}`)
+      expect([answer.status, answer.body.code]).toEqual([404, 1051])
+    }
+    expect((await other.http('GET', '/v1/payments')).body.data).toEqual([])
+  })
+})
