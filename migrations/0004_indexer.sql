@@ -10,6 +10,8 @@ create table blocks (
   primary key (blockchain, hash)
 );
 create unique index blocks_canonical on blocks (blockchain, number) where canonical;
+-- How high the chain ever was: what decides which blocks are final.
+create index blocks_by_number on blocks (blockchain, number);
 
 -- The feed that engines above read: each applied or undone block is one step, numbered per chain without gaps.
 create table block_steps (

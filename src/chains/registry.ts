@@ -13,8 +13,9 @@ export function createChains(nodes: readonly Node[]): Chains {
   return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
 }
 
-function connect({ network, rpcUrl, local }: Node): Chain {
-  const finalityDepth = local ? localFinalityDepth : network.confirmations
+function connect({ network: named, rpcUrl, local }: Node): Chain {
+  const finalityDepth = local ? localFinalityDepth : named.confirmations
+  const network = local ? named : { ...named, tokens: named.tokens.filter((token) => !token.localOnly) }
   if (network.family === 'evm') return createEvmChain({ network, rpcUrl, finalityDepth, local })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
 }

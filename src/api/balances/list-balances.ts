@@ -18,9 +18,9 @@ export async function listWalletBalances(
   const wallet = await requireWallet(ctx, walletId)
   const chain = ctx.chains.find(wallet.blockchain)
   const owner = { entityId: ctx.entity.id, blockchain: wallet.blockchain, address: wallet.address }
-  // A node that is away must not hide what the books know.
+  // A node that is away must not hide what the books know. What is found is dated so that this very page shows it.
   if (chain)
-    await syncBalances(ctx, chain, owner).catch((error) =>
+    await syncBalances(ctx, chain, owner, ctx.receivedMs).catch((error) =>
       ctx.log.warn({ err: error, ...owner }, 'balances not compared'),
     )
   const tokenAddresses = query.tokenAddress?.split(',').map((address) => address.trim().toLowerCase())

@@ -2,19 +2,18 @@ import WebSocket from 'ws'
 
 /** How often a head is looked for although no notice came: a lost notice costs at most this. */
 const safetyPollMs = 2_000
-/** How often without notices at all, on a node that has no WebSocket. */
-const pollMs = 250
-const reconnectMs = 1_000
+const reconnectMs = { first: 1_000, most: 30_000 }
 
 /**
  * Calls `onHead` when the node tells of a new head over WebSocket, and on a timer all the same.
- * The timer is short while there is no subscription, so that nothing waits for a reconnect.
+ * The timer is `pollMs` while there is no subscription, so that nothing waits for a reconnect.
  */
-export function watchHeads(rpcUrl: string, onHead: () => void): () => void {
+export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): () => void {
   let stopped = false
   let subscribed = false
   let socket: WebSocket | undefined
   let reconnect: NodeJS.Timeout | undefined
+  let waitMs = reconnectMs.first
   let lastMs = 0
 
   const connect = () => {
@@ -25,18 +24,27 @@ export function watchHeads(rpcUrl: string, onHead: () => void): () => void {
     )
     current.on('message', (data) => {
       const text = String(data)
-      if (text.includes('"id":1') && text.includes('"result"')) subscribed = true
+      if (text.includes('"id":1') && text.includes('"result"')) {
+        subscribed = true
+        waitMs = reconnectMs.first
+        // What was mined while nobody listened is not told.
+        onHead()
+      }
       if (text.includes('eth_subscription')) onHead()
     })
     current.on('error', () => undefined)
     current.on('close', () => {
       subscribed = false
-      if (!stopped) reconnect = setTimeout(connect, reconnectMs)
+      if (stopped) return
+      reconnect = setTimeout(connect, waitMs)
+      waitMs = Math.min(waitMs * 2, reconnectMs.most)
     })
   }
 
   const timer = setInterval(() => {
-    if (performance.now() - lastMs < (subscribed ? safetyPollMs : pollMs)) return
+    const dueMs = subscribed ? Math.max(safetyPollMs, pollMs) : pollMs
+    // Half a turn early is on time: timers do not fire to the millisecond.
+    if (performance.now() - lastMs < dueMs - pollMs / 2) return
     lastMs = performance.now()
     onHead()
   }, pollMs)

@@ -12,6 +12,9 @@ import { createRpc } from './rpc.ts'
 
 export type EvmChainInput = { network: Network; rpcUrl: string; finalityDepth: number; local: boolean }
 
+/** How often a head is looked for while the node tells of none. */
+const pollMs = 250
+
 /** The first four bytes of keccak256("balanceOf(address)"). */
 const balanceOfSelector = '0x70a08231'
 
@@ -23,7 +26,7 @@ export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmCha
     network,
     finalityDepth,
     local,
-    head: () => readHead(rpc),
+    head: () => readHead(rpc, network.chainId),
     blockByNumber: (number) => readBlock(rpc, 'eth_getBlockByNumber', toQuantity(number), tokens),
     blockByHash: (hash) => readBlock(rpc, 'eth_getBlockByHash', hash, tokens),
     receiptsOf: (blockHash, txHashes) => readReceipts(rpc, blockHash, txHashes),
@@ -41,7 +44,9 @@ export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmCha
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
     broadcast: (raws) => broadcast(rpc, raws),
-    watchHeads: (onHead) => watchHeads(rpcUrl, onHead),
+    // A public chain's node is asked a few times per block, a local one as often as somebody would notice.
+    watchHeads: (onHead) =>
+      watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => rpc.close(),
   }
 }

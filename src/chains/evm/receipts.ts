@@ -23,14 +23,21 @@ export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly 
   const raws = txHashes.length >= wholeBlockFrom ? await ofBlock(rpc, blockHash) : await ofEach(rpc, txHashes)
   const wanted = new Set(txHashes)
   const receipts = raws.map(receiptOf).filter((receipt) => wanted.has(receipt.txHash))
-  if (receipts.length !== wanted.size || receipts.some((receipt) => receipt.blockHash !== blockHash)) {
+  const given = new Set(receipts.map((receipt) => receipt.txHash))
+  if (
+    given.size !== wanted.size ||
+    receipts.length !== given.size ||
+    receipts.some((receipt) => receipt.blockHash !== blockHash)
+  ) {
     throw new RpcUnreachable(`the receipts of block ${blockHash} are incomplete or of another block`)
   }
   return receipts
 }
 
 const ofBlock = (rpc: Rpc, blockHash: Hex) =>
-  rpc.call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash]).then((raws) => raws ?? [])
+  rpc
+    .call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash])
+    .then((raws) => (Array.isArray(raws) ? raws : []))
 
 async function ofEach(rpc: Rpc, txHashes: readonly Hex[]): Promise<RawReceipt[]> {
   const calls = txHashes.map((txHash) => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
@@ -39,13 +46,15 @@ async function ofEach(rpc: Rpc, txHashes: readonly Hex[]): Promise<RawReceipt[]>
 }
 
 function receiptOf(raw: RawReceipt): Receipt {
-  const gasUsed = quantity(raw.gasUsed, 'gas used')
+  const gasUsed = quantity(raw?.gasUsed, 'gas used')
+  const status = quantity(raw.status, 'receipt status')
+  if (status > 1n) throw new RpcUnreachable("the node's receipt status is neither 0 nor 1")
   const l1Fee = raw.l1Fee == null ? 0n : quantity(raw.l1Fee, 'parent chain fee')
   return {
     txHash: hash(raw.transactionHash, 'receipt transaction'),
     blockHash: hash(raw.blockHash, 'receipt block'),
     blockNumber: integer(raw.blockNumber, 'receipt block number'),
-    success: quantity(raw.status, 'receipt status') === 1n,
+    success: status === 1n,
     gasUsed,
     feeAtomic: gasUsed * quantity(raw.effectiveGasPrice, 'gas price') + l1Fee,
   }

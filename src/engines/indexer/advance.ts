@@ -1,7 +1,7 @@
 import type { Block, BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { applyBlock, undoHead } from './apply.ts'
-import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+import { type CanonicalBlock, canonicalHead, highestEver } from './store/blocks.ts'
 
 /** The chain was rewritten deeper than it can be: somebody lies, and nothing more is concluded from it. */
 export class DeepReorg extends Error {}
@@ -14,26 +14,29 @@ const aheadMax = 16
  * the chain was rewritten. `mayGoOn` is asked between blocks. Returns when there is nothing more to apply.
  */
 export async function advance(ctx: EngineCtx, chain: Chain, mayGoOn: () => boolean): Promise<void> {
-  let undone = 0
   while (mayGoOn()) {
     const head = await canonicalHead(ctx.database, chain.network.blockchain)
     const target = await chain.head()
     const next = head ? head.number + 1 : firstNumber(chain, target.number)
     const last = Math.min(target.number, next + aheadMax - 1)
     const applied = next > last ? 0 : await applyRun(ctx, chain, head, next, last, mayGoOn)
-    if (applied > 0) {
-      undone = 0
-      continue
-    }
+    if (applied > 0) continue
     if (!head || !(await isOrphaned(chain, head, target))) return
-    undone += 1
-    if (!chain.local && undone >= chain.finalityDepth) {
-      throw new DeepReorg(
-        `${chain.network.blockchain}: a reorg reaches below final block ${head.number} ${head.hash}`,
-      )
-    }
+    if (!chain.local) await requireNotFinal(ctx, chain, head)
     await undoHead(ctx, chain, head)
   }
+}
+
+/** Measured from the highest block ever applied, so that no restart halfway makes a deep reorg look like two shallow ones. */
+async function requireNotFinal(
+  ctx: EngineCtx,
+  chain: Chain,
+  { number, hash }: CanonicalBlock,
+): Promise<void> {
+  const { blockchain } = chain.network
+  const highest = await highestEver(ctx.database, blockchain)
+  if (number > highest - chain.finalityDepth + 1) return
+  throw new DeepReorg(`${blockchain}: final block ${number} ${hash} is no longer on the chain`)
 }
 
 /** Our own addresses are younger than a configured chain; a local one is read from its first block. */

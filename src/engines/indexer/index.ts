@@ -19,7 +19,7 @@ export {
   observedTransfersOf,
 } from './store/observed.ts'
 export type { Step } from './store/steps.ts'
-export { syncBalances } from './sync.ts'
+export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 5_000
 

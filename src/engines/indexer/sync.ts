@@ -1,55 +1,119 @@
-import type { Chain } from '#chains/chain'
+import type { Address, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { balancesOf, type Posting, post, tokensOf } from '#engines/ledger/index'
+import { balancesOf, type Posting, post, type Token, tokensOf } from '#engines/ledger/index'
+import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
 import { canonicalHead, lockChain } from './store/blocks.ts'
+
+export type Owner = { entityId: string; address: string }
+
+/** On a busy chain the head moves while it is asked; later blocks give another chance. */
+const triesMax = 3
 
 /**
  * Compares what the chain says that an address owns with the books, both at the last applied block, and books any
  * difference: coins paid by a contract's inside call, or put there by a test node's own commands, leave no transfer.
- * Uses a `tx` of its own; do not call it while holding the address's accounts.
+ * Joins the `tx` of `ctx.db`; do not call it while that holds accounts. `nowMs` dates what it books.
  */
 export async function syncBalances(
   ctx: EngineCtx,
   chain: Chain,
-  owner: { entityId: string; address: string },
+  owner: Owner,
+  nowMs = ctx.clock.nowMs(),
+): Promise<void> {
+  const here = new Set(chain.network.tokens.map((token) => token.id))
+  const tokens = await tokensOf(ctx.db, chain.network.blockchain)
+  const asked = tokens.filter((token) => token.isNative || here.has(token.id))
+  return sync(ctx, chain, owner, asked, nowMs)
+}
+
+/** The same for the native coin alone. */
+export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: Owner): Promise<void> {
+  const tokens = await tokensOf(ctx.db, chain.network.blockchain)
+  const native = tokens.filter((token) => token.isNative)
+  return sync(ctx, chain, owner, native, ctx.clock.nowMs())
+}
+
+async function sync(
+  ctx: EngineCtx,
+  chain: Chain,
+  owner: Owner,
+  tokens: readonly Token[],
+  nowMs: number,
 ): Promise<void> {
   const { blockchain } = chain.network
-  const head = await canonicalHead(ctx.database, blockchain)
-  if (!head) return
-  const address = owner.address as `0x${string}`
-  const tokens = await tokensOf(ctx.database, blockchain)
-  const there = await Promise.all(
-    tokens.map((token) =>
-      chain.balanceOf(
-        address,
-        (token.address ?? undefined) as `0x${string}` | undefined,
-        head.hash as `0x${string}`,
-      ),
-    ),
-  ).catch(() => undefined)
-  // The node has left that block already: the next block will bring a better moment.
-  if (!there) return
-  await ctx.database.tx(async (tx) => {
-    await lockChain(tx, blockchain)
-    if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
-    const booked = new Map(
-      (await balancesOf(tx, owner.entityId, blockchain, [address])).map((row) => [row.tokenId, row]),
-    )
-    const nowMs = ctx.clock.nowMs()
-    const postings = tokens.map((token, index): Posting => {
-      const amountAtomic = there[index]! - (booked.get(token.id)?.postedAtomic ?? 0n)
-      return {
-        entityId: owner.entityId,
-        blockchain,
-        blockHash: head.hash,
-        fact: `difference:${newId(nowMs)}`,
-        entries: [
-          { kind: 'address', tokenId: token.id, address, amountAtomic },
-          { kind: 'difference', tokenId: token.id, amountAtomic: -amountAtomic },
-        ],
-      }
+  for (let tries = 0; tries < triesMax; tries++) {
+    const head = await canonicalHead(ctx.db, blockchain)
+    if (!head) return
+    const there = await balancesAt(chain, owner, tokens, head.hash)
+    // Most of the time all is well, and nobody has to wait for the chain's lock.
+    if (!there || (await differences(ctx.db, blockchain, owner, there)).length === 0) return
+    const booked = await ctx.db.tx(async (tx) => {
+      await lockChain(tx, blockchain)
+      if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return false
+      const found = await differences(tx, blockchain, owner, there)
+      await post(
+        tx,
+        nowMs,
+        found.map((difference) => postingOf(owner, blockchain, head.hash, difference, nowMs)),
+      )
+      return true
     })
-    await post(tx, nowMs, postings)
-  })
+    if (booked) return
+  }
 }
+
+type TokenAmount = { tokenId: string; amountAtomic: bigint }
+
+/** Undefined when the node has no such block any more: it was rewound, and the next block brings a better moment. */
+async function balancesAt(
+  chain: Chain,
+  { address }: Owner,
+  tokens: readonly Token[],
+  blockHash: string,
+): Promise<TokenAmount[] | undefined> {
+  const ask = ({ address: token }: Token) =>
+    chain.balanceOf(address as Address, (token ?? undefined) as Address | undefined, blockHash as Hex)
+  try {
+    const amounts = await Promise.all(tokens.map(ask))
+    return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
+  } catch (error) {
+    if (await chain.blockByHash(blockHash as Hex)) throw error
+    return undefined
+  }
+}
+
+/** By how much the chain is above the books, token by token; what agrees is left out. */
+async function differences(
+  db: Db,
+  blockchain: string,
+  { entityId, address }: Owner,
+  there: readonly TokenAmount[],
+): Promise<TokenAmount[]> {
+  const rows = await balancesOf(db, entityId, blockchain, [address])
+  const booked = new Map(rows.map((row) => [row.tokenId, row.postedAtomic]))
+  return there
+    .map(({ tokenId, amountAtomic }) => ({
+      tokenId,
+      amountAtomic: amountAtomic - (booked.get(tokenId) ?? 0n),
+    }))
+    .filter(({ amountAtomic }) => amountAtomic !== 0n)
+}
+
+const postingOf = (
+  { entityId, address }: Owner,
+  blockchain: string,
+  blockHash: string,
+  { tokenId, amountAtomic }: TokenAmount,
+  nowMs: number,
+): Posting => ({
+  entityId,
+  blockchain,
+  blockHash,
+  fact: `difference:${newId(nowMs)}`,
+  entries: [
+    { kind: 'address', tokenId, address, amountAtomic },
+    { kind: 'difference', tokenId, amountAtomic: -amountAtomic },
+  ],
+})

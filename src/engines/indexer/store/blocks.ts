@@ -13,6 +13,14 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The number of the highest block that was ever applied, taken back or not. */
+export const highestEver = async (db: Db, blockchain: string) =>
+  (
+    await db.one<{ number: number | null }>(
+      sql`select max(number) as number from blocks where blockchain = ${blockchain}`,
+    )
+  ).number ?? -1
+
 export async function insertBlock(tx: Db, blockchain: string, block: BlockRef): Promise<void> {
   await tx.run(sql`insert into blocks (blockchain, hash, number, parent_hash, block_time)
     values (${blockchain}, ${block.hash}, ${block.number}, ${block.parentHash}, ${formatInstant(block.timeMs)})
