@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
+import { parseAddress } from '#chains/address'
 import { type Blockchain, familyOf, isVirtual } from '#chains/blockchains'
 import type { Address } from '#chains/chain'
-import { parseEvmAddress } from '#chains/evm/address'
 import type { TokenSymbol } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import type { Faucet } from '#engines/treasury/index'
@@ -34,9 +34,9 @@ export async function payDrip(ctx: FaucetCtx, body: Body): Promise<string[]> {
   return ctx.faucet.drip(blockchain, address, { native: body.native ?? false, tokens })
 }
 
-function addressOf(text: string, blockchain: string): Address {
-  const address = parseEvmAddress(text)
-  if (address && !/^0x0{40}$/.test(address)) return address
+function addressOf(text: string, blockchain: Blockchain): Address {
+  const address = parseAddress(blockchain, text)
+  if (address && !/^0x0{40}$/.test(address)) return address as Address
   throw invalid(
     'address',
     `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,

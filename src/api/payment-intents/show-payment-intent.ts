@@ -21,7 +21,8 @@ export function showPaymentIntent(intent: PaymentIntent, paymentIds?: readonly s
     ],
     ...(intent.depositAddress && { fees: feesOf(intent) }),
     ...(isTransient && paymentIds && { paymentIds, refundIds: [] }),
-    timeline: intent.timeline,
+    // Written out, because the database keeps the members of JSON in an order of its own.
+    timeline: intent.timeline.map(({ status, time, ...context }) => ({ status, time, ...context })),
     ...(intent.expiresOn && { expiresOn: intent.expiresOn }),
     merchantWalletId: intent.merchantWalletId,
     createDate: intent.createDate,
