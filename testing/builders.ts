@@ -19,6 +19,8 @@ export type World = {
   payment(): Promise<{ id: string }>
   transfer(): Promise<{ id: string }>
   usdcId: string
+  /** The tokens of the first chain, its native coin included. */
+  tokenIds(): string[]
 }
 
 export type WalletSet = { id: string }
@@ -32,7 +34,8 @@ export const freshAddress = () =>
   `0x${(0xfeed_0000_0000_0000n + BigInt(nextCount())).toString(16).padStart(40, '0')}`
 
 export function worldOf(harness: Harness, tenant: Tenant = harness): World {
-  const blockchain = harness.chain().blockchain
+  const { blockchain } = harness.chain()
+  const network = networks.find((each) => each.blockchain === blockchain)!
   const call = async (method: string, path: string, body?: object) => {
     const answer = await tenant.http(method, path, body === undefined ? {} : { body })
     return dataOf(answer, `${method} ${path}`)
@@ -62,9 +65,8 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
     transfer: once(() => makeTransfer(world)),
-    usdcId: networks
-      .find((network) => network.blockchain === blockchain)!
-      .tokens.find((token) => token.symbol === 'USDC')!.id,
+    usdcId: network.tokens.find((token) => token.symbol === 'USDC')!.id,
+    tokenIds: () => [network.nativeToken.id, ...network.tokens.map((token) => token.id)],
   }
   return world
 }

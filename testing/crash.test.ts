@@ -18,6 +18,8 @@ const rounds = Number(process.env['CRASH_ROUNDS'] ?? 2)
 const transfersPerRound = Number(process.env['CRASH_TRANSFERS'] ?? 200)
 /** Several kills in a round: the second comes while the first is being recovered from. */
 const killsPerRound = 2
+/** Rounds take turns: blocks every two seconds keep all transfers waiting in the node, mining at once keeps all moving. */
+const blockTimes = [['--block-time', '2'], []]
 
 const usdcDecimals = 6
 type Order = { key: string; to: string; amount: string; walletId: string; id?: string }
@@ -25,14 +27,16 @@ type Order = { key: string; to: string; amount: string; walletId: string; id?: s
 let dataDir: string
 let program: Program
 let wallets: { id: string; address: string }[]
+let accepted = 0
 const orders: Order[] = []
 
-const start = () => startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
+const start = (round: number) =>
+  startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA', ...blockTimes[round % blockTimes.length]!] })
 const chain = () => program.answer.chains[0]!
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bezant-crash-'))
-  program = await start()
+  program = await start(1)
   wallets = await fundedWallets(3)
 })
 afterAll(async () => {
@@ -45,11 +49,16 @@ for (let round = 1; round <= rounds; round++) {
     const made = Array.from({ length: transfersPerRound }, (_, index) => newOrder(round, index))
     orders.push(...made)
     for (let kill = 0; kill < killsPerRound; kill++) {
+      accepted = 0
+      const atLeast = randomInt(1, transfersPerRound)
       const sending = Promise.allSettled(made.map((order) => submit(order)))
-      await sleep(randomInt(100, 2_500))
+      await until(async () => accepted >= atLeast, `${atLeast} transfers are accepted`)
+      await sleep(randomInt(0, 300))
+      const waiting = accepted - (await movedAmong(made))
       await program.killAll()
       await sending
-      program = await start()
+      console.info(`killed with ${accepted} accepted, ${waiting} of them not yet on the chain`)
+      program = await start(round)
     }
     // As a client does that was cut off: the same requests again, with the same keys.
     await Promise.all(made.map((order) => submit(order)))
@@ -61,7 +70,7 @@ for (let round = 1; round <= rounds; round++) {
 it('still says the same after an orderly restart', async () => {
   program.signal('SIGTERM', 'process')
   expect(await program.exited).toEqual({ code: 0, signal: null })
-  program = await start()
+  program = await start(rounds)
   await checkBooks()
 }, 60_000)
 
@@ -88,6 +97,13 @@ async function submit(order: Order): Promise<void> {
   expect([200, 201], answer.text).toContain(answer.status)
   if (order.id !== undefined) expect(answer.body.data.id).toBe(order.id)
   order.id = answer.body.data.id
+  accepted += 1
+}
+
+async function movedAmong(made: readonly Order[]): Promise<number> {
+  const due = new Set(made.map(({ to }) => to))
+  const moved = await openOracle(chain().rpcUrl).transfers({ token: chain().tokens.USDC })
+  return moved.filter(({ to }) => due.has(to)).length
 }
 
 async function allFinal(): Promise<boolean> {

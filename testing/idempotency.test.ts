@@ -47,6 +47,8 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
 
   it(`makes one resource of ${twins} identical requests at once`, async () => {
+    // The very first one of an entity may lay what all later ones stand on.
+    expect((await send(await request(world))).status).toBe(first)
     const before = await rowCounts(harness.database)
     expect((await send(await request(world))).status).toBe(first)
     const afterOne = await rowCounts(harness.database)

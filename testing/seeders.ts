@@ -4,6 +4,7 @@ import {
   makeTransfer,
   makeWallet,
   makeWalletSet,
+  until,
   type World,
 } from './builders.ts'
 
@@ -22,6 +23,8 @@ export type Listing = {
   idOf?: (item: Item) => string
   /** The date that the list is ordered by; `undefined` where items do not show it. Default: `createDate`. */
   dateOf?: (item: Item) => string | undefined
+  /** Whether other tenants' items have the same ids, such as the ids of tokens. */
+  sharedIds?: boolean
   /** A list whose items come from a fixed set, such as the tokens of one wallet, holds at most this many. */
   most?: number
 }
@@ -48,6 +51,34 @@ export const seeders: Record<string, Seeder> = {
     query: { txType: 'OUTBOUND' },
     add: () => makeTransfer(world),
   }),
+  'GET /v1/w3s/wallets/{id}/balances': async (world) => {
+    const { id, address } = await world.wallet()
+    const chain = world.harness.chain()
+    const path = `/v1/w3s/wallets/${id}/balances`
+    const kinds = [undefined, 'USDC', 'EURC'] as const
+    let added = 0
+    return {
+      path,
+      sharedIds: true,
+      most: kinds.length,
+      idOf: (item) => item.token.id,
+      add: async () => {
+        await chain.send(address, 1_000n, kinds[added++])
+        const listed = async () => (await world.call('GET', path)).tokenBalances.length >= added
+        await until(listed, 'what was paid is listed')
+      },
+    }
+  },
+  'GET /v1/w3s/config/entity/monitoredTokens': async (world) => {
+    const path = '/v1/w3s/config/entity/monitoredTokens'
+    const tokens = await world.tokenIds()
+    return {
+      path,
+      sharedIds: true,
+      most: tokens.length,
+      add: () => world.call('POST', path, { tokenIds: [tokens.pop()] }),
+    }
+  },
   'GET /v1/paymentIntents': async (world) => ({
     path: '/v1/paymentIntents',
     add: () => makePaymentIntent(world),
