@@ -23,6 +23,8 @@ const byId = (find: (world: World) => Promise<{ id: string }>): Exemplar => ({
   request: async (world) => ({ params: { id: (await find(world)).id } }),
 })
 const nothing: Exemplar = { request: async () => ({}) }
+/** The suites that go through all operations start two chains. */
+const otherBlockchainOf = (world: World) => world.harness.chains[1]!.blockchain
 const blockchainOf = (world: World) => world.harness.chain().blockchain
 
 /** The wrong secret: what every operation that signs must refuse. */
@@ -37,6 +39,7 @@ const transferBody = async (world: World) => ({
 
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
+  'GET /ping': nothing,
   'GET /v1/w3s/config/entity': nothing,
   'GET /v1/w3s/config/entity/publicKey': nothing,
   'POST /v1/w3s/developer/walletSets': {
@@ -59,7 +62,7 @@ export const exemplars: Record<string, Exemplar> = {
       }),
     changes: async (world) => ({
       walletSetId: (await makeWalletSet(world)).walletSet.id,
-      blockchains: ['ETH-SEPOLIA'],
+      blockchains: [otherBlockchainOf(world)],
       metadata: [{ name: 'one', refId: 'r1' }, { name: 'other' }],
     }),
     refused: wrongSecret,
@@ -74,7 +77,7 @@ export const exemplars: Record<string, Exemplar> = {
   },
   'PUT /v1/w3s/developer/wallets/{id}/blockchains/{blockchain}': {
     request: async (world) => ({
-      params: { id: (await makeWallet(world)).id, blockchain: 'AVAX-FUJI' },
+      params: { id: (await makeWallet(world)).id, blockchain: otherBlockchainOf(world) },
       body: { metadata: { name: 'Derived' } },
     }),
   },
@@ -82,7 +85,11 @@ export const exemplars: Record<string, Exemplar> = {
     request: async (world) => {
       const { address, blockchain } = await makeWallet(world)
       return {
-        body: { sourceBlockchain: blockchain, walletAddress: address, targetBlockchain: 'OP-SEPOLIA' },
+        body: {
+          sourceBlockchain: blockchain,
+          walletAddress: address,
+          targetBlockchain: otherBlockchainOf(world),
+        },
       }
     },
   },
@@ -124,11 +131,15 @@ export const exemplars: Record<string, Exemplar> = {
   'POST /v1/w3s/transactions/validateAddress': {
     request: async (world) => ({ body: { address: freshAddress(), blockchain: blockchainOf(world) } }),
   },
+  'GET /v1/w3s/developer/transactions/feeParameters': {
+    request: async (world) => ({ query: { blockchain: blockchainOf(world) } }),
+  },
   'POST /v1/faucet/drips': {
     request: async (world) => ({
       body: { address: freshAddress(), blockchain: blockchainOf(world), native: true, usdc: true },
     }),
   },
+  'GET /ping': nothing,
   'GET /v1/configuration': nothing,
   'POST /v1/paymentIntents': {
     request: async () => ({
