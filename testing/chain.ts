@@ -42,7 +42,7 @@ const outsider = devAccounts.at(-1)!.address
 
 /** Starts chains that keep nothing, one node each. */
 export async function startTestChains(options: TestChainOptions) {
-  const chosen = networks.filter(({ blockchain }) => options.blockchains.includes(blockchain))
+  const chosen = options.blockchains.map((name) => networks.find(({ blockchain }) => blockchain === name)!)
   const log = createLog('error')
   const { blockTimeMs, gasLimit } = options
   const local = await startLocalChains({

@@ -34,6 +34,7 @@ export type Harness = Tenant & {
   database: Database
   connection: Connection
   clock: MovableClock
+  /** As named in the options. */
   chains: readonly TestChain[]
   /** The chain of this name; the first one without a name. */
   chain(blockchain?: string): TestChain

@@ -22,7 +22,7 @@ let world: World
 let other: World
 
 beforeAll(async () => {
-  harness = await openHarness()
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   world = worldOf(harness, await harness.newEntity())
   other = worldOf(harness, await harness.newEntity())
   await Promise.all([world, other].map((each) => Promise.all([each.walletSet(), each.fundedWallet()])))

@@ -24,7 +24,7 @@ let theirIds: string[]
 let theirAddresses: string[]
 
 beforeAll(async () => {
-  harness = await openHarness()
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   ours = worldOf(harness, await harness.newEntity())
   theirs = worldOf(harness, await harness.newEntity())
   const [wallet, funded, intent] = await Promise.all([
@@ -70,6 +70,8 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   it('answers a foreign id or address in its body as an unknown one', async () => {
     const request = await exemplars[name]!.request(ours)
     for (const field of referenceFields(bodySchema(endpoint))) {
+      // A reference of the client's own, kept as it is.
+      if (field === 'refId') continue
       const values = /address/i.test(field) ? theirAddresses : theirIds
       for (const value of values) {
         const random = /address/i.test(field) ? freshAddress() : randomUUID()
@@ -206,7 +208,8 @@ const fill = (names: string[], value: string) => Object.fromEntries(names.map((n
 
 /** Fields that can name something: ids and addresses, whatever their schema. */
 function referenceFields(schema: { properties?: object } | undefined): string[] {
-  const own = new Set(['idempotencyKey', 'pageAfter', 'pageBefore'])
+  // Whom one pays is on the public chain, where an address that owns something costs less gas than a new one.
+  const own = new Set(['idempotencyKey', 'pageAfter', 'pageBefore', 'destinationAddress'])
   return Object.keys(schema?.properties ?? {}).filter(
     (name) => /(id|ids|address|addresses)$/i.test(name) && !own.has(name),
   )

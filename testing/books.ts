@@ -1,0 +1,31 @@
+import { type Database, sql } from '#runtime/db/db'
+
+/**
+ * What the ledger promises at any moment, read from its tables by plain SQL: every posting sums to zero for each
+ * token, and every cached balance is what its entries and open holds add up to. Throws with the rows that are not so.
+ */
+export async function checkBooks(database: Database): Promise<void> {
+  const unbalanced = await database.all(sql`select e.posting_id, a.token_id, sum(e.amount)::text as sum
+    from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
+    group by 1, 2 having sum(e.amount) <> 0 limit 10`)
+  const drifted = await database.all(sql`
+    select a.id, a.kind, a.address, a.posted::text, a.held::text, d.posted::text as entries, d.held::text as open_holds
+    from accounts a cross join lateral (select
+      (select coalesce(sum(e.amount), 0) from entries e where e.entity_id = a.entity_id and e.account_id = a.id) as posted,
+      (select coalesce(sum(h.amount), 0) from holds h where h.entity_id = a.entity_id and h.account_id = a.id
+        and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)) as held
+    ) d where (a.posted, a.held) <> (d.posted, d.held) limit 10`)
+  if (unbalanced.length + drifted.length === 0) return
+  throw new Error(`the books do not hold: ${JSON.stringify({ unbalanced, drifted }, null, 1)}`)
+}
+
+/** What each managed address owns by the books: `address token` to base units; nothing where it owns nothing. */
+export async function bookedBalances(
+  database: Database,
+  blockchain: string,
+): Promise<Record<string, string>> {
+  const rows = await database.all<{ key: string; posted: bigint }>(sql`
+    select a.address || ' ' || t.symbol as key, a.posted from accounts a join tokens t on t.id = a.token_id
+    where a.kind = 'address' and a.blockchain = ${blockchain} and a.posted <> 0 order by 1`)
+  return Object.fromEntries(rows.map(({ key, posted }) => [key, String(posted)]))
+}
