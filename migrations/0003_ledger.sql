@@ -109,21 +109,22 @@ end $$;
 create trigger entries_apply after insert on entries referencing new table as added
   for each statement execute function apply_entries();
 
--- Checked once per posting when the tx commits. Entries can only join a posting of their own tx (see below),
--- so a posting that was zero at its commit stays zero.
+-- A statement brings whole postings: what it adds to each sums to zero, and so does every posting at any moment.
 create function check_zero_sum() returns trigger language plpgsql as $$
+declare
+  unbalanced uuid;
 begin
-  if exists (
-    select 1 from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
-    where e.entity_id = new.entity_id and e.posting_id = new.id
-    group by a.token_id having sum(e.amount) <> 0
-  ) then
-    raise exception 'the entries of posting % do not sum to zero', new.id using errcode = 'check_violation';
+  select e.posting_id into unbalanced
+    from added e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
+    group by e.entity_id, e.posting_id, a.token_id having sum(e.amount) <> 0 limit 1;
+  if unbalanced is not null then
+    raise exception 'the entries of posting % do not sum to zero', unbalanced
+      using errcode = 'check_violation', constraint = 'entries_zero_sum';
   end if;
   return null;
 end $$;
-create constraint trigger postings_zero_sum after insert on postings deferrable initially deferred
-  for each row execute function check_zero_sum();
+create trigger entries_zero_sum after insert on entries referencing new table as added
+  for each statement execute function check_zero_sum();
 
 create function entries_join_own_tx() returns trigger language plpgsql as $$
 begin

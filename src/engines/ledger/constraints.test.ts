@@ -1,0 +1,195 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { newId } from '#lib/ids'
+import { systemClock } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { checkBooks } from '../../../testing/books.ts'
+import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import {
+  balancesOf,
+  InsufficientFunds,
+  type Posting,
+  placeHolds,
+  post,
+  resolveHolds,
+  reverse,
+  seedTokens,
+} from './index.ts'
+
+const { blockchain } = baseSepolia
+const tokenId = baseSepolia.tokens[0]!.id
+const nowMs = systemClock.nowMs()
+const address = `0x${'ab'.repeat(20)}`
+let test: TestDatabase
+
+beforeAll(async () => {
+  test = await openTestDatabase()
+  await seedTokens(test.database, [baseSepolia], nowMs)
+})
+afterAll(async () => {
+  await checkBooks(test.database)
+  await test.close()
+})
+
+const received = (entityId: string, amountAtomic: bigint, blockHash = '0x01', to = address): Posting => ({
+  entityId,
+  blockchain,
+  blockHash,
+  fact: `log:${randomUUID()}`,
+  entries: [
+    { kind: 'address', tokenId, address: to, amountAtomic },
+    { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
+  ],
+})
+
+const hold = (entityId: string, amountAtomic: bigint, intentId: string = randomUUID()) => ({
+  entityId,
+  blockchain,
+  tokenId,
+  address,
+  intentId,
+  purpose: 'amount' as const,
+  amountAtomic,
+})
+
+const within = <Result>(work: (tx: Db) => Promise<Result>) => test.database.tx(work)
+const balance = async (entityId: string) => {
+  const rows = await balancesOf(test.database, entityId, blockchain, [address])
+  return rows.map(({ postedAtomic, heldAtomic }) => [postedAtomic, heldAtomic])[0]
+}
+
+describe('postings', () => {
+  it('are refused by the database when their entries do not sum to zero', async () => {
+    const entityId = newId(nowMs)
+    const lopsided = { ...received(entityId, 5n), entries: received(entityId, 5n).entries.slice(0, 1) }
+    await expect(within((tx) => post(tx, nowMs, [lopsided]))).rejects.toThrow(/do not sum to zero/)
+    expect(await balance(entityId)).toBeUndefined()
+  })
+
+  it('are refused when only the sum over two tokens is zero', async () => {
+    const entityId = newId(nowMs)
+    const [first, second] = received(entityId, 5n).entries
+    const entries = [first!, { ...second!, tokenId: baseSepolia.tokens[1]!.id }]
+    const crossed = { ...received(entityId, 5n), entries }
+    await expect(within((tx) => post(tx, nowMs, [crossed]))).rejects.toThrow(/do not sum to zero/)
+  })
+
+  it('take no further entries once their tx is over, not even balanced ones', async () => {
+    const entityId = newId(nowMs)
+    await within((tx) => post(tx, nowMs, [received(entityId, 5n)]))
+    const other = received(entityId, 5n, '0x02', `0x${'cd'.repeat(20)}`)
+    await within((tx) => post(tx, nowMs, [other]))
+    const late = test.database.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
+      select p.entity_id, p.id, a.id, case when a.kind = 'address' then 7 else -7 end
+      from postings p join accounts a on a.entity_id = p.entity_id
+      where p.entity_id = ${entityId} and p.block_hash = '0x01' and a.kind = 'address'
+        and not exists (select 1 from entries e where e.posting_id = p.id and e.account_id = a.id)`)
+    await expect(late).rejects.toThrow(/written with their posting/)
+  })
+
+  it('are merged by account, and nothing is written of a sum of zero', async () => {
+    const entityId = newId(nowMs)
+    const { entries, ...fact } = received(entityId, 5n)
+    await within((tx) => post(tx, nowMs, [{ ...fact, entries: [...entries, ...entries] }]))
+    expect(await balance(entityId)).toEqual([10n, 0n])
+    const none = entries.map((entry) => ({ ...entry, amountAtomic: 0n }))
+    await within((tx) => post(tx, nowMs, [{ ...fact, fact: 'nothing', entries: none }]))
+    expect(await test.database.all(sql`select 1 from postings where fact = 'nothing'`)).toEqual([])
+  })
+
+  it('are taken back once, however often that is asked, and can be made again and taken back again', async () => {
+    const entityId = newId(nowMs)
+    const blockHash = `0x${randomUUID()}`
+    const booked = received(entityId, 5n, blockHash)
+    for (const round of [1, 2]) {
+      await within((tx) => post(tx, nowMs, [booked]))
+      expect(await balance(entityId), `round ${round}`).toEqual([5n, 0n])
+      await within((tx) => reverse(tx, nowMs, blockchain, blockHash))
+      await within((tx) => reverse(tx, nowMs, blockchain, blockHash))
+      expect(await balance(entityId), `round ${round}`).toEqual([0n, 0n])
+    }
+  })
+
+  it('take the largest amount that a chain can name', async () => {
+    const entityId = newId(nowMs)
+    const most = 2n ** 256n - 1n
+    await within((tx) => post(tx, nowMs, [received(entityId, most)]))
+    expect(await balance(entityId)).toEqual([most, 0n])
+  })
+})
+
+describe('holds', () => {
+  it('are refused above what is there, and leave nothing behind', async () => {
+    const entityId = newId(nowMs)
+    await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
+    await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n)]))
+    const refused = within((tx) => placeHolds(tx, nowMs, [hold(entityId, 5n)]))
+    await expect(refused).rejects.toBeInstanceOf(InsufficientFunds)
+    expect(await balance(entityId)).toEqual([10n, 6n])
+  })
+
+  it('are placed all or none', async () => {
+    const entityId = newId(nowMs)
+    await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
+    const both = [hold(entityId, 6n), hold(entityId, 6n)]
+    await expect(within((tx) => placeHolds(tx, nowMs, both))).rejects.toBeInstanceOf(InsufficientFunds)
+    expect(await balance(entityId)).toEqual([10n, 0n])
+  })
+
+  it('are placed regardless of the balance only where that is said, and only for that call', async () => {
+    const entityId = newId(nowMs)
+    const work = within(async (tx) => {
+      await placeHolds(tx, nowMs, [hold(entityId, 6n)], { regardless: true })
+      await placeHolds(tx, nowMs, [hold(entityId, 1n)])
+    })
+    await expect(work).rejects.toBeInstanceOf(InsufficientFunds)
+    await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n)], { regardless: true }))
+    expect(await balance(entityId)).toEqual([0n, 6n])
+    const later = within((tx) => placeHolds(tx, nowMs, [hold(entityId, 1n)]))
+    await expect(later).rejects.toBeInstanceOf(InsufficientFunds)
+  })
+
+  it('are resolved once: a second resolution changes nothing, and the database refuses another row', async () => {
+    const entityId = newId(nowMs)
+    const intentId = randomUUID()
+    await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
+    await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n, intentId)]))
+    await within((tx) => resolveHolds(tx, nowMs, [{ entityId, intentId, outcome: 'voided' }]))
+    await within((tx) => resolveHolds(tx, nowMs, [{ entityId, intentId, outcome: 'posted' }]))
+    expect(await balance(entityId)).toEqual([10n, 0n])
+    const again =
+      test.database.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
+      select entity_id, id, 'posted', now() from holds where entity_id = ${entityId}`)
+    await expect(again).rejects.toMatchObject({ code: '23505' })
+    const outcomes = await test.database.all(
+      sql`select outcome from hold_resolutions where entity_id = ${entityId}`,
+    )
+    expect(outcomes).toEqual([{ outcome: 'voided' }])
+  })
+
+  it('are resolved once also when they are posted and voided at the same moment', async () => {
+    const entityId = newId(nowMs)
+    await within((tx) => post(tx, nowMs, [received(entityId, 1_000n)]))
+    for (let round = 0; round < 30; round++) {
+      const intentId = randomUUID()
+      await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n, intentId)]))
+      const both = (['posted', 'voided', 'posted', 'voided'] as const).map((outcome) =>
+        within((tx) => resolveHolds(tx, nowMs, [{ entityId, intentId, outcome }])),
+      )
+      await Promise.allSettled(both)
+      expect((await balance(entityId))?.[1]).toBe(0n)
+    }
+  })
+})
+
+it.each(['postings', 'entries', 'holds', 'hold_resolutions'])(
+  '%s are never changed or deleted',
+  async (table) => {
+    const refused = { code: '23001' }
+    await expect(test.database.script(`update ${table} set entity_id = entity_id`)).rejects.toMatchObject(
+      refused,
+    )
+    await expect(test.database.script(`delete from ${table}`)).rejects.toMatchObject(refused)
+  },
+)

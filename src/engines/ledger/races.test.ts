@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { newId } from '#lib/ids'
+import { systemClock } from '#lib/time'
+import { type Database, openDatabase } from '#runtime/db/db'
+import { checkBooks } from '../../../testing/books.ts'
+import { cloneDatabase } from '../../../testing/database.ts'
+import { balancesOf, InsufficientFunds, placeHolds, post, resolveHolds, seedTokens } from './index.ts'
+
+const { blockchain } = baseSepolia
+const [usdc, eurc] = baseSepolia.tokens.map((token) => token.id) as [string, string]
+const nowMs = systemClock.nowMs()
+/** Two pools, as two processes have them. */
+let pools: Database[]
+let drop: () => Promise<void>
+
+beforeAll(async () => {
+  const clone = await cloneDatabase('empty')
+  drop = clone.drop
+  pools = [openDatabase(clone.connection, 12), openDatabase(clone.connection, 12)]
+  await seedTokens(pools[0]!, [baseSepolia], nowMs)
+})
+afterAll(async () => {
+  await checkBooks(pools[0]!)
+  for (const pool of pools) await pool.close()
+  await drop()
+})
+
+const addressOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`
+const received = (entityId: string, address: string, tokenId: string, amountAtomic: bigint) => ({
+  entityId,
+  blockchain,
+  blockHash: '0x01',
+  fact: `log:${randomUUID()}`,
+  entries: [
+    { kind: 'address' as const, tokenId, address, amountAtomic },
+    { kind: 'outside' as const, tokenId, amountAtomic: -amountAtomic },
+  ],
+})
+const held = (entityId: string, address: string, tokenId: string, amountAtomic: bigint) => ({
+  entityId,
+  blockchain,
+  tokenId,
+  address,
+  intentId: randomUUID(),
+  purpose: 'amount' as const,
+  amountAtomic,
+})
+
+it('lets exactly 100 of 200 holds of 1 take from a balance of 100, 50 times over', async () => {
+  for (let round = 0; round < 50; round++) {
+    const entityId = newId(nowMs)
+    const address = addressOf(round)
+    await pools[0]!.tx((tx) => post(tx, nowMs, [received(entityId, address, usdc, 100n)]))
+    const tries = Array.from({ length: 200 }, (_, index) =>
+      pools[index % 2]!.tx((tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])).then(
+        () => 'held',
+        (error) => (error instanceof InsufficientFunds ? 'refused' : String(error)),
+      ),
+    )
+    const outcomes = await Promise.all(tries)
+    expect(outcomes.filter((outcome) => outcome === 'held')).toHaveLength(100)
+    expect(outcomes.filter((outcome) => outcome === 'refused')).toHaveLength(100)
+    const [balance] = await balancesOf(pools[0]!, entityId, blockchain, [address])
+    expect(balance).toMatchObject({ postedAtomic: 100n, heldAtomic: 100n })
+  }
+}, 120_000)
+
+it('never deadlocks when postings, holds and resolutions cross the same accounts in any order', async () => {
+  const entityId = newId(nowMs)
+  const addresses = Array.from({ length: 6 }, (_, index) => addressOf(0xff00 + index))
+  const pairs = addresses.flatMap((address) => [[address, usdc] as const, [address, eurc] as const])
+  const shuffled = (seed: number) =>
+    pairs
+      .map((pair, index) => [(index * 7919 + seed * 104729) % 1009, pair] as const)
+      .sort(([a], [b]) => a - b)
+  const work = Array.from({ length: 240 }, async (_, seed) => {
+    const order = shuffled(seed).map(([, pair]) => pair)
+    const database = pools[seed % 2]!
+    const postings = order.map(([address, token]) => received(entityId, address, token, 10n))
+    const holds = order.slice(0, 5).map(([address, token]) => held(entityId, address, token, 1n))
+    await database.tx((tx) => post(tx, nowMs, postings))
+    await database.tx((tx) => placeHolds(tx, nowMs, holds))
+    const resolutions = holds.map(({ intentId }) => ({ entityId, intentId, outcome: 'posted' as const }))
+    await database.tx((tx) => resolveHolds(tx, nowMs, resolutions.reverse()))
+  })
+  const failed = (await Promise.allSettled(work)).flatMap((result) =>
+    result.status === 'rejected' ? [String(result.reason)] : [],
+  )
+  expect(failed).toEqual([])
+  const balances = await balancesOf(pools[0]!, entityId, blockchain, addresses)
+  expect(balances.map((row) => [row.postedAtomic, row.heldAtomic])).toEqual(pairs.map(() => [2400n, 0n]))
+}, 60_000)
+
+it('books a block of 2,000 transfers, and 500 holds a second on one account', async () => {
+  const entityId = newId(nowMs)
+  const database = pools[0]!
+  const block = (wallets: number) =>
+    Array.from({ length: 2_000 }, (_, index) =>
+      received(entityId, addressOf(0x10000 + (index % wallets)), usdc, 5n),
+    )
+  const timed = async (work: () => Promise<unknown>) => {
+    const startedMs = performance.now()
+    await work()
+    return performance.now() - startedMs
+  }
+  const freshMs = await timed(() => database.tx((tx) => post(tx, nowMs, block(2_000))))
+  const knownMs = await timed(() => database.tx((tx) => post(tx, nowMs, block(2_000))))
+  const oneMs = await timed(() => database.tx((tx) => post(tx, nowMs, block(1))))
+  const address = addressOf(0x10000)
+  const holdsMs = await timed(() =>
+    Promise.all(
+      Array.from({ length: 1_000 }, () =>
+        database.tx((tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])),
+      ),
+    ),
+  )
+  const rate = Math.round(1_000 / (holdsMs / 1_000))
+  const shown = [freshMs, knownMs, oneMs].map((ms) => `${Math.round(ms)} ms`).join(', ')
+  console.info(
+    `2,000 postings to 2,000 new, 2,000 known, 1 account: ${shown}; holds on one account: ${rate}/s`,
+  )
+  // Far from what was measured (150 ms, 1,200/s): only a change of kind fails on a loaded machine.
+  expect(knownMs).toBeLessThan(1_500)
+  expect(rate).toBeGreaterThan(100)
+}, 60_000)
