@@ -139,7 +139,6 @@ export const exemplars: Record<string, Exemplar> = {
       body: { address: freshAddress(), blockchain: blockchainOf(world), native: true, usdc: true },
     }),
   },
-  'GET /ping': nothing,
   'GET /v1/configuration': nothing,
   'POST /v1/paymentIntents': {
     request: async () => ({
