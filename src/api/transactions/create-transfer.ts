@@ -1,9 +1,8 @@
-import { type EntitySecret, spendCiphertext } from '#custody/index'
+import { type EntitySecret, openSecretOf, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { balancesOf, InsufficientFunds, type Token } from '#engines/ledger/index'
 import { submitTransfer } from '#engines/transactions/index'
-import { formatAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
 import {
@@ -19,6 +18,26 @@ import {
 export type TransferBody = SourceFields &
   TokenFields &
   FeeFields & { destinationAddress: string; amounts?: string[]; nftTokenIds?: string[]; refId?: string }
+
+/**
+ * What is done before the `tx`: decrypting, and comparing the wallet with the chain when its books do not reach,
+ * so that coins which came without a transfer count too. A `tx` must not wait for a second connection.
+ */
+export async function prepareTransfer(
+  ctx: Ctx,
+  input: { body: TransferBody & { entitySecretCiphertext: string } },
+): Promise<EntitySecret> {
+  const secret = await openSecretOf(ctx, input)
+  const { body } = input
+  const wallet = await requireSource(ctx, body)
+  const chain = requireChain(ctx, wallet.blockchain)
+  const token = await requireToken(ctx, body, wallet.blockchain)
+  const amount = requireAmount(body.amounts ?? [], token)
+  if ((await available(ctx, wallet, token)) < amount.atomic) {
+    await syncBalances(ctx, chain, { entityId: ctx.entity.id, address: wallet.address })
+  }
+  return secret
+}
 
 /** Accepts a transfer of the native coin or a listed token. */
 export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody }, secret: EntitySecret) {
@@ -38,9 +57,6 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   const amount = requireAmount(body.amounts ?? [], token)
   const destinationAddress = requireDestination(body.destinationAddress, wallet.blockchain, token)
   const fee = parseFeeRequest(body, chain.network)
-  const owner = { entityId: ctx.entity.id, address: wallet.address }
-  // Coins that came without a transfer count too; asked before any account is locked.
-  if ((await available(ctx, wallet, token)) < amount.atomic) await syncBalances(ctx, chain, owner)
   try {
     return await submitTransfer(ctx, secret, {
       wallet,
@@ -54,10 +70,9 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
-    const has = formatAmount(await available({ ...ctx, db: ctx.database }, wallet, token), token.decimals)
     throw invalid(
       'amounts[0]',
-      `is more than the ${has} ${token.symbol} that the wallet has available`,
+      `is more ${token.symbol} than the wallet has available: fund it or wait for what is under way`,
       amount.text,
       'insufficientBalance',
       'max_value',

@@ -1,12 +1,11 @@
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
-import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { findTransaction } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { createTransfer } from './create-transfer.ts'
+import { createTransfer, prepareTransfer } from './create-transfer.ts'
 import { estimateTransfer, feeTable } from './estimate-transfer.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
@@ -84,7 +83,7 @@ export const transactionEndpoints = [
       ...chainErrors,
       ...sourceErrors,
     ],
-    prepare: (ctx: Ctx, input) => openSecretOf(ctx, input),
+    prepare: prepareTransfer,
     verb: createTransfer,
   }),
   endpoint({
