@@ -51,6 +51,7 @@ export async function startVictim(options: { dataDir: string; ephemeral?: boolea
   const program = join(import.meta.dirname, 'victim.ts')
   const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', program, asked], {
     stdio: ['ignore', 'pipe', 'inherit'],
+    detached: true,
   })
   const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   if (!Buffer.isBuffer(line)) throw new Error('The process did not start its chains')
@@ -63,7 +64,13 @@ export async function startVictim(options: { dataDir: string; ephemeral?: boolea
     await ended(child, 'SIGKILL')
     if (everything) process.kill(chain.pid, 'SIGKILL')
   }
-  return { chain, kill, stop: () => ended(child, 'SIGTERM') }
+  /** As Ctrl-C does: the whole process group gets it. */
+  const interrupt = async () => {
+    const exit = once(child, 'exit')
+    process.kill(-child.pid!, 'SIGINT')
+    await exit
+  }
+  return { chain, kill, stop: () => ended(child, 'SIGTERM'), interrupt }
 }
 
 async function ended(child: ChildProcess, name: NodeJS.Signals): Promise<void> {

@@ -10,4 +10,6 @@ const local = await startLocalChains({
   log: createLog(process.env['LOG_LEVEL'] ?? 'warn'),
 })
 process.stdout.write(`${JSON.stringify(local.chains)}\n`)
-process.on('SIGTERM', () => local.stop().then(() => process.exit(0)))
+for (const name of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(name, () => local.stop().then(() => process.exit(0)))
+}

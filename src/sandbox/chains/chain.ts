@@ -60,7 +60,7 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
       )
       ready = reopen(keeper, mining, log, () => isStopping)
       ready.then(watch, (error) =>
-        log.error({ blockchain: network.blockchain, error }, 'The local chain is down'),
+        log.error({ blockchain: network.blockchain, err: error }, 'The local chain is down'),
       )
     })
   }
@@ -119,7 +119,7 @@ async function reopen(
       return node
     } catch (error) {
       if (attempt === restartAttempts || isStopping()) throw error
-      log.warn({ error }, 'The local node could not be started again; trying once more')
+      log.warn({ err: error }, 'The local node could not be started again; trying once more')
       await delay(attempt * 500)
     }
   }

@@ -11,7 +11,8 @@ export type Follower = {
   stop(): void
 }
 
-const gatherMs = 20
+/** At the most so often is a busy node asked; a lone block is fetched at once. */
+const gatherMs = 5
 const blocksPerRequest = 100
 
 type NodeBlock = {
@@ -26,6 +27,7 @@ type NodeBlock = {
 export function followBlocks(nodeUrl: string, last: number, onBlock: (block: BlockEntry) => void): Follower {
   let next = last + 1
   let isStopped = false
+  let askedMs = 0
   let timer: NodeJS.Timeout | undefined
   let running: Promise<void> = Promise.resolve()
 
@@ -44,6 +46,7 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
         numbers.map((number) => ({ method: 'eth_getBlockByNumber', params: [number, false] })),
       )
       for (const answer of answers) {
+        if (isStopped) return
         onBlock(blockEntry(resultOf(answer) as NodeBlock, Number(resultOf(clock))))
         next++
       }
@@ -52,6 +55,7 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
   const flush = () => {
     clearTimeout(timer)
     timer = undefined
+    askedMs = performance.now()
     running = running.catch(() => {}).then(fetchNew)
     return running
   }
@@ -60,7 +64,8 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
     socket.send('{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}'),
   )
   socket.on('message', () => {
-    timer ??= setTimeout(() => flush().catch(() => {}), gatherMs)
+    const waitMs = Math.max(0, gatherMs - (performance.now() - askedMs))
+    timer ??= setTimeout(() => flush().catch(() => {}), waitMs)
   })
   // The node's end is noticed by whoever started it.
   socket.on('error', () => {})

@@ -75,7 +75,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
   }
   const failed = results.find((result) => result.status === 'rejected')
   if (failed) {
-    await stop().catch((error) => log.warn({ error }, 'A local chain did not stop in order'))
+    await stop().catch((error) => log.warn({ err: error }, 'A local chain did not stop in order'))
     throw failed.reason
   }
   return {

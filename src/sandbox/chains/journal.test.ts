@@ -18,7 +18,7 @@ test('a journal gives back what was appended, over several openings', () => {
   first.close()
   const second = openJournal(path)
   expect(second.entries).toEqual([head, raw])
-  expect([second.journal.changes(), second.journal.blocks()]).toEqual([1, 0])
+  expect([second.journal.changes(), second.journal.blocks()]).toEqual([2, 0])
   second.journal.append({ kind: 'refused', txs: ['0xbb'] })
   second.journal.close()
   expect(openJournal(path).entries).toEqual([head, raw, { kind: 'refused', txs: ['0xbb'] }])

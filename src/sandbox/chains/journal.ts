@@ -43,7 +43,7 @@ export type BlockEntry = Extract<JournalEntry, { kind: 'block' }>
 export type Journal = {
   append(entry: JournalEntry): void
   sizeBytes(): number
-  /** How many blocks, and how many other entries behind the head, the journal holds. */
+  /** How many blocks, and how many transactions and other requests, the journal holds. */
   blocks(): number
   changes(): number
   close(): void
@@ -93,6 +93,7 @@ function journalOn(file: number, startBytes: number): Journal & { count(entry: J
   let isOpen = true
   const count = (entry: JournalEntry) => {
     if (entry.kind === 'block') blocks++
+    else if (entry.kind === 'raw') changes += entry.txs.length
     else if (entry.kind !== 'head') changes++
   }
   return {

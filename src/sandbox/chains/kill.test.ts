@@ -154,3 +154,16 @@ test('a transaction the node refused is not sent again when it would pass later'
   await send(second.chain.rpcUrl, 0, 0)
   await until(async () => Number(await call(second.chain.rpcUrl, 'eth_getBalance', [bob, 'latest'])) === 1)
 })
+
+test('Ctrl-C stops everything in order: the state is written, nothing is left running', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await startVictim({ dataDir })
+  const hash = await send(first.chain.rpcUrl, 0, 0)
+  const startedMs = performance.now()
+  await first.interrupt()
+  expect(performance.now() - startedMs).toBeLessThan(3000)
+  expect(isRunning(first.chain.pid)).toBe(false)
+  expect(readdirSync(directoryOf(dataDir))).toContain('state-1.json')
+  const second = await startVictim({ dataDir })
+  expect((await receipt(second.chain.rpcUrl, hash))?.status).toBe('0x1')
+})

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
@@ -18,7 +18,7 @@ import {
   until,
 } from '../../../testing/local-chains/kit.ts'
 import { faucetAccount } from '../constants.ts'
-import { call } from './rpc.ts'
+import { call, callMany } from './rpc.ts'
 
 const quantity = (value: number) => `0x${value.toString(16)}`
 const balanceOf = (url: string, address: string) => call<string>(url, 'eth_getBalance', [address, 'latest'])
@@ -168,4 +168,42 @@ test('balances set between transactions are set between them again', async () =>
   expect(await allBlocks(chain.rpcUrl)).toEqual(before)
   expect(await balanceOf(chain.rpcUrl, dev[2]!.address)).toBe(rich)
   expect(await call(chain.rpcUrl, 'txpool_status')).toEqual({ pending: '0x0', queued: '0x0' })
+})
+
+test('full blocks of many senders at one fee, mined on a timer a user set, come back in the same order', async () => {
+  const { chain } = await startBase({ dataDir: temporaryDirectory() })
+  await call(chain.rpcUrl, 'evm_setIntervalMining', [1])
+  for (let round = 0; round < 2; round++) {
+    const batches = Array.from({ length: 5 }, async (_, sender) => {
+      const raws = await Promise.all(
+        Array.from({ length: 100 }, (_, index) => transfer(sender, round * 100 + index)),
+      )
+      const calls = raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
+      await callMany(chain.rpcUrl, calls)
+    })
+    await Promise.all(batches)
+    const mined = BigInt(500 * (round + 1))
+    await until(async () => BigInt(await balanceOf(chain.rpcUrl, bob)) === mined)
+  }
+  await call(chain.rpcUrl, 'evm_setIntervalMining', [0])
+  const before = await allBlocks(chain.rpcUrl)
+  const { pid } = chain
+  process.kill(pid, 'SIGKILL')
+  await until(async () => chain.pid !== pid)
+  expect(await allBlocks(chain.rpcUrl)).toEqual(before)
+  expect(await call(chain.rpcUrl, 'anvil_getAutomine')).toBe(false)
+})
+
+test('when it is quiet the state is written, and the journal starts anew', async () => {
+  const dataDir = temporaryDirectory()
+  const { chain } = await startBase({ dataDir })
+  const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
+  const hash = await send(chain.rpcUrl, 0, 0)
+  await until(async () => readdirSync(directory).includes('state-1.json'), 15_000)
+  await until(async () => !readdirSync(directory).includes('journal-0.jsonl'))
+  expect(readFileSync(join(directory, 'journal-1.jsonl'), 'utf8').split('\n')).toHaveLength(2)
+  const { pid } = chain
+  process.kill(pid, 'SIGKILL')
+  await until(async () => chain.pid !== pid)
+  expect((await receipt(chain.rpcUrl, hash))?.status).toBe('0x1')
 })

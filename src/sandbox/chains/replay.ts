@@ -16,8 +16,8 @@ export type Replayed = {
   lastBlock: number
 }
 
-/** `isExpected`: acknowledged, and to be sent again if no recorded block holds it. */
-type Source = { call: RpcCall; atS: number; isExpected: boolean }
+/** `isExpected`: acknowledged, and to be sent again if no recorded block holds it (`wasMined`). */
+type Source = { call: RpcCall; atS: number; isExpected: boolean; wasMined: boolean }
 
 const callsPerRequest = 500
 const setBaseFee = 'anvil_setNextBlockBaseFeePerGas'
@@ -50,10 +50,10 @@ export async function replay(
       last = entry
     }
   }
-  const isSame = last === undefined || (await hashOf(nodeUrl, last.number)) === last.hash
+  const isSame = last === undefined || (await blockOf(nodeUrl, last.number))?.hash === last.hash
   if (!isSame) {
     log.warn({ block: last?.number }, 'A local chain was played back with other block hashes than before')
-    await forgetMined(nodeUrl, sources)
+    await expectUnmined(nodeUrl, sources, entries)
   }
   await sendLeftOvers(nodeUrl, sources, done, done.mining?.automine ?? minesAtOnce)
   // Playing back moved the node's clock to the past.
@@ -82,13 +82,13 @@ async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): P
   for (const entry of entries) {
     if (entry.kind === 'sent') {
       const sent = { method: 'eth_sendTransaction', params: [entry.tx] }
-      sources.set(entry.hash, { call: sent, atS: entry.atS, isExpected: true })
+      sources.set(entry.hash, { call: sent, atS: entry.atS, isExpected: true, wasMined: false })
     } else if (entry.kind === 'raw') {
       for (const raw of entry.txs) {
         const isExpected = (acknowledged.get(raw) ?? 0) > 0
         const sent = { method: 'eth_sendRawTransaction', params: [raw] }
         const hash = hashes.get(raw)!
-        if (!sources.has(hash)) sources.set(hash, { call: sent, atS: entry.atS, isExpected })
+        if (!sources.has(hash)) sources.set(hash, { call: sent, atS: entry.atS, isExpected, wasMined: false })
       }
     }
   }
@@ -110,7 +110,7 @@ async function applyAdmin(nodeUrl: string, admin: RpcCall, settings: Settings, l
   settings.note(admin.method, admin.params)
   await call(nodeUrl, admin.method, admin.params).catch((error) =>
     log.debug(
-      { error, method: admin.method },
+      { err: error, method: admin.method },
       'A request was refused again while a local chain was played back',
     ),
   )
@@ -128,10 +128,11 @@ async function mineAgain(
     if (!source) continue
     calls.push(source.call)
     source.isExpected = false
+    source.wasMined = true
   }
-  for (let start = 0; start < calls.length; start += callsPerRequest) {
-    await callMany(nodeUrl, calls.slice(start, start + callsPerRequest))
-  }
+  // One after the other: the node orders equal fees by arrival, and takes the parts of a batch as they come.
+  await callMany(nodeUrl, calls.slice(0, 2))
+  for (const { method, params } of calls.slice(2)) await call(nodeUrl, method, params).catch(() => {})
   await mineAt(nodeUrl, block.timestampS)
   settings.blockMined()
 }
@@ -147,17 +148,18 @@ async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
 }
 
 /** After a playback that went another way: what is not on the chain has to be sent again. */
-async function forgetMined(nodeUrl: string, sources: Map<string, Source>): Promise<void> {
-  const mined = [...sources].filter(([, source]) => !source.isExpected)
-  for (let start = 0; start < mined.length; start += callsPerRequest) {
-    const part = mined.slice(start, start + callsPerRequest)
-    const answers = await callMany(
-      nodeUrl,
-      part.map(([hash]) => ({ method: 'eth_getTransactionReceipt', params: [hash] })),
-    )
-    answers.forEach((answer, index) => {
-      if (!answer.result) part[index]![1].isExpected = true
-    })
+async function expectUnmined(
+  nodeUrl: string,
+  sources: Map<string, Source>,
+  entries: readonly JournalEntry[],
+): Promise<void> {
+  const mined = new Set<string>()
+  for (const entry of entries) {
+    if (entry.kind !== 'block') continue
+    for (const hash of (await blockOf(nodeUrl, entry.number))?.transactions ?? []) mined.add(hash)
+  }
+  for (const [hash, source] of sources) {
+    if (source.wasMined) source.isExpected = !mined.has(hash)
   }
 }
 
@@ -180,7 +182,7 @@ async function height(nodeUrl: string): Promise<number> {
   return Number(await call(nodeUrl, 'eth_blockNumber'))
 }
 
-async function hashOf(nodeUrl: string, number: number): Promise<string | undefined> {
-  const params = [`0x${number.toString(16)}`, false]
-  return (await call<{ hash: string } | null>(nodeUrl, 'eth_getBlockByNumber', params))?.hash
+async function blockOf(nodeUrl: string, number: number) {
+  type Block = { hash: string; transactions: string[] } | null
+  return call<Block>(nodeUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
 }

@@ -25,6 +25,8 @@ export type Session = {
   lastChangeMs: number
   lastDumpMs: number
   dumpCostMs: number
+  isDumping: boolean
+  isAbandoned: boolean
   log: Log
   /** Lets go of the files without a dump. */
   abandon(): void
@@ -42,6 +44,9 @@ const checkEveryMs = 1000
 const quietMs = 5000
 const maxJournalBytes = 64 * 1024 * 1024
 const maxJournalBlocks = 2000
+const maxJournalChanges = 10_000
+/** A burst is let through first: each waiting transaction has to be fetched and written again. */
+const maxWaiting = 500
 /** A dump stops the node, so it may take at most this share of the time. */
 const dumpsPerTime = 1 / 20
 /** Measured: about 25 ms for each megabyte of state. */
@@ -59,7 +64,7 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
     session.settings.blockMined()
     for (const hash of block.txs) session.unmined.delete(hash)
   })
-  const timer = setInterval(() => dumpWhenDue(session), checkEveryMs)
+  const timer = setInterval(() => void dumpWhenDue(session), checkEveryMs)
   timer.unref()
   const session: Session = {
     ...start,
@@ -69,7 +74,10 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
     lastChangeMs: now,
     lastDumpMs: now,
     dumpCostMs: sizeOf(start.files.state(start.generation)) * dumpMsPerByte,
+    isDumping: false,
+    isAbandoned: false,
     abandon: () => {
+      session.isAbandoned = true
       clearInterval(timer)
       follower.stop()
       session.journal.close()
@@ -122,18 +130,26 @@ async function poolEntries({ node, unmined }: Session): Promise<JournalEntry[]> 
   return [...(txs.length > 0 ? [{ kind: 'raw', atS, txs } as const] : []), ...sent]
 }
 
-function dumpWhenDue(session: Session): void {
-  const { journal, gate, log } = session
+async function dumpWhenDue(session: Session): Promise<void> {
+  const { journal, gate, log, node } = session
   const now = performance.now()
-  if (now - session.lastDumpMs < session.dumpCostMs / dumpsPerTime) return
-  const isQuiet =
-    journal.changes() > 0 && now - session.lastChangeMs > quietMs && now - session.lastDumpMs > quietMs
-  const isLong = journal.sizeBytes() > maxJournalBytes || journal.blocks() > maxJournalBlocks
-  if (!isQuiet && !isLong) return
-  session.lastDumpMs = now
-  gate
-    .alone(() => dumpSession(session))
-    .catch((error) => log.warn({ error }, 'The state of a local chain was not written'))
+  const sinceDumpMs = now - session.lastDumpMs
+  if (session.isDumping || sinceDumpMs < session.dumpCostMs / dumpsPerTime) return
+  const isQuiet = journal.changes() > 0 && now - session.lastChangeMs > quietMs && sinceDumpMs > quietMs
+  const isLong = journal.blocks() > maxJournalBlocks || journal.changes() > maxJournalChanges
+  const isFull = journal.sizeBytes() > maxJournalBytes
+  if (!isQuiet && !isLong && !isFull) return
+  session.isDumping = true
+  try {
+    const pool = await call<{ pending: string }>(node.url, 'txpool_status')
+    if (isFull || Number(pool.pending) <= maxWaiting) await gate.alone(() => dumpSession(session))
+  } catch (error) {
+    session.lastDumpMs = performance.now()
+    if (session.isAbandoned) return
+    log.warn({ err: error }, 'The state of a local chain was not written')
+  } finally {
+    session.isDumping = false
+  }
 }
 
 const slowDumpMs = 1500
@@ -151,7 +167,7 @@ export async function closeSession(session: Session): Promise<void> {
       if (isDirty() && !isSlow) await dumpSession(session)
     })
   } catch (error) {
-    log.warn({ error }, 'The last state of a local chain was not written; its journal is kept')
+    log.warn({ err: error }, 'The last state of a local chain was not written; its journal is kept')
   } finally {
     session.abandon()
   }

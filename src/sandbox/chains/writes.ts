@@ -27,12 +27,11 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   session.lastChangeMs = performance.now()
   if (session.mining?.automine ?? session.minesAtOnce) await poolMined(session)
   await follower.flush()
-  for (const { method, params } of requests) {
-    // Blocks are recorded as blocks, and snapshots do not outlive the node.
-    if (kindOf(method) !== 'admin' || mining.test(method) || method.endsWith('_snapshot')) continue
-    const list = Array.isArray(params) ? params : []
-    session.journal.append({ kind: 'admin', method, params: list })
-    settings.note(method, list)
+  for (const request of requests) {
+    if (!isJournaled(request)) continue
+    const params = Array.isArray(request.params) ? request.params : []
+    session.journal.append({ kind: 'admin', method: request.method, params })
+    settings.note(request.method, params)
   }
   const reply = await writeTransactions(session, body, requests)
   if (requests.some(setsMining)) await noteMining(session)
@@ -60,6 +59,17 @@ async function poolMined({ node }: Session): Promise<void> {
     height = latest?.result
     await delay(2)
   }
+}
+
+/** Blocks are recorded as blocks, how they are mined as the outcome, and snapshots do not outlive the node. */
+function isJournaled(request: RpcRequest): boolean {
+  const { method } = request
+  return (
+    kindOf(method) === 'admin' &&
+    !mining.test(method) &&
+    !method.endsWith('_snapshot') &&
+    !setsMining(request)
+  )
 }
 
 async function noteMining(session: Session): Promise<void> {
