@@ -23,14 +23,16 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
   ])
   const next = history.baseFeePerGas?.at(-1)
   if (next === undefined) throw new RpcUnreachable('the fee history has no base fee')
-  const level = (index: number, steps: bigint) => {
+  const level = (index: number, floor: bigint) => {
     const rewards = (history.reward ?? []).map((block) => quantity(block[index], 'reward'))
-    const highest = rewards.reduce((most, reward) => (reward > most ? reward : most), 0n)
-    return highest > priorityFloorAtomic * steps ? highest : priorityFloorAtomic * steps
+    return rewards.reduce((most, reward) => (reward > most ? reward : most), floor)
   }
+  // Each level offers more than the one below, also where all recent blocks paid the same.
+  const low = level(0, priorityFloorAtomic)
+  const medium = level(1, low + low / 4n)
   return {
     baseFeeAtomic: quantity(next, 'base fee'),
-    priorityFeeAtomic: { LOW: level(0, 1n), MEDIUM: level(1, 2n), HIGH: level(2, 4n) },
+    priorityFeeAtomic: { LOW: low, MEDIUM: medium, HIGH: level(2, medium + medium / 4n) },
   }
 }
 
