@@ -1,0 +1,47 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Program, startProgram } from './program.ts'
+
+const run = promisify(execFile)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const dataDir = mkdtempSync(join(tmpdir(), 'bezant-examples-'))
+let program: Program
+
+beforeAll(async () => {
+  program = await startProgram({ dataDir, args: ['--ephemeral', '--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
+})
+afterAll(async () => {
+  program?.signal('SIGTERM', 'process')
+  await program?.exited
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+const example = async (name: string) => {
+  const { url, apiKey, entitySecret, chains } = program.answer
+  const env = {
+    ...process.env,
+    BEZANT_URL: url,
+    BEZANT_API_KEY: apiKey,
+    BEZANT_ENTITY_SECRET: entitySecret,
+    BEZANT_RPC_URL: chains.find(({ blockchain }) => blockchain === 'BASE-SEPOLIA')!.rpcUrl,
+  }
+  const { stdout } = await run(process.execPath, [`examples/${name}`], { cwd: root, env, timeout: 50_000 })
+  return stdout
+}
+
+describe('the examples run against the started program', () => {
+  it('developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages', async () => {
+    expect(await example('developer-wallets.mjs')).toMatch(
+      /is COMPLETE in 0x[\s\S]*the payee holds 1\.25 USDC[\s\S]*one to a page/,
+    )
+  })
+
+  it('accept-payment: intent, an on-chain payment from an outside key, the payment in the list', async () => {
+    expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
+  })
+})
