@@ -20,24 +20,40 @@ const coinTransferGas = 21_000n
 /** Decides gas and fee of the waiting transactions of one sender, outside any database transaction. */
 export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly Waiting[]): Promise<Plan[]> {
   const suggestion = await suggestedFees(chain)
-  const kinds = new Map<string, Promise<bigint | Plan>>()
-  const plans = rows.map(async (row): Promise<Plan> => {
+  const kinds = new Map<string, Promise<Estimate>>()
+  const plans = rows.map(async (row): Promise<Plan | undefined> => {
     const fee = feeOf(row, suggestion, chain)
     if (row.gasLimit !== null) return { row, fee, gasLimit: row.gasLimit }
     const kind = row.callData.length === 0 ? row.callTo : `token:${row.callTo}`
     const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
-    const estimate = known ?? estimateOf(chain, row, fee)
-    kinds.set(kind, estimate)
-    const gas = await estimate
-    return typeof gas === 'bigint'
-      ? { row, fee, gasLimit: gas }
-      : 'failure' in gas
-        ? { row, failure: gas.failure }
-        : gas
+    const own = known ?? estimateOf(chain, row)
+    if (!known) kinds.set(kind, own)
+    const shared = await own
+    // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
+    const estimate = known && shared.kind !== 'gas' ? await estimateOf(chain, row) : shared
+    return planOf(row, fee, estimate)
   })
-  const planned = await Promise.all(plans)
+  const planned = (await Promise.all(plans)).filter((plan) => plan !== undefined)
   await refreshFunds(ctx, chain, planned)
   return planned
+}
+
+type Estimate = { kind: 'gas'; gas: bigint } | { kind: 'reverted' | 'unknown'; message: string }
+
+/** How often a node may fail to estimate, for whatever reason of its own, before that is the answer. */
+const triesMax = 10
+const tries = new Map<string, number>()
+
+function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
+  if (estimate.kind === 'unknown') {
+    const tried = (tries.get(row.id) ?? 0) + 1
+    tries.set(row.id, tried)
+    if (tried < triesMax) return undefined
+  }
+  tries.delete(row.id)
+  if (estimate.kind === 'gas') return { row, fee, gasLimit: estimate.gas }
+  const details = `${estimate.message} (fee cap ${fee.maxFeeAtomic} wei)`
+  return { row, failure: { reason: 'ESTIMATION_ERROR', details } }
 }
 
 function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
@@ -46,17 +62,15 @@ function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
   return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
 }
 
-async function estimateOf(chain: Chain, row: Waiting, fee: Fee): Promise<bigint | Plan> {
+async function estimateOf(chain: Chain, row: Waiting): Promise<Estimate> {
   const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const isCoin = row.callData.length === 0
   const estimate = await chain.estimateGas(row.address as `0x${string}`, call)
   if (estimate.kind === 'estimated')
-    return row.callData.length === 0 ? estimate.gas : estimate.gas + firstBalanceGas
+    return { kind: 'gas', gas: isCoin ? estimate.gas : estimate.gas + firstBalanceGas }
   // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
-  if (estimate.kind === 'insufficient-funds' && row.callData.length === 0) return coinTransferGas
-  return {
-    row,
-    failure: { reason: 'ESTIMATION_ERROR', details: `${estimate.message} (fee cap ${fee.maxFeeAtomic} wei)` },
-  }
+  if (estimate.kind === 'insufficient-funds' && isCoin) return { kind: 'gas', gas: coinTransferGas }
+  return { kind: estimate.kind === 'reverted' ? 'reverted' : 'unknown', message: estimate.message }
 }
 
 /** Coins that came without a transfer count too, before anything is refused for the lack of them. */

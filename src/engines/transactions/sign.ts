@@ -8,7 +8,14 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
-import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
+import {
+  insertAttempts,
+  lockNonces,
+  type NewAttempt,
+  type NonceState,
+  nonceState,
+  stillAnswers,
+} from './store/attempts.ts'
 import { markFailed, markQueued, waitingOf, waitingSenders } from './store/transactions.ts'
 
 const batchMax = 400
@@ -23,31 +30,72 @@ type Failure = { entityId: string; id: string; reason: string; details: string }
 export async function signWaiting(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const senders = await waitingSenders(ctx.database, chain.network.blockchain, sendersMax)
   let did = false
-  for (const sender of senders) did = (await signSender(ctx, chain, sender)) || did
+  for (const sender of senders) {
+    try {
+      did = (await signSender(ctx, chain, sender)) || did
+    } catch (error) {
+      // One sender's trouble is not to hold up all others of the chain.
+      ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...sender }, 'signing failed')
+    }
+  }
   return did
 }
 
-async function signSender(
+/** Custody refuses to sign one of these: the grant is gone, or made for another intent. */
+class CannotSign extends Error {
+  readonly ids: readonly string[]
+
+  constructor(cause: unknown, ids: readonly string[]) {
+    super('a transaction cannot be signed', { cause })
+    this.ids = ids
+  }
+}
+
+type Sender = { entityId: string; address: string }
+
+/** Halves a batch that cannot be signed until the one at fault stands alone; that one fails, the others go on. */
+async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<boolean> {
+  const unsignable = new Set<string>()
+  for (let limit = batchMax; ; ) {
+    try {
+      return await signBatch(ctx, chain, sender, limit, unsignable)
+    } catch (error) {
+      if (!(error instanceof CannotSign)) throw error
+      ctx.log.error(
+        { err: error.cause, ...sender, count: error.ids.length },
+        'a transaction cannot be signed',
+      )
+      if (error.ids.length === 1) unsignable.add(error.ids[0]!)
+      limit = Math.max(1, Math.floor(error.ids.length / 2))
+    }
+  }
+}
+
+async function signBatch(
   ctx: EngineCtx,
   chain: Chain,
-  sender: { entityId: string; address: string },
+  sender: Sender,
+  limit: number,
+  unsignable: ReadonlySet<string>,
 ): Promise<boolean> {
   const { blockchain } = chain.network
-  const waiting = await waitingOf(ctx.database, blockchain, sender, batchMax, false)
+  const waiting = await waitingOf(ctx.database, blockchain, sender, limit, false)
   if (waiting.length === 0) return false
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
   const chainNonce = await chain.nonceOf(sender.address as `0x${string}`)
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return false
     const nonces = await nonceState(tx, blockchain, sender.address)
-    const room = Math.min(batchMax, inFlightMax - nonces.open)
+    const room = Math.min(limit, inFlightMax - nonces.open)
     if (room <= 0) return false
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
-    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan)
+    const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
+    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan && !unsignable.has(plan.row.id))
     const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
     const failed = [
-      ...chosen.flatMap(failureOf),
+      ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
+      ...refused.map(lackOfGrant),
       ...(nonces.open === 0 && covered.length === 0 ? uncovered.map(lackOfCoins) : []),
     ]
     await fail(tx, ctx, failed)
@@ -64,6 +112,13 @@ const lackOfCoins = (plan: Ready): Failure => ({
   id: plan.row.id,
   reason: 'INSUFFICIENT_NATIVE_TOKEN',
   details: `the fee of up to ${costOf(plan)} wei is not covered: fund ${plan.row.address} with native coins`,
+})
+
+const lackOfGrant = ({ row }: Plan): Failure => ({
+  entityId: row.entityId,
+  id: row.id,
+  reason: 'INTERNAL_ERROR',
+  details: 'there is no valid grant to sign it with, and it was never signed: ask for it again',
 })
 
 /** Reserves fees in order, as far as the coins reach. The rest waits while others of the sender are under way. */
@@ -136,7 +191,14 @@ async function signAll(
     intent: intentBytes({ blockchain, ...row }),
     digest: chain.digestOf(unsigned[index]!),
   }))
-  const signatures = await signForIntents(ctx.custody, tx, requests)
+  const signatures = await signForIntents(ctx.custody, tx, requests).catch(async (error) => {
+    // A lost connection throws here; what still answers was refused by custody.
+    await stillAnswers(tx)
+    throw new CannotSign(
+      error,
+      plans.map(({ row }) => row.id),
+    )
+  })
   const attempts = plans.map(({ row }, index): NewAttempt => {
     const transaction = unsigned[index]!
     const { raw, hash } = chain.attachSignature(transaction, signatures[index]!)

@@ -24,6 +24,9 @@ export const lockNonces = async (tx: Db, blockchain: string, address: string) =>
     )
   ).got
 
+/** Throws when the connection is lost or the `tx` was aborted. */
+export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)
+
 export type NonceState = {
   /** The nonce after the highest one used. */
   next: number
