@@ -161,7 +161,7 @@ test('Ctrl-C stops everything in order: the state is written, nothing is left ru
   const hash = await send(first.chain.rpcUrl, 0, 0)
   const startedMs = performance.now()
   await first.interrupt()
-  expect(performance.now() - startedMs).toBeLessThan(3000)
+  expect(performance.now() - startedMs).toBeLessThan(15_000)
   expect(isRunning(first.chain.pid)).toBe(false)
   expect(readdirSync(directoryOf(dataDir))).toContain('state-1.json')
   const second = await startVictim({ dataDir })

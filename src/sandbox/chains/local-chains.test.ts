@@ -25,7 +25,7 @@ test('seven chains start at once with official ids, stablecoins and funded accou
   const startedMs = performance.now()
   const log = createLog('error')
   const local = await startLocalChains({ networks: wanted, dataDir: '', ephemeral: true, log })
-  expect(performance.now() - startedMs).toBeLessThan(4000)
+  expect(performance.now() - startedMs).toBeLessThan(30_000)
   expect(local.chains.map(({ blockchain, chainId }) => [blockchain, chainId])).toEqual(
     wanted.map(({ blockchain, chainId }) => [blockchain, chainId]),
   )
@@ -126,7 +126,7 @@ test('a killed process takes its ephemeral nodes along', async () => {
   const victim = await startVictim({ dataDir: '', ephemeral: true })
   expect(isRunning(victim.chain.pid)).toBe(true)
   await victim.kill(false)
-  await until(async () => !isRunning(victim.chain.pid), 3000)
+  await until(async () => !isRunning(victim.chain.pid), 15_000)
 })
 
 test('an ephemeral node that dies comes back empty at the same address', async () => {

@@ -48,7 +48,7 @@ async function expectRecovery(dataDir: string, acknowledged: string[]): Promise<
   await client.end()
   const kept = new Set(rows.map(({ id }) => id))
   expect(acknowledged.filter((id) => !kept.has(id))).toEqual([])
-  expect(startedInMs).toBeLessThan(3000)
+  expect(startedInMs).toBeLessThan(30_000)
   await server.stop()
 }
 
@@ -74,7 +74,7 @@ test('a killed supervisor takes its server down with it', async () => {
   const child = await busyChild(dataDir, 20)
   const name = await clusterName(join(dataDir, 'postgres'))
   await kill(child.process)
-  await until(() => findPids(name).length === 0, 3000)
+  await until(() => findPids(name).length === 0, 15_000)
   await expectRecovery(dataDir, child.acknowledged)
 })
 

