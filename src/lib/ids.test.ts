@@ -25,6 +25,21 @@ describe('ids', () => {
     }
   })
 
+  it('ids sort so also when two pieces of work that began in different milliseconds take turns', () => {
+    const [early, late]: [string[], string[]] = [[], []]
+    for (let turn = 0; turn < 2_000; turn++) {
+      early.push(newId(1_790_000_001_000))
+      late.push(newId(1_790_000_001_001))
+    }
+    expect([...early].sort()).toEqual(early)
+    expect([...late].sort()).toEqual(late)
+  })
+
+  it('ten thousand ids of one millisecond sort as they were made', () => {
+    const ids = Array.from({ length: 10_000 }, () => newId(1_790_000_002_000))
+    expect([...ids].sort()).toEqual(ids)
+  })
+
   it('nameId is the version 5 of RFC 9562', () => {
     expect(nameId(dnsNamespace, 'www.example.com')).toBe('2ed6657d-e927-568b-95e1-2665a8aea6a2')
     fc.assert(

@@ -2,20 +2,24 @@ import { createHash, randomBytes } from 'node:crypto'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-let lastMs = 0
-let sequence = 0
+/** The last count given out for each of the latest milliseconds, in the order they were first used. */
+const counts = new Map<number, number>()
+const millisecondsMax = 1_024
+const countMask = 0x3ff_ffff
 
 /**
- * A UUID version 7 whose first 48 bits are `atMs`, so ids sort as their rows were created.
- * Within one millisecond a process counts upward (RFC 9562, method 1).
+ * A UUID version 7 whose first 48 bits are `atMs`, so ids sort as their rows were created. Within one millisecond a
+ * process counts upward (RFC 9562, method 1, 26 bits), also when work that began in different milliseconds takes turns.
  */
 export function newId(atMs: number): string {
   const bytes = randomBytes(16)
-  sequence = atMs === lastMs ? (sequence + 1) & 0xfff : bytes.readUInt16BE(6) & 0x7ff
-  lastMs = atMs
+  const before = counts.get(atMs)
+  const count = before === undefined ? bytes.readUInt32BE(6) & (countMask >> 1) : (before + 1) & countMask
+  if (before === undefined && counts.size >= millisecondsMax) counts.delete(counts.keys().next().value!)
+  counts.set(atMs, count)
   bytes.writeUIntBE(atMs, 0, 6)
-  bytes.writeUInt16BE(0x7000 | sequence, 6)
-  bytes[8] = (bytes[8]! & 0x3f) | 0x80
+  bytes.writeUInt16BE(0x7000 | (count >> 14), 6)
+  bytes.writeUInt16BE(0x8000 | (count & 0x3fff), 8)
   return hyphenate(bytes.toString('hex'))
 }
 
