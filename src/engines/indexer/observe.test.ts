@@ -1,0 +1,179 @@
+import { encodeDeployData, encodeFunctionData, getContractAddress } from 'viem'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { sql } from '#runtime/db/db'
+import { sandboxEntity } from '#sandbox/credentials'
+import { internalPayerAbi, internalPayerBytecode } from '../../../testing/artifacts/internal-payer.ts'
+import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
+import { bookedBalances, checkBooks } from '../../../testing/books.ts'
+import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import {
+  blockchain,
+  caughtUp,
+  type Indexing,
+  manage,
+  openIndexing,
+  someAddress,
+} from '../../../testing/indexing.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { syncBalances, syncNativeBalance } from './index.ts'
+
+const gas = quantity(1_000_000)
+const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
+const nativeSymbol = baseSepolia.nativeToken.symbol
+let chain: TestChain
+let indexing: Indexing
+let stopChains: () => Promise<void>
+
+beforeAll(async () => {
+  const started = await startTestChains({ blockchains: [blockchain] })
+  stopChains = started.stop
+  chain = started.chains[0]!
+  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
+  indexing.start()
+})
+afterAll(async () => {
+  await checkBooks(indexing.database)
+  await indexing.close()
+  await stopChains()
+})
+
+const managed = async () => {
+  const address = someAddress()
+  await manage(indexing.database, indexing.ctx, [address])
+  return address
+}
+const settled = () => caughtUp(indexing, chain.rpcUrl)
+const owned = async (address: string) => {
+  const all = await bookedBalances(indexing.database, blockchain)
+  return { usdc: all[`${address} USDC`], native: all[`${address} ${nativeSymbol}`] }
+}
+const seen = (txHash: string) =>
+  indexing.database.all(sql`select direction, address, amount::text, log_index as "logIndex"
+    from observed_transfers where tx_hash = ${txHash} order by log_index, direction`)
+const sendAs = async (from: string, call: object) => {
+  await chain.rpc('anvil_impersonateAccount', [from])
+  return chain.rpc<string>('eth_sendTransaction', [{ from, gas, ...call }])
+}
+const transferData = (to: string, amountAtomic: bigint) =>
+  `0xa9059cbb${to.slice(2).padStart(64, '0')}${amountAtomic.toString(16).padStart(64, '0')}`
+const deploy = async (bytecode: `0x${string}`) => {
+  const nonce = Number(await chain.rpc('eth_getTransactionCount', [chain.outsider, 'latest']))
+  await chain.rpc('eth_sendTransaction', [{ from: chain.outsider, data: bytecode, gas: quantity(3_000_000) }])
+  return getContractAddress({ from: chain.outsider, nonce: BigInt(nonce) }).toLowerCase() as `0x${string}`
+}
+
+describe('what a block says', () => {
+  it('is booked for managed addresses: native coins and listed tokens', async () => {
+    const address = await managed()
+    const native = await chain.send(address, 5n)
+    const token = await chain.send(address, 7n, 'USDC')
+    await settled()
+    expect(await owned(address)).toEqual({ usdc: '7', native: '5' })
+    expect(await seen(native)).toEqual([{ direction: 'in', address, amount: '5', logIndex: -1 }])
+    expect(await seen(token)).toMatchObject([{ direction: 'in', address, amount: '7' }])
+  })
+
+  it('is booked on both sides when both are managed, also for a payment to itself', async () => {
+    const [from, to] = [await managed(), await managed()]
+    await chain.send(from, 10n ** 18n)
+    const across = await sendAs(from, { to, value: quantity(4n) })
+    const self = await sendAs(from, { to: from, value: quantity(9n) })
+    await settled()
+    expect(await seen(across)).toMatchObject([{ direction: 'in' }, { direction: 'out' }])
+    expect(await seen(self)).toMatchObject([
+      { direction: 'in', address: from },
+      { direction: 'out', address: from },
+    ])
+    expect((await owned(to)).native).toBe('4')
+    expect((await owned(from)).native).toBe(String(await chain.oracle.balanceOf(from)))
+  })
+
+  it('moves nothing when the transaction failed, except its fee', async () => {
+    const from = await managed()
+    await chain.send(from, 10n ** 18n)
+    const value = await sendAs(from, { to: usdc.address, value: quantity(1_000n) })
+    const token = await sendAs(from, { to: usdc.address, data: transferData(await managed(), 1n) })
+    await settled()
+    expect([await seen(value), await seen(token)]).toEqual([[], []])
+    const outcomes = await indexing.database.all<{ success: boolean; fee: bigint }>(
+      sql`select success, fee from observed_transactions where address = ${from} order by nonce`,
+    )
+    expect(outcomes.map(({ success }) => success)).toEqual([false, false])
+    const fees = outcomes.reduce((sum, { fee }) => sum + fee, 0n)
+    expect(fees).toBeGreaterThan(0n)
+    expect((await owned(from)).native).toBe(String(10n ** 18n - fees))
+    expect((await owned(from)).native).toBe(String(await chain.oracle.balanceOf(from)))
+  })
+
+  it('is not booked for a token that is not listed, nor for a transfer of nothing', async () => {
+    const address = await managed()
+    const fake = await deploy(encodeDeployData({ abi: lyingTokenAbi, bytecode: lyingTokenBytecode }))
+    const data = transferData(address, 1_000_000n) as `0x${string}`
+    await chain.rpc('eth_sendTransaction', [{ from: chain.outsider, to: fake, data, gas }])
+    const nothing = await chain.send(address, 0n, 'USDC')
+    await settled()
+    expect(await chain.oracle.transfers({ to: address, token: fake })).not.toEqual([])
+    expect(await owned(address)).toEqual({ usdc: undefined, native: undefined })
+    expect(await seen(nothing)).toEqual([])
+  })
+})
+
+describe('what leaves no transfer', () => {
+  it('is booked as a difference when somebody asks, and once', async () => {
+    const address = await managed()
+    const owner = { entityId: sandboxEntity.id, address }
+    const payer = await deploy(internalPayerBytecode)
+    const data = encodeFunctionData({
+      abi: internalPayerAbi,
+      functionName: 'pay',
+      args: [address as `0x${string}`],
+    })
+    await chain.rpc('eth_sendTransaction', [
+      { from: chain.outsider, to: payer, data, gas, value: quantity(77n) },
+    ])
+    await settled()
+    expect((await owned(address)).native).toBeUndefined()
+    const [known] = indexing.ctx.chains.list()
+    await Promise.all([1, 2, 3].map(() => syncBalances(indexing.ctx, known!, owner)))
+    expect((await owned(address)).native).toBe('77')
+    await chain.rpc('anvil_setBalance', [address, quantity(50n)])
+    await syncNativeBalance(indexing.ctx, known!, owner)
+    expect((await owned(address)).native).toBe('50')
+    const facts = await indexing.database.all(sql`select e.amount::text from postings p
+      join entries e on e.posting_id = p.id join accounts a on a.id = e.account_id
+      where p.fact like 'difference:%' and a.address = ${address} order by p.id`)
+    expect(facts).toEqual([{ amount: '77' }, { amount: '-27' }])
+  })
+
+  it('goes with its block when that is orphaned, and is found again', async () => {
+    const address = await managed()
+    const owner = { entityId: sandboxEntity.id, address }
+    const [known] = indexing.ctx.chains.list()
+    const before = await chain.snapshot()
+    await chain.send(address, 5n)
+    await chain.rpc('anvil_setBalance', [address, quantity(50n)])
+    await settled()
+    await syncBalances(indexing.ctx, known!, owner)
+    expect((await owned(address)).native).toBe('50')
+    await chain.revert(before)
+    await chain.mine()
+    await settled()
+    expect((await owned(address)).native).toBeUndefined()
+    await chain.rpc('anvil_setBalance', [address, quantity(8n)])
+    await syncBalances(indexing.ctx, known!, owner)
+    expect((await owned(address)).native).toBe('8')
+  })
+
+  it('costs no difference when books and chain agree', async () => {
+    const address = await managed()
+    await chain.send(address, 5n)
+    await chain.send(address, 6n, 'EURC')
+    await settled()
+    const count = () => indexing.database.one<{ n: number }>(sql`select count(*) as n from postings`)
+    const before = await count()
+    const [known] = indexing.ctx.chains.list()
+    await syncBalances(indexing.ctx, known!, { entityId: sandboxEntity.id, address })
+    expect(await count()).toEqual(before)
+  })
+})

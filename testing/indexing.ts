@@ -1,0 +1,135 @@
+import { randomUUID } from 'node:crypto'
+import { openContext } from '#context'
+import { createPlatformKey } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { canonicalHead, startIndexer } from '#engines/indexer/index'
+import { readConfig } from '#runtime/config'
+import { type Connection, type Database, raw, sql } from '#runtime/db/db'
+import { createLog, type Log } from '#runtime/log/log'
+import { sandboxEntity } from '#sandbox/credentials'
+import { bookedBalances, checkBooks } from './books.ts'
+import { until } from './builders.ts'
+import { cloneDatabase } from './database.ts'
+import { rpc } from './json-rpc.ts'
+import { testRootKey } from './template.ts'
+
+export const blockchain = 'BASE-SEPOLIA'
+
+/** An indexer of one chain on a database, without API and other engines: what one worker process is. */
+export type Indexing = {
+  ctx: EngineCtx
+  database: Database
+  connection: Connection
+  start(): void
+  /** Ends when the block under way is done. */
+  stop(): Promise<void>
+  close(): Promise<void>
+}
+
+export type IndexingOptions = {
+  rpcUrl: string
+  /** Default: a database of its own. */
+  connection?: Connection
+  local?: boolean
+  log?: Log
+}
+
+export async function openIndexing(options: IndexingOptions): Promise<Indexing> {
+  const clone = options.connection ? undefined : await cloneDatabase('seeded')
+  const connection = options.connection ?? clone!.connection
+  const { ctx, close } = await openContext({
+    config: readConfig({ databaseConnectionsMax: 8 }, {}),
+    log: options.log ?? createLog('error'),
+    connection,
+    rootKey: testRootKey,
+    nodes: [{ blockchain, rpcUrl: options.rpcUrl, local: options.local ?? true }],
+  })
+  let running: { stop(): Promise<void> } | undefined
+  const stop = async () => {
+    await running?.stop()
+    running = undefined
+  }
+  return {
+    ctx,
+    database: ctx.database,
+    connection,
+    start: () => {
+      running ??= startIndexer(ctx)
+    },
+    stop,
+    close: async () => {
+      await stop()
+      await close()
+      await clone?.drop()
+    },
+  }
+}
+
+/** Addresses that this server manages from now on, all of one key: quick to make, and nobody signs with them here. */
+export async function manage(
+  database: Database,
+  ctx: EngineCtx,
+  addresses: readonly string[],
+): Promise<void> {
+  const entityId = sandboxEntity.id
+  const { keyId } = await createPlatformKey(ctx, { entityId, family: 'evm' })
+  await database.run(sql`insert into managed_addresses
+      (entity_id, blockchain, address, key_id, purpose, owner_id, create_date)
+    select ${entityId}::uuid, ${blockchain}, a, ${keyId}::uuid, 'wallet', gen_random_uuid(), now()
+    from unnest(${addresses.map((address) => address.toLowerCase())}::text[]) a`)
+}
+
+export const someAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
+
+/** Resolves when the newest block that is applied is the newest block of the chain. */
+export async function caughtUp({ database }: Indexing, rpcUrl: string, withinMs = 20_000): Promise<void> {
+  await until(
+    async () => {
+      const head = await canonicalHead(database, blockchain)
+      const there = await rpc<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+      return head?.hash === there.hash
+    },
+    'the indexer reaches the head of the chain',
+    withinMs,
+  )
+}
+
+/** All that is held to be true of the chain: canonical blocks, what moved in them, what was sent, and the books. */
+export async function truthOf(database: Database) {
+  const canonical = sql`exists (select 1 from blocks b where b.blockchain = x.blockchain and b.hash = x.block_hash
+    and b.canonical)`
+  const [blocks, transfers, transactions, balances] = await Promise.all([
+    database.all(sql`select number, hash from blocks where canonical order by number`),
+    database.all(sql`select block_hash, tx_hash, log_index, direction, token_id, from_address, to_address,
+        amount::text, address from observed_transfers x where ${canonical}
+      order by block_number, tx_hash, log_index, direction, address`),
+    database.all(sql`select block_hash, tx_hash, address, nonce, success, fee::text
+      from observed_transactions x where ${canonical} order by block_number, tx_hash, address`),
+    bookedBalances(database, blockchain),
+  ])
+  return { blocks, transfers, transactions, balances }
+}
+
+/**
+ * What an indexer that never saw anything else makes of the chain as it is now. What is compared to it went through
+ * reorgs, restarts and faults, and must be equal.
+ */
+export async function indexAnew(known: Indexing, rpcUrl: string) {
+  const fresh = await openIndexing({ rpcUrl })
+  try {
+    const copied = ['keys', 'managed_addresses']
+    for (const table of copied) {
+      const [{ rows }] = (await known.database.all<{ rows: string }>(
+        sql`select coalesce(json_agg(t), '[]')::text as rows from ${raw(table)} t`,
+      )) as [{ rows: string }]
+      await fresh.database.run(sql`insert into ${raw(table)}
+        select * from json_populate_recordset(null::${raw(table)}, ${rows}::json) on conflict do nothing`)
+    }
+    fresh.start()
+    await caughtUp(fresh, rpcUrl)
+    await checkBooks(fresh.database)
+    return await truthOf(fresh.database)
+  } finally {
+    await fresh.close()
+  }
+}

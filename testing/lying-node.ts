@@ -1,0 +1,66 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** Gives what the client is to read instead of the node's answer; the answer itself to stay honest. */
+// biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
+export type Lie = (method: string, result: any, params: readonly any[]) => unknown
+
+/** A node that has no WebSocket, that can be led to another chain, and whose every answer can be bent. */
+export type LyingNode = {
+  url: string
+  /** How often each method was asked. */
+  asked: Map<string, number>
+  lie(lie: Lie | undefined): void
+  leadTo(rpcUrl: string): void
+  close(): Promise<void>
+}
+
+type Request = { id: number; method: string; params: readonly unknown[] }
+type Answer = { id: number; result?: unknown; error?: unknown }
+
+/** Stands before the node at `rpcUrl` and passes everything on, honestly until told otherwise. */
+export async function openLyingNode(rpcUrl: string): Promise<LyingNode> {
+  let target = rpcUrl
+  let bend: Lie | undefined
+  const asked = new Map<string, number>()
+  const bent = (request: Request, answer: Answer): Answer => {
+    asked.set(request.method, (asked.get(request.method) ?? 0) + 1)
+    if (!bend || answer.error) return answer
+    return { ...answer, result: bend(request.method, structuredClone(answer.result), request.params) }
+  }
+  const pass = async (body: string): Promise<string> => {
+    const headers = { 'content-type': 'application/json' }
+    const response = await fetch(target, { method: 'POST', headers, body })
+    const requests = JSON.parse(body) as Request | Request[]
+    const answers = (await response.json()) as Answer | Answer[]
+    if (!Array.isArray(requests)) return JSON.stringify(bent(requests, answers as Answer))
+    const byId = new Map((answers as Answer[]).map((answer) => [answer.id, answer]))
+    return JSON.stringify(requests.map((request) => bent(request, byId.get(request.id)!)))
+  }
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = []
+    request.on('data', (chunk: Buffer) => chunks.push(chunk))
+    request.on('end', () => {
+      pass(Buffer.concat(chunks).toString('utf8')).then(
+        (text) => response.writeHead(200, { 'content-type': 'application/json' }).end(text),
+        () => response.destroy(),
+      )
+    })
+  })
+  server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    lie: (lie) => {
+      bend = lie
+    },
+    leadTo: (url) => {
+      target = url
+    },
+    close: async () => {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
