@@ -16,7 +16,11 @@ export type AccountName = {
 export const nameKey = (name: AccountName): string =>
   `${name.entityId}:${name.tokenId}:${name.kind}:${name.address}`
 
-/** The ids of the named accounts, made where they are missing. Names are taken in order, so that twins do not deadlock. */
+/**
+ * The ids of the named accounts, made where they are missing, and locked in order until the `tx` ends. The lock comes
+ * before rows that refer to them: were the foreign key's weaker lock taken first and made stronger by the trigger,
+ * PostgreSQL can fail with "new multixact has more than one updating member" under contention.
+ */
 export async function accountIds(
   tx: Db,
   nowMs: number,
@@ -38,7 +42,8 @@ async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<
     select a.id, a.entity_id as "entityId", a.token_id as "tokenId", a.kind, a.blockchain, a.address
     from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map((name) => name.tokenId)}::uuid[],
       ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
-    join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = n.k and a.address = n.d`)
+    join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = n.k and a.address = n.d
+    order by a.entity_id, a.id for no key update of a`)
   return new Map(rows.map((row) => [nameKey(row), row.id]))
 }
 

@@ -89,6 +89,11 @@ export async function holdAgain(
   intents: readonly { entityId: string; intentId: string }[],
 ): Promise<void> {
   if (intents.length === 0) return
+  await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
+      select x.entity_id, x.account_id
+      from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
+      join holds x on x.entity_id = n.e and x.intent_id = n.i)
+    order by a.entity_id, a.id for no key update`)
   await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
     select h.entity_id, gen_random_uuid(), h.account_id, h.intent_id, h.purpose, h.amount, ${formatInstant(nowMs)}

@@ -68,6 +68,10 @@ export async function reverse(tx: Db, nowMs: number, blockchain: string, blockHa
   const entities = open.map((row) => row.entityId)
   const originals = open.map((row) => row.id)
   const ids = open.map(() => newId(nowMs))
+  await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
+      select x.entity_id, x.account_id from unnest(${entities}::uuid[], ${originals}::uuid[]) as n(e, o)
+      join entries x on x.entity_id = n.e and x.posting_id = n.o)
+    order by a.entity_id, a.id for no key update`)
   await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, reverses_id, create_date)
     select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${formatInstant(nowMs)}
     from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
