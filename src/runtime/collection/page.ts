@@ -69,16 +69,21 @@ function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Pr
     anchor &&
     sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (select ${at}, ${id} from ${source.from}
     where ${allOf([source.scope, ...inRange(page, alias), ...source.filters])} and ${id} = ${anchor.cursorId})`
-  const where = allOf([source.scope, source.visible, ...inRange(page, alias), ...source.filters, past])
+  // The cursor is in the range and so bounds this side of it. Said twice, the index is entered at the end of the
+  // range and walked from there to the cursor.
+  const range = past ? [descending ? since(page, alias) : upTo(page, alias)] : inRange(page, alias)
+  const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
   return db.all<Row>(sql`select ${source.columns} from ${source.from} where ${where}
     order by ${at} ${direction}, ${id} ${direction} limit ${page.pageSize + 1}`)
 }
 
-function inRange(page: PageQuery, alias: string): Sql[] {
-  const at = raw(`${alias}.create_date`)
-  const upTo = sql`${at} <= ${formatInstant(page.toMs)}`
-  return page.fromMs === undefined ? [upTo] : [upTo, sql`${at} >= ${formatInstant(page.fromMs)}`]
-}
+const inRange = (page: PageQuery, alias: string) => [upTo(page, alias), since(page, alias)]
+
+const upTo = (page: PageQuery, alias: string): Sql =>
+  sql`${raw(`${alias}.create_date`)} <= ${formatInstant(page.toMs)}`
+
+const since = ({ fromMs }: PageQuery, alias: string): Sql | undefined =>
+  fromMs === undefined ? undefined : sql`${raw(`${alias}.create_date`)} >= ${formatInstant(fromMs)}`
 
 async function cursorState(db: Db, source: Source, page: PageQuery, cursorId: string) {
   const matched = allOf([...inRange(page, source.alias), ...source.filters])
