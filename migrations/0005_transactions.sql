@@ -32,6 +32,8 @@ create table transactions (
   block_hash text,
   block_number bigint,
   log_index integer,
+  -- INBOUND: which transfer of this token to this address within its transaction; a log moves in another block, this does not.
+  ordinal integer,
   network_fee numeric(78, 0),
   first_confirm_date timestamptz(3),
   error_reason text,
@@ -44,7 +46,7 @@ create index transactions_page on transactions (entity_id, create_date, id);
 create index transactions_by_wallet on transactions (entity_id, wallet_id, create_date, id);
 create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_hash is not null;
 -- The same transfer in another block after a reorg is the same transaction.
-create unique index transactions_inbound_once on transactions (entity_id, blockchain, tx_hash, log_index, address)
+create unique index transactions_inbound_once on transactions (entity_id, blockchain, tx_hash, address, token_id, ordinal)
   where transaction_type = 'INBOUND';
 create index transactions_queue on transactions (blockchain, address, create_date, id)
   where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED');
@@ -80,5 +82,8 @@ create table attempts (
 create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce)
   where kind = 'original' and state <> 'rejected';
 create index attempts_by_address on attempts (blockchain, address, nonce);
+-- What a round of signing asks for must not grow with what an address has sent in its life.
+create index attempts_in_flight on attempts (blockchain, address) where state in ('signed', 'sent');
+create index attempts_rejected on attempts (blockchain, address, nonce) where state = 'rejected';
 create index attempts_by_transaction on attempts (entity_id, transaction_id);
 create index attempts_unsent on attempts (blockchain, create_date) where state in ('signed', 'sent');

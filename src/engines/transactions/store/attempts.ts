@@ -91,6 +91,9 @@ export async function claimUnsent(
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 
+/** A sender's answer and the block that holds its bytes meet here: both lock in one order, so neither waits crosswise. */
+const inLockOrder = sql`order by l.address, l.nonce for no key update of l`
+
 export type SendResult = {
   entityId: string
   id: string
@@ -105,9 +108,10 @@ export type SendResult = {
 export async function recordSends(tx: Db, results: readonly SendResult[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`update attempts a
     set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r
-    from unnest(${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
+    from (select n.* from unnest(${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
       ${results.map((row) => row.fencingToken)}::int8[], ${results.map((row) => row.state)}::text[],
       ${results.map((row) => row.againMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
+      join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}) n
     where a.entity_id = n.e and a.id = n.i and a.fencing_token = n.f and a.state in ('signed', 'sent')
     returning a.id`)
   return new Set(rows.map((row) => row.id))
@@ -122,8 +126,10 @@ export const markMined = (
   hashes: readonly { entityId: string; txHash: string }[],
 ) =>
   tx.all<AttemptRef>(sql`update attempts a set state = 'mined'
-    from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-    where a.entity_id = n.e and a.blockchain = ${blockchain} and a.tx_hash = n.h
+    from (select l.entity_id, l.id
+      from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
+      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}) n
+    where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.transaction_id as "transactionId", a.tx_hash as "txHash"`)
 
 /** Their block was orphaned: the same bytes are due to be sent again, at once. */

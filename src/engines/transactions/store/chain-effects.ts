@@ -47,14 +47,14 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
     returning entity_id as "entityId", id`)
 
-export type Received = ObservedTransfer & { decimals: number }
+export type Received = ObservedTransfer & { decimals: number; ordinal: number }
 
 /** Incoming transfers as transactions; the same transfer in another block is the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) =>
   tx.all<Ref>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
-      log_index, first_confirm_date, create_date, update_date)
-    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, array[m], n, h, bh, bn, l, c,
+      log_index, ordinal, first_confirm_date, create_date, update_date)
+    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, array[m], n, h, bh, bn, l, o, c,
       ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
@@ -63,9 +63,10 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) 
       ${rows.map((row) => formatAmount(row.amount, row.decimals))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.blockHash)}::text[],
       ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
-      ${rows.map((row) => row.blockTime)}::timestamptz[]) as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, c)
-    on conflict (entity_id, blockchain, tx_hash, log_index, address) where transaction_type = 'INBOUND'
+      ${rows.map((row) => row.ordinal)}::int4[],
+      ${rows.map((row) => row.blockTime)}::timestamptz[]) as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c)
+    on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
-      first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
+      log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
       update_date = excluded.update_date
     returning entity_id as "entityId", id`)

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { balancesOf } from '#engines/ledger/index'
+import { sql } from '#runtime/db/db'
+import { freshAddress, makeWallet, until, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { findTransaction, type TransactionRow } from './index.ts'
+
+let harness: Harness
+let world: World
+
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+})
+afterAll(() => harness?.close())
+
+const read = async (id: string) => (await findTransaction(harness.database, harness.entityId, id))!
+
+async function reaches(id: string, state: string) {
+  await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`)
+  return read(id)
+}
+
+const inboundOf = async (txHash: string): Promise<TransactionRow[]> => {
+  const { transactions } = await world.call('GET', `/v1/w3s/transactions?txHash=${txHash}&txType=INBOUND`)
+  return transactions
+}
+
+const eventsOf = async (id: string) =>
+  (
+    await harness.database.all<{ type: string }>(
+      sql`select type from events where resource_id = ${id} order by create_date, id`,
+    )
+  ).map(({ type }) => type.replace('transaction.', ''))
+
+describe('an orphaned block', () => {
+  it('sends the same bytes again, and the value moves once', async () => {
+    const wallet = await world.fundedWallet()
+    const to = freshAddress()
+    const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+      idempotencyKey: randomUUID(),
+      entitySecretCiphertext: await harness.sealSecret(),
+      walletId: wallet.id,
+      tokenId: world.usdcId,
+      destinationAddress: to,
+      amounts: ['2.5'],
+      feeLevel: 'MEDIUM',
+    })
+    const before = await reaches(id, 'COMPLETE')
+    await harness.chain().reorg(1)
+    await until(async () => (await eventsOf(id)).filter((type) => type === 'complete').length === 2, 'again')
+    const after = await read(id)
+    expect(after.txHash).toBe(before.txHash)
+    expect(after.blockHash).not.toBe(before.blockHash)
+    expect(after.state).toBe('COMPLETE')
+    await harness
+      .chain()
+      .oracle.checkMovedOnce([{ to, token: harness.chain().tokens.USDC, amountAtomic: 2_500_000n }])
+    const balances = await balancesOf(harness.database, harness.entityId, wallet.blockchain, [wallet.address])
+    const usdc = balances.find((row) => row.tokenId === world.usdcId)
+    expect(usdc).toMatchObject({ postedAtomic: 997_500_000n, heldAtomic: 0n })
+    const attempts = await harness.database.all<{ txHash: string }>(
+      sql`select tx_hash as "txHash" from attempts where transaction_id = ${id}`,
+    )
+    expect(attempts).toHaveLength(1)
+  })
+
+  it('takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
+    const chain = harness.chain()
+    const wallet = await makeWallet(world)
+    const txHash = await chain.send(wallet.address, 3_000_000n, 'USDC')
+    await until(async () => (await inboundOf(txHash))[0]?.state === 'COMPLETE', 'it came in')
+    const [first] = await inboundOf(txHash)
+    const raw = await chain.rpc<string>('eth_getRawTransactionByHash', [txHash])
+    await chain.reorg(1)
+    await until(async () => (await inboundOf(txHash))[0]?.state === 'FAILED', 'it is taken back')
+    expect((await read(first!.id)).errorReason).toBe('FAILED_REORG')
+    // Another payment is in front of it this time, so that its log has another position in the block.
+    await chain.setAutomine(false)
+    const [other] = await chain.rpc<string[]>('eth_accounts')
+    const generous = { maxPriorityFeePerGas: '0x2540be400', maxFeePerGas: '0x174876e800' }
+    const data = `0x095ea7b3${wallet.address.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
+    const ahead = {
+      from: other,
+      to: chain.tokens.USDC,
+      gas: '0x30d40',
+      ...generous,
+      data,
+    }
+    await chain.rpc('eth_sendTransaction', [ahead])
+    await chain.rpc('eth_sendRawTransaction', [raw])
+    await chain.mine()
+    await chain.setAutomine(true)
+    await until(async () => (await read(first!.id)).state === 'COMPLETE', 'it is back')
+    const logs = (await chain.oracle.transfers({ to: wallet.address })).filter(
+      (each) => each.txHash === txHash,
+    )
+    expect(logs.map((log) => log.logIndex)).toEqual([1])
+    expect((await inboundOf(txHash)).map((row) => row.id)).toEqual([first!.id])
+    expect((await read(first!.id)).errorReason).toBeNull()
+  })
+})
