@@ -15,6 +15,13 @@ export const tokenShape = Type.Object({
   createDate: Type.String({ format: 'date-time' }),
 })
 
+/** What an address owns of one token. */
+export const balanceShape = Type.Object({
+  token: tokenShape,
+  amount: Type.String({ description: 'In whole tokens, as a decimal string.' }),
+  updateDate: Type.String({ format: 'date-time' }),
+})
+
 export const showToken = (token: Token) => ({
   id: token.id,
   blockchain: token.blockchain,

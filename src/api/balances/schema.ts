@@ -1,5 +1,5 @@
 import Type from 'typebox'
-import { showToken, tokenShape } from '#api/token-shape'
+import { balanceShape, showToken } from '#api/token-shape'
 import type { TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -10,12 +10,6 @@ export const balancesQuery = Type.Object({
   name: Type.Optional(Type.String({ description: 'The exact name of the token.' })),
   tokenAddress: Type.Optional(Type.String({ description: 'Token addresses, separated by commas.' })),
   standard: Type.Optional(Type.String({ description: 'Such as ERC20.' })),
-})
-
-const balanceShape = Type.Object({
-  token: tokenShape,
-  amount: Type.String({ description: 'In whole tokens, as a decimal string.' }),
-  updateDate: Type.String({ format: 'date-time' }),
 })
 
 export const balancesAnswer = Type.Object({ tokenBalances: Type.Array(balanceShape) })

@@ -1,9 +1,10 @@
 import { listWallets, openSecretOf, requireWallet, updateWallet, walletsMadeWith } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { orderedWalletCollection } from '#runtime/collection/query'
+import { orderedWalletCollection, walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { createWalletsOf } from './create-wallets.ts'
 import { deriveByAddress, deriveById } from './derive-wallet.ts'
+import { listWalletsWithBalances, type WalletsWithBalancesQuery } from './list-wallets-with-balances.ts'
 import {
   createWalletsBody,
   deriveBody,
@@ -15,6 +16,8 @@ import {
   walletParams,
   walletsAnswer,
   walletsQuery,
+  walletsWithBalancesAnswer,
+  walletsWithBalancesQuery,
 } from './schema.ts'
 
 const tag = 'Wallets'
@@ -71,6 +74,20 @@ export const walletEndpoints = [
       const found = await listWallets(ctx.db, ctx.entity.id, query, page)
       return { found, items: found.rows.map(showWallet) }
     },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/w3s/developer/wallets/balances',
+    operationId: 'listWalletsWithBalances',
+    summary: 'List the wallets of a blockchain with what they own',
+    tag,
+    auth: 'apiKey',
+    query: walletsWithBalancesQuery,
+    response: walletsWithBalancesAnswer,
+    collection: { ...walletCollection, items: 'wallets' },
+    errors: ['invalidRequest', 'unauthorized', 'tokenAddressUnsupported', 'cursorNotFound', 'cursorNotUuid'],
+    verb: (ctx: Ctx, { query, page }) =>
+      listWalletsWithBalances(ctx, query as WalletsWithBalancesQuery, page),
   }),
   endpoint({
     method: 'GET',

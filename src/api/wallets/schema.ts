@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { ciphertextField, freeText } from '#api/fields'
+import { balanceShape } from '#api/token-shape'
 import { blockchains } from '#chains/blockchains'
 import type { Wallet } from '#custody/index'
 
@@ -73,6 +74,17 @@ export const walletFilters = {
 }
 
 export const walletsQuery = Type.Object(walletFilters)
+
+export const walletsWithBalancesQuery = Type.Object({
+  ...walletFilters,
+  blockchain: blockchainField,
+  amount__gte: Type.Optional(freeText('At least this much of the named token, else of the native coin.')),
+  tokenAddress: Type.Optional(freeText('A token to show beside the native coin.')),
+})
+
+export const walletsWithBalancesAnswer = Type.Object({
+  wallets: Type.Array(Type.Object({ ...walletProperties, tokenBalances: Type.Array(balanceShape) })),
+})
 
 export const showWallet = (wallet: Wallet) => ({
   id: wallet.id,

@@ -1,6 +1,6 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 
 export type AccountKind = 'address' | 'outside' | 'fees' | 'difference'
 
@@ -75,3 +75,10 @@ export const balancesOf = (db: Db, entityId: string, blockchain: string, address
       a.held as "heldAtomic", a.create_date as "createDate", a.update_date as "updateDate"
     from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.blockchain = ${blockchain}
       and a.address = any(${addresses}::text[])`)
+
+/** Holds for the addresses that own at least `minAtomic` of a token; `address` is a column. */
+export const ownsAtLeast = (entityId: string, tokenId: string, address: Sql, minAtomic: bigint): Sql =>
+  minAtomic === 0n
+    ? sql`true`
+    : sql`exists (select 1 from accounts a where a.entity_id = ${entityId} and a.token_id = ${tokenId}
+        and a.kind = 'address' and a.address = ${address} and a.posted >= ${minAtomic.toString()}::numeric)`

@@ -1,0 +1,86 @@
+import { showToken } from '#api/token-shape'
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import { listWallets, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import {
+  type Balance,
+  balancesOf,
+  ownsAtLeast,
+  type Token,
+  tokenByAddress,
+  tokensOf,
+} from '#engines/ledger/index'
+import { formatAmount, parseAmount } from '#lib/amounts'
+import { invalid } from '#lib/errors'
+import type { PageQuery } from '#runtime/collection/query'
+import { raw } from '#runtime/db/db'
+import type { ListResult } from '#runtime/http/endpoint'
+import { showWallet } from './schema.ts'
+
+export type WalletsWithBalancesQuery = {
+  blockchain: Blockchain
+  address?: string
+  scaCore?: string
+  walletSetId?: string
+  refId?: string
+  amount__gte?: string
+  tokenAddress?: string
+}
+
+/** Wallets of one blockchain with what they own of the native coin and, when it is named, of one token. */
+export async function listWalletsWithBalances(
+  ctx: Ctx,
+  query: WalletsWithBalancesQuery,
+  page: PageQuery,
+): Promise<ListResult> {
+  const { blockchain, amount__gte: amount, tokenAddress, ...filters } = query
+  const native = (await tokensOf(ctx.db, blockchain)).find((token) => token.isNative)
+  const named = tokenAddress === undefined ? undefined : await requireToken(ctx, blockchain, tokenAddress)
+  const compared = named ?? native
+  const minAtomic = amount === undefined ? undefined : requireAmount(amount, compared)
+  const where =
+    minAtomic !== undefined && compared
+      ? ownsAtLeast(ctx.entity.id, compared.id, raw('w.address'), minAtomic)
+      : undefined
+  const found = await listWallets(ctx.db, ctx.entity.id, { ...filters, blockchain, where }, page)
+  const addresses = found.rows.map((wallet) => wallet.address)
+  const balances = await balancesOf(ctx.db, ctx.entity.id, blockchain, addresses)
+  const tokens = [native, named].filter((token): token is Token => token !== undefined)
+  return {
+    found,
+    items: found.rows.map((wallet) => ({
+      ...showWallet(wallet),
+      tokenBalances: tokens.map((token) => show(wallet, token, balances)),
+    })),
+  }
+}
+
+/** A token that the wallet never held is shown as zero. */
+function show(wallet: Wallet, token: Token, balances: readonly Balance[]) {
+  const balance = balances.find((row) => row.address === wallet.address && row.tokenId === token.id)
+  return {
+    token: showToken(token),
+    amount: formatAmount(balance?.postedAtomic ?? 0n, token.decimals),
+    updateDate: balance?.updateDate ?? wallet.updateDate,
+  }
+}
+
+async function requireToken(ctx: Ctx, blockchain: Blockchain, text: string): Promise<Token> {
+  const address = parseAddress(blockchain, text)
+  const token = address === undefined ? undefined : await tokenByAddress(ctx.db, blockchain, address)
+  if (token) return token
+  throw invalid('tokenAddress', 'is not a listed token of the blockchain', text, 'tokenAddressUnsupported')
+}
+
+function requireAmount(text: string, token: Token | undefined): bigint {
+  const atomic = parseAmount(text, token?.decimals ?? 18)
+  if (typeof atomic === 'bigint') return atomic
+  throw invalid(
+    'amount__gte',
+    'must be a decimal number with no more digits than the token has',
+    text,
+    'invalidRequest',
+    'number_format',
+  )
+}
