@@ -40,7 +40,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   const chains = createChains(nodes)
   await seedTokens(
     database,
-    nodes.map((node) => node.network),
+    chains.list().map((chain) => chain.network),
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log }
