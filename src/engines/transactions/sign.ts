@@ -20,8 +20,9 @@ import { markFailed, markQueued, waitingOf, waitingSenders } from './store/trans
 
 const batchMax = 400
 const sendersMax = 100
-/** Signed or sent and not in a block, per address: more would fall out of the nodes' pools. */
+/** Signed or sent and not in a block, per address: more would fall out of the nodes' pools. A local node takes them all. */
 const inFlightMax = 1_000
+const inFlightLocalMax = 4_000
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 type Failure = { entityId: string; id: string; reason: string; details: string }
@@ -86,7 +87,7 @@ async function signBatch(
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return false
     const nonces = await nonceState(tx, blockchain, sender.address)
-    const room = Math.min(limit, inFlightMax - nonces.open)
+    const room = Math.min(limit, (chain.local ? inFlightLocalMax : inFlightMax) - nonces.open)
     if (room <= 0) return false
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
