@@ -13,7 +13,8 @@ const {
   BEZANT_RPC_URL,
   BEZANT_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
 } = process.env
-if (!BEZANT_RPC_URL) throw new Error('set BEZANT_RPC_URL to the address of BASE-SEPOLIA that the sandbox printed')
+if (!BEZANT_RPC_URL)
+  throw new Error('set BEZANT_RPC_URL to the address of BASE-SEPOLIA that the sandbox printed')
 
 const circle = new Circle(BEZANT_API_KEY, BEZANT_URL)
 
@@ -65,7 +66,8 @@ async function drip(body) {
     headers: { authorization: `Bearer ${BEZANT_API_KEY}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
-  if (response.status !== 204) throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
+  if (response.status !== 204)
+    throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
 }
 
 async function waitFor(what, read) {

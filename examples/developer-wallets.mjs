@@ -19,12 +19,23 @@ const client = initiateDeveloperControlledWalletsClient({
 
 const { walletSet } = (await client.createWalletSet({ name: 'Example' })).data
 const { wallets } = (
-  await client.createWallets({ walletSetId: walletSet.id, blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'], count: 2 })
+  await client.createWallets({
+    walletSetId: walletSet.id,
+    blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'],
+    count: 2,
+  })
 ).data
 const [payer, payee] = wallets.filter((wallet) => wallet.blockchain === 'BASE-SEPOLIA')
-console.log(`wallet set ${walletSet.id}: ${wallets.map((wallet) => `${wallet.blockchain} ${wallet.address}`).join(', ')}`)
+console.log(
+  `wallet set ${walletSet.id}: ${wallets.map((wallet) => `${wallet.blockchain} ${wallet.address}`).join(', ')}`,
+)
 
-await client.requestTestnetTokens({ address: payer.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true })
+await client.requestTestnetTokens({
+  address: payer.address,
+  blockchain: 'BASE-SEPOLIA',
+  native: true,
+  usdc: true,
+})
 const usdc = await waitFor('the faucet', async () => {
   const { tokenBalances } = (await client.getWalletTokenBalance({ id: payer.id })).data
   return tokenBalances.find((balance) => balance.token.symbol === 'USDC' && Number(balance.amount) >= 20)

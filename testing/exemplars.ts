@@ -138,6 +138,7 @@ export const exemplars: Record<string, Exemplar> = {
       body: { address: freshAddress(), blockchain: blockchainOf(world), native: true, usdc: true },
     }),
   },
+  'GET /ping': { request: async () => ({}) },
   'GET /v1/configuration': nothing,
   'POST /v1/paymentIntents': {
     request: async () => ({
