@@ -43,6 +43,10 @@ create table transactions (
   primary key (entity_id, id)
 );
 create index transactions_page on transactions (entity_id, create_date, id);
+create index transactions_by_blockchain on transactions (entity_id, blockchain, create_date, id);
+create index transactions_by_destination on transactions (entity_id, destination_address, create_date, id);
+-- Whoever asks for a state asks for what is under way or went wrong; nearly all rows are complete.
+create index transactions_by_state on transactions (entity_id, state, create_date, id) where state <> 'COMPLETE';
 create index transactions_by_wallet on transactions (entity_id, wallet_id, create_date, id);
 create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_hash is not null;
 -- The same transfer in another block after a reorg is the same transaction.
@@ -61,7 +65,7 @@ create table attempts (
   blockchain text not null,
   address text not null,
   nonce bigint not null check (nonce >= 0),
-  kind text not null check (kind in ('original', 'bump', 'cancel')),
+  kind text not null check (kind in ('original', 'bump', 'cancel', 'filler')),
   tx_hash text not null,
   raw_transaction bytea not null,
   gas_limit numeric(78, 0) not null,
@@ -75,12 +79,14 @@ create table attempts (
   last_error text,
   create_date timestamptz(3) not null,
   primary key (entity_id, id),
-  unique (entity_id, blockchain, tx_hash),
   foreign key (entity_id, transaction_id) references transactions (entity_id, id)
 );
 -- A nonce is used once, unless the node refused the bytes for certain and before its pool.
 create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce)
-  where kind = 'original' and state <> 'rejected';
+  where kind in ('original', 'filler') and state <> 'rejected';
+-- The same request again, on the nonce that its refused bytes left, gives the same bytes.
+create unique index attempts_hash_once on attempts (entity_id, blockchain, tx_hash) where state <> 'rejected';
+create index attempts_by_hash on attempts (entity_id, blockchain, tx_hash);
 create index attempts_by_address on attempts (blockchain, address, nonce);
 -- What a round of signing asks for must not grow with what an address has sent in its life.
 create index attempts_in_flight on attempts (blockchain, address) where state in ('signed', 'sent');
