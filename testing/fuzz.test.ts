@@ -9,7 +9,7 @@ import { compileResponse } from '#runtime/http/validate'
 import { type World, worldOf } from './builders.ts'
 import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { brokenBodies, nearObject, type Vocabulary } from './requests.ts'
+import { brokenBodies, nearObject, spoiledOneByOne, type Vocabulary } from './requests.ts'
 import { fingerprintOfTables, ownedIds } from './tables.ts'
 import type { HttpAnswer, HttpOptions } from './tenant.ts'
 
@@ -112,6 +112,29 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
       interruptAfterTimeLimit: 30_000 + numRuns * 50,
       ...(process.env['FUZZ_SEED'] ? {} : { endOnFailure: false }),
     })
+  })
+
+  it('bears every hostile value in every field', async () => {
+    const example = await exemplars[name]?.request(world)
+    const parts = { params: endpoint.params, query: querySchema(endpoint), body: bodySchema(endpoint) }
+    const requests: Generated[] = []
+    for (const [part, schema] of Object.entries(parts) as [keyof typeof parts, typeof endpoint.body][]) {
+      if (!schema) continue
+      const like = { params: {}, query: {}, body: {}, ...example }
+      for (const { path, object } of spoiledOneByOne(like[part], Object.keys(schema.properties)))
+        requests.push({
+          ...like,
+          [part]: object,
+          fresh: !/^(idempotencyKey|entitySecretCiphertext)$/.test(path),
+        })
+    }
+    const work = async () => {
+      for (let next = requests.pop(); next; next = requests.pop()) {
+        const { path, options } = await finished(endpoint, next, world)
+        judge(await world.tenant.http(endpoint.method, path, options), { path, ...options })
+      }
+    }
+    await Promise.all(Array.from({ length: 8 }, work))
   })
 
   it('bears bodies that are no JSON object', async () => {

@@ -192,6 +192,32 @@ function changed(valid: Record<string, unknown>, changes: [string, Change][]): R
   return object
 }
 
+/** The object with one member at a time replaced by one hostile value: those it has, at any depth, and those it may have. */
+export function* spoiledOneByOne(
+  example: Record<string, unknown>,
+  names: readonly string[],
+): Generator<{ path: string; object: Record<string, unknown> }> {
+  const paths = [...new Set([...pathsIn(example), ...names])]
+  for (const path of paths) {
+    for (const value of [...hostileTexts, ...hostileValues])
+      yield { path, object: replaced(example, path, value) }
+  }
+}
+
+function pathsIn(value: unknown, at = ''): string[] {
+  if (typeof value !== 'object' || value === null) return at === '' ? [] : [at]
+  return Object.entries(value).flatMap(([key, member]) => pathsIn(member, at === '' ? key : `${at}.${key}`))
+}
+
+function replaced(example: Record<string, unknown>, path: string, value: unknown): Record<string, unknown> {
+  const copy = structuredClone(example)
+  const steps = path.split('.')
+  let parent = copy as Record<string, unknown>
+  for (const step of steps.slice(0, -1)) parent = parent[step] as Record<string, unknown>
+  parent[steps.at(-1)!] = value
+  return copy
+}
+
 /** Bytes that are no JSON object, or hardly. */
 export const brokenBodies: readonly string[] = [
   '',
