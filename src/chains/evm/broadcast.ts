@@ -3,14 +3,14 @@ import type { BroadcastOutcome, RefusalReason } from '../chain.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 /** The pool has these very bytes: as good as accepted. Clients word it in their own ways. */
-const knownPattern = /already known|already imported|known transaction|already exists|alreadyknown/i
+const knownPattern = /already known|already imported|\bknown transaction|already exists|alreadyknown/i
 
 /** Refusals that are certain and come before the pool. Everything else is "maybe sent". */
 const refusals: [RegExp, RefusalReason][] = [
-  [/nonce too low|invalid nonce.*expected|nonce is too low/i, 'nonce-too-low'],
+  [/nonce too low|nonce is too low|oldnonce/i, 'nonce-too-low'],
   [/replacement transaction underpriced|replacement.*underpriced/i, 'replacement-underpriced'],
   [/insufficient funds|insufficient balance/i, 'insufficient-funds'],
-  [/intrinsic gas too low|exceeds block gas limit|gas limit (too )?high/i, 'gas-limit'],
+  [/intrinsic gas too (low|high)|exceeds block gas limit|gas limit (too )?high/i, 'gas-limit'],
   [/underpriced|max fee per gas less than block base fee|fee too low/i, 'underpriced'],
   [/invalid sender|invalid signature|invalid chain id|rlp|malformed|failed to decode/i, 'invalid'],
 ]

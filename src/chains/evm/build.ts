@@ -33,7 +33,8 @@ export function attachSignature(network: Network, transaction: UnsignedTransacti
   const raw = serializeTransaction(requestOf(network, transaction), {
     r: `0x${r.toString('hex')}`,
     s: `0x${s.toString('hex')}`,
-    yParity: recovery,
+    // Older transactions carry 27 or 28, into which the serialiser works the chain id (EIP-155).
+    ...(network.eip1559 ? { yParity: recovery } : { v: BigInt(27 + recovery) }),
   }) as Hex
   return { raw, hash: keccak256(raw) }
 }
