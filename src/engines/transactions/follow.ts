@@ -10,7 +10,7 @@ import {
 import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { markMined, reviveAttempts } from './store/attempts.ts'
+import { type AttemptRef, markMined, reviveAttempts } from './store/attempts.ts'
 import { completeUpTo, failInbound, markInBlock, returnToSent, upsertInbound } from './store/chain-effects.ts'
 import type { Ref } from './store/transactions.ts'
 
@@ -30,11 +30,18 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
   const mined = await markMined(tx, blockchain, seen)
   const nowMs = ctx.clock.nowMs()
-  const rows = mined.map(({ entityId, transactionId, txHash }) => ({
-    entityId,
-    id: transactionId,
-    seen: byHash.get(`${entityId}:${txHash}`)!,
-  }))
+  const rows = mined
+    .filter(({ kind }) => kind === 'original')
+    .map(({ entityId, transactionId, txHash }) => ({
+      entityId,
+      id: transactionId,
+      seen: byHash.get(`${entityId}:${txHash}`)!,
+    }))
+  await resolveHolds(
+    tx,
+    nowMs,
+    fillersOf(mined).map((intent) => ({ ...intent, outcome: 'posted' })),
+  )
   const changed = await markInBlock(tx, nowMs, rows)
   await resolveHolds(
     tx,
@@ -67,6 +74,10 @@ async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }:
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
 }
 
+/** A filler holds its fee in its own name. */
+const fillersOf = (attempts: readonly AttemptRef[]) =>
+  attempts.flatMap(({ entityId, id, kind }) => (kind === 'filler' ? [{ entityId, intentId: id }] : []))
+
 /** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
 function numbered(received: readonly ObservedTransfer[]): (ObservedTransfer & { ordinal: number })[] {
   const counts = new Map<string, number>()
@@ -98,13 +109,13 @@ async function completeFinal(
 /** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */
 async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
+  const seen = await observedTransactionsOf(tx, blockchain, blockHash)
+  const revived = await reviveAttempts(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
-  await reviveAttempts(tx, sent)
-  await holdAgain(
-    tx,
-    nowMs,
-    sent.map(({ entityId, id }) => ({ entityId, intentId: id })),
-  )
+  await holdAgain(tx, nowMs, [
+    ...sent.map(({ entityId, id }) => ({ entityId, intentId: id })),
+    ...fillersOf(revived),
+  ])
   await note(ctx, tx, sent, 'SENT')
   await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')
 }

@@ -8,6 +8,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
+import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
@@ -58,7 +59,8 @@ function chainLoop(ctx: EngineCtx, chain: Chain) {
   // Sending does not wait for signing, so that one slow node call does not hold up the other.
   const sending = repeat(() => sendSigned(ctx, chain), onError)
   const signing = repeat(async () => {
-    const did = await signWaiting(ctx, chain)
+    const signed = await signWaiting(ctx, chain)
+    const did = (await fillGaps(ctx, chain)) || signed
     if (did) sending.wake()
     return did
   }, onError)

@@ -2,7 +2,7 @@ import type { BroadcastOutcome, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
-import { fail } from './sign.ts'
+import { fail } from './fail.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
 import { enterState } from './store/transactions.ts'
 
@@ -39,7 +39,7 @@ async function record(
       .map((attempt, index) => ({ attempt, result: results[index]! }))
       .filter(({ attempt }) => written.has(attempt.id))
     const taken = mine
-      .filter(({ result }) => result.state === 'sent')
+      .filter(({ attempt, result }) => result.state === 'sent' && attempt.kind === 'original')
       .map(({ attempt }) => ({ entityId: attempt.entityId, id: attempt.transactionId }))
     const nowMs = ctx.clock.nowMs()
     const entered = taken.length > 0 ? await enterState(tx, nowMs, 'SENT', taken) : []
@@ -77,7 +77,9 @@ function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): Se
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resendMs)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
-  const certain = outcome.reason === 'invalid' || outcome.reason === 'gas-limit'
+  const named = outcome.reason === 'invalid' || outcome.reason === 'gas-limit'
+  // A filler is not given up: nothing else would come to its nonce.
+  const certain = named && attempt.kind === 'original'
   if (certain && attempt.state === 'signed' && attempt.broadcastCount === 1) {
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message }
   }

@@ -1,11 +1,12 @@
 import type { Chain, UnsignedTransaction } from '#chains/chain'
-import { eraseGrants, signForIntents } from '#custody/index'
+import { signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForHold, nativeToken, placeHolds, resolveHolds } from '#engines/ledger/index'
+import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { type Failure, fail } from './fail.ts'
 import { intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import {
@@ -16,7 +17,7 @@ import {
   nonceState,
   stillAnswers,
 } from './store/attempts.ts'
-import { markFailed, markQueued, waitingOf, waitingSenders } from './store/transactions.ts'
+import { markQueued, waitingOf, waitingSenders } from './store/transactions.ts'
 
 const batchMax = 400
 const sendersMax = 100
@@ -25,7 +26,6 @@ const inFlightMax = 1_000
 const inFlightLocalMax = 4_000
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
-type Failure = { entityId: string; id: string; reason: string; details: string }
 
 /** One round over everybody who waits for a signature. True when something was done. */
 export async function signWaiting(ctx: EngineCtx, chain: Chain): Promise<boolean> {
@@ -146,31 +146,6 @@ async function coverFees(tx: Db, ctx: EngineCtx, chain: Chain, ready: readonly R
   return { covered, uncovered: ready.slice(covered.length, covered.length + 1) }
 }
 
-/** Ends intents of which nothing was ever sent: what they held is free again and their grants are gone. */
-export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
-  if (failed.length === 0) return
-  const nowMs = ctx.clock.nowMs()
-  const intents = failed.map(({ entityId, id }) => ({ entityId, intentId: id }))
-  await markFailed(tx, nowMs, failed)
-  await resolveHolds(
-    tx,
-    nowMs,
-    intents.map((intent) => ({ ...intent, outcome: 'voided' })),
-  )
-  await eraseGrants(tx, intents)
-  await recordChanges(
-    tx,
-    nowMs,
-    failed.map(({ entityId, id, reason }) => ({
-      entityId,
-      actor: 'transactions',
-      type: 'transaction.failed',
-      resourceId: id,
-      data: { state: 'FAILED', reason },
-    })),
-  )
-}
-
 /** Gives out nonces by inserting the attempts that use them, with the bytes that will be sent: nothing leaves before this commits. */
 async function signAll(
   tx: Db,
@@ -212,6 +187,7 @@ async function signAll(
       blockchain,
       address,
       nonce,
+      kind: 'original',
       txHash: hash,
       raw: bytesOf(raw),
       gasLimit,

@@ -9,6 +9,8 @@ export type NewAttempt = {
   blockchain: string
   address: string
   nonce: number
+  /** `filler`: moves nothing, and uses a nonce that refused bytes left below others that wait for it. */
+  kind: 'original' | 'filler'
   txHash: string
   raw: Buffer
   gasLimit: bigint
@@ -51,19 +53,21 @@ export async function nonceState(tx: Db, blockchain: string, address: string): P
 export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAttempt[]): Promise<void> {
   await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, tx_hash,
       raw_transaction, gas_limit, max_fee, priority_fee, state, create_date)
-    select e, i, t, b, a, n, 'original', h, r, g, m, p, 'signed', ${formatInstant(nowMs)}
+    select e, i, t, b, a, n, k, h, r, g, m, p, 'signed', ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.nonce)}::int8[],
+      ${rows.map((row) => row.kind)}::text[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.raw)}::bytea[],
       ${rows.map((row) => row.gasLimit.toString())}::numeric[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
-      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[]) as row(e, i, t, b, a, n, h, r, g, m, p)`)
+      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[]) as row(e, i, t, b, a, n, k, h, r, g, m, p)`)
 }
 
 export type Claimed = {
   entityId: string
   id: string
   transactionId: string
+  kind: NewAttempt['kind']
   txHash: string
   raw: Buffer
   fencingToken: number
@@ -85,7 +89,7 @@ export async function claimUnsent(
       where blockchain = ${blockchain} and state in ('signed', 'sent') and (lease_until is null or lease_until < now())
       order by address, nonce limit ${limit} for update skip locked) due
     where a.entity_id = due.entity_id and a.id = due.id
-    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.tx_hash as "txHash",
+    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash",
       a.raw_transaction as raw, a.fencing_token as "fencingToken", a.broadcast_count as "broadcastCount", a.state,
       a.address, a.nonce`)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
@@ -117,7 +121,13 @@ export async function recordSends(tx: Db, results: readonly SendResult[]): Promi
   return new Set(rows.map((row) => row.id))
 }
 
-export type AttemptRef = { entityId: string; transactionId: string; txHash: string }
+export type AttemptRef = {
+  entityId: string
+  id: string
+  transactionId: string
+  kind: NewAttempt['kind']
+  txHash: string
+}
 
 /** The attempts behind these hashes; they are marked as mined. */
 export const markMined = (
@@ -128,12 +138,35 @@ export const markMined = (
   tx.all<AttemptRef>(sql`update attempts a set state = 'mined'
     from (select l.entity_id, l.id
       from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}) n
+      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h
+        and (l.state <> 'rejected' or not exists (select 1 from attempts o where o.entity_id = l.entity_id
+          and o.blockchain = l.blockchain and o.tx_hash = l.tx_hash and o.state <> 'rejected'))
+      ${inLockOrder}) n
     where a.entity_id = n.entity_id and a.id = n.id
-    returning a.entity_id as "entityId", a.transaction_id as "transactionId", a.tx_hash as "txHash"`)
+    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
 /** Their block was orphaned: the same bytes are due to be sent again, at once. */
-export const reviveAttempts = (tx: Db, transactions: readonly { entityId: string; id: string }[]) =>
-  tx.run(sql`update attempts a set state = 'signed', lease_until = null
-    from unnest(${transactions.map((row) => row.entityId)}::uuid[], ${transactions.map((row) => row.id)}::uuid[]) as n(e, i)
-    where a.entity_id = n.e and a.transaction_id = n.i and a.state = 'mined'`)
+export const reviveAttempts = (
+  tx: Db,
+  blockchain: string,
+  hashes: readonly { entityId: string; txHash: string }[],
+) =>
+  tx.all<AttemptRef>(sql`update attempts a set state = 'signed', lease_until = null
+    from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
+    where a.entity_id = n.e and a.blockchain = ${blockchain} and a.tx_hash = n.h and a.state = 'mined'
+    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
+
+/** A nonce that nobody uses, and the transaction right above it that cannot be in a block before it is used. */
+export type Gap = { address: string; nonce: number; entityId: string; transactionId: string }
+
+export const gapsOf = (db: Db, blockchain: string, limit: number) =>
+  db.all<Gap>(sql`select distinct on (r.address, r.nonce) r.address, r.nonce, l.entity_id as "entityId",
+      l.transaction_id as "transactionId"
+    from attempts r
+    join lateral (select a.entity_id, a.transaction_id from attempts a where a.blockchain = r.blockchain
+      and a.address = r.address and a.nonce > r.nonce and a.state in ('signed', 'sent') and a.kind = 'original'
+      order by a.nonce limit 1) l on true
+    where r.blockchain = ${blockchain} and r.state = 'rejected'
+      and not exists (select 1 from attempts u where u.blockchain = r.blockchain and u.address = r.address
+        and u.nonce = r.nonce and u.state <> 'rejected')
+    order by r.address, r.nonce limit ${limit}`)

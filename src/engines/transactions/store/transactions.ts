@@ -166,6 +166,12 @@ export const waitingOf = (
       and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
+/** What a transaction does, as its grant is bound to it. */
+export const intentOf = (db: Db, entityId: string, id: string) =>
+  db.one<Waiting>(
+    sql`select ${waitingColumns} from transactions where entity_id = ${entityId} and id = ${id}`,
+  )
+
 export type Ref = { entityId: string; id: string }
 
 /** Signed and durable: they carry their hash from here on. */

@@ -1,0 +1,33 @@
+import { eraseGrants } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { resolveHolds } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { markFailed } from './store/transactions.ts'
+
+export type Failure = { entityId: string; id: string; reason: string; details: string }
+
+/** Ends intents of which nothing was ever sent: what they held is free again and their grants are gone. */
+export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
+  if (failed.length === 0) return
+  const nowMs = ctx.clock.nowMs()
+  const intents = failed.map(({ entityId, id }) => ({ entityId, intentId: id }))
+  await markFailed(tx, nowMs, failed)
+  await resolveHolds(
+    tx,
+    nowMs,
+    intents.map((intent) => ({ ...intent, outcome: 'voided' })),
+  )
+  await eraseGrants(tx, intents)
+  await recordChanges(
+    tx,
+    nowMs,
+    failed.map(({ entityId, id, reason }) => ({
+      entityId,
+      actor: 'transactions',
+      type: 'transaction.failed',
+      resourceId: id,
+      data: { state: 'FAILED', reason },
+    })),
+  )
+}

@@ -1,0 +1,91 @@
+import type { Chain, UnsignedTransaction } from '#chains/chain'
+import { signForIntents } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
+import { bytesOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { feeAt, suggestedFees } from './fees.ts'
+import { intentBytes } from './intent.ts'
+import { type Gap, gapsOf, insertAttempts, lockNonces, nonceState } from './store/attempts.ts'
+import { intentOf } from './store/transactions.ts'
+
+const gapsMax = 20
+
+/**
+ * Uses nonces that certainly refused bytes left below others: those would wait in the node for ever. Whoever waits for a
+ * nonce takes them first; what is left is used by a transaction that moves nothing, signed under the grant of the
+ * transfer that waits behind it. True when something was signed.
+ */
+export async function fillGaps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  let did = false
+  for (const gap of await gapsOf(ctx.database, chain.network.blockchain, gapsMax)) {
+    try {
+      did = (await fillGap(ctx, chain, gap)) || did
+    } catch (error) {
+      ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
+    }
+  }
+  return did
+}
+
+async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean> {
+  const address = gap.address as `0x${string}`
+  const { blockchain } = chain.network
+  const call = { to: address, valueAtomic: 0n, data: '0x' as const }
+  const [suggestion, estimate, chainNonce] = await Promise.all([
+    suggestedFees(chain),
+    chain.estimateGas(address, call),
+    chain.nonceOf(address),
+  ])
+  if (estimate.kind !== 'estimated') throw new Error(`a filler cannot be estimated: ${estimate.message}`)
+  // Used by somebody else with this key: the blocks tell about that.
+  if (chainNonce > gap.nonce) return false
+  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(suggestion, 'HIGH')
+  const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
+  return ctx.database.tx(async (tx) => {
+    if (!(await lockNonces(tx, blockchain, gap.address))) return false
+    if (!(await nonceState(tx, blockchain, gap.address)).free.includes(gap.nonce)) return false
+    const id = newId(ctx.clock.nowMs())
+    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return false
+    await signFiller(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
+    return true
+  })
+}
+
+async function holdFee(
+  tx: Db,
+  ctx: EngineCtx,
+  blockchain: string,
+  gap: Gap,
+  id: string,
+  amountAtomic: bigint,
+) {
+  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const account = { entityId: gap.entityId, blockchain, tokenId, address: gap.address }
+  const nowMs = ctx.clock.nowMs()
+  if ((await availableForHold(tx, nowMs, account)) < amountAtomic) return false
+  await placeHolds(tx, nowMs, [{ ...account, intentId: id, purpose: 'fee', amountAtomic }])
+  return true
+}
+
+async function signFiller(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  { entityId, transactionId, address, nonce }: Gap,
+  id: string,
+  unsigned: UnsignedTransaction,
+): Promise<void> {
+  const { blockchain } = chain.network
+  const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
+  const digest = chain.digestOf(unsigned)
+  const [signature] = await signForIntents(ctx.custody, tx, [
+    { entityId, intentId: transactionId, intent, digest },
+  ])
+  const { raw, hash } = chain.attachSignature(unsigned, signature!)
+  const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
+  const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  const kept = { entityId, id, transactionId, blockchain, address, nonce, txHash: hash, raw: bytesOf(raw) }
+  await insertAttempts(tx, ctx.clock.nowMs(), [{ ...kept, ...fees, kind: 'filler' }])
+}

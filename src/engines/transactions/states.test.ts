@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { insertEntity } from '#runtime/auth/store'
+import { sql } from '#runtime/db/db'
+import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { mayEnter, type State, states } from './states.ts'
+import { enterState } from './store/transactions.ts'
+
+describe('the arrows between states', () => {
+  it('start at INITIATED, leave no refused or cancelled one, and reach every state', () => {
+    const reached = new Set<State>(['INITIATED'])
+    for (const from of reached) for (const to of states) if (mayEnter(from, to)) reached.add(to)
+    expect(reached).toEqual(new Set(states))
+    for (const to of states) {
+      expect(mayEnter(to, to) && to !== 'FAILED').toBe(false)
+      expect(mayEnter(to, 'INITIATED')).toBe(false)
+      expect(mayEnter('DENIED', to) || mayEnter('CANCELLED', to)).toBe(false)
+    }
+  })
+
+  it('are complete only through a block, and in a block only what was signed', () => {
+    for (const from of states) expect(mayEnter(from, 'COMPLETE')).toBe(from === 'CONFIRMED')
+    for (const from of ['INITIATED', 'CLEARED'] as const) {
+      expect(mayEnter(from, 'SENT')).toBe(false)
+      expect(mayEnter(from, 'CONFIRMED')).toBe(false)
+    }
+  })
+
+  it('lead back from every state but the refused ones to an end', () => {
+    const ends: readonly State[] = ['COMPLETE', 'FAILED', 'DENIED', 'CANCELLED']
+    for (const from of states) {
+      const reached = new Set<State>([from])
+      for (const at of reached) for (const to of states) if (mayEnter(at, to)) reached.add(to)
+      expect(ends.some((end) => reached.has(end))).toBe(true)
+    }
+  })
+})
+
+describe('a stored transaction', () => {
+  let test: TestDatabase
+  const entityId = randomUUID()
+
+  beforeAll(async () => {
+    test = await openTestDatabase()
+    await insertEntity(test.database, { id: entityId, environment: 'TEST', name: 'States', nowMs: 0 })
+  })
+  afterAll(() => test?.close())
+
+  async function insert(): Promise<string> {
+    const id = randomUUID()
+    await test.database.run(sql`insert into transactions (entity_id, id, blockchain, address, transaction_type,
+        custody_type, state, operation, create_date, update_date)
+      values (${entityId}, ${id}, 'BASE-SEPOLIA', '0x00', 'OUTBOUND', 'DEVELOPER', 'INITIATED', 'TRANSFER', now(), now())`)
+    return id
+  }
+
+  it('follows the arrows whatever it is told, and tells whether it did', async () => {
+    const told = fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 25 })
+    await fc.assert(
+      fc.asyncProperty(told, async (path) => {
+        const id = await insert()
+        let expected: State = 'INITIATED'
+        for (const to of path) {
+          const entered = await enterState(test.database, Date.now(), to, [{ entityId, id }])
+          expect(entered.length).toBe(mayEnter(expected, to) ? 1 : 0)
+          if (mayEnter(expected, to)) expected = to
+          const row = await test.database.one<{ state: State }>(
+            sql`select state from transactions where id = ${id}`,
+          )
+          expect(row.state).toBe(expected)
+        }
+      }),
+      { numRuns: 40 },
+    )
+  })
+
+  it('enters a state once when many tell it to at the same time', async () => {
+    const id = await insert()
+    const answers = await Promise.all(
+      Array.from({ length: 8 }, () => enterState(test.database, Date.now(), 'CLEARED', [{ entityId, id }])),
+    )
+    expect(answers.flat()).toHaveLength(1)
+  })
+})

@@ -1,0 +1,165 @@
+/**
+ * Worker processes are killed at random moments with transfers under way, and others go on. Every send is held at the
+ * node's address until the database was asked for its bytes: nothing may leave that is not durable.
+ */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomInt, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startIndexer } from '#engines/indexer/index'
+import { sql } from '#runtime/db/db'
+import {
+  freshAddress,
+  makeWallet,
+  until,
+  type Wallet,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import type { TransactionProcessOptions } from '../../../testing/transaction-process.ts'
+
+const transfersTotal = Number(process.env['CRASH_TRANSFERS'] ?? 200)
+const kills = Number(process.env['CRASH_KILLS'] ?? 8)
+const walletCount = 2
+
+let harness: Harness
+let world: World
+let wallets: Wallet[]
+let indexer: { stop(): Promise<void> }
+const processes = new Set<ChildProcess>()
+const undurable: string[] = []
+let sends = 0
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false, blockTimeMs: 150 })
+  world = worldOf(harness)
+  indexer = startIndexer(harness.ctx)
+  wallets = []
+  for (let index = 0; index < walletCount; index++) {
+    const wallet = await makeWallet(world)
+    await harness.fundWallet(wallet.address, { usdc: '1000', native: '100' })
+    wallets.push(wallet)
+  }
+  await until(async () => (await fundedAccounts()) === 2 * walletCount, 'the wallets have their coins')
+  harness.chain().intercept(requireDurable)
+})
+afterAll(async () => {
+  for (const child of processes) child.kill('SIGKILL')
+  await indexer?.stop()
+  await harness?.close()
+})
+
+const fundedAccounts = async () => {
+  const addresses = wallets.map(({ address }) => address)
+  const rows = await harness.database.all(
+    sql`select 1 from accounts where address = any(${addresses}::text[]) and posted > 0`,
+  )
+  return rows.length
+}
+
+/** Before the node sees them: are these bytes in the store, and committed? */
+async function requireDurable({ body }: { body: Buffer }): Promise<'forward'> {
+  const parsed = JSON.parse(body.toString())
+  const asked: { method: string; params: string[] }[] = Array.isArray(parsed) ? parsed : [parsed]
+  for (const { method, params } of asked) {
+    if (method !== 'eth_sendRawTransaction') continue
+    sends += 1
+    const bytes = Buffer.from(params[0]!.slice(2), 'hex')
+    const rows = await harness.database.all(sql`select 1 from attempts where raw_transaction = ${bytes}`)
+    if (rows.length !== 1) undurable.push(params[0]!)
+  }
+  return 'forward'
+}
+
+/** Loaded and waiting; `go` sets it to work. */
+async function prepareProcess() {
+  const { connection } = harness
+  const { rpcUrl, blockchain } = harness.chain()
+  const options: TransactionProcessOptions = { connection, rpcUrl, blockchain }
+  const file = fileURLToPath(new URL('../../../testing/transaction-process.ts', import.meta.url))
+  const args = ['--conditions=source', '--import', 'tsx', file, JSON.stringify(options)]
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
+  processes.add(child)
+  child.once('exit', () => processes.delete(child))
+  await once(child.stdout!, 'data')
+  return { child, go: () => void child.stdin!.write('go\n') }
+}
+
+type Order = { from: string; walletId: string; to: string; amountAtomic: bigint; id?: string }
+
+async function submit(order: Order): Promise<void> {
+  const amount = `0.${order.amountAtomic.toString().padStart(6, '0')}`
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: order.walletId,
+    tokenId: world.usdcId,
+    destinationAddress: order.to,
+    amounts: [amount],
+    feeLevel: 'MEDIUM',
+  })
+  order.id = id
+}
+
+it(`moves each of ${transfersTotal} transfers once although ${kills} workers are killed`, async () => {
+  const orders = Array.from({ length: transfersTotal }, (_, index): Order => {
+    const wallet = wallets[index % walletCount]!
+    return { from: wallet.address, walletId: wallet.id, to: freshAddress(), amountAtomic: BigInt(index + 1) }
+  })
+  let submitted = 0
+  const submitting = (async () => {
+    for (const order of orders) {
+      await submit(order)
+      submitted += 1
+      // As long as workers die there is something under way.
+      if (submitted % 5 === 0) await sleep(randomInt(0, 300))
+    }
+  })()
+  const killing = async (count: number) => {
+    let next = prepareProcess()
+    for (let kill = 0; kill < count; kill++) {
+      const worker = await next
+      next = prepareProcess()
+      worker.go()
+      await sleep(randomInt(20, 700))
+      worker.child.kill('SIGKILL')
+      await once(worker.child, 'exit')
+    }
+    return next
+  }
+  const survivors = await Promise.all([killing(Math.ceil(kills / 2)), killing(Math.floor(kills / 2))])
+  const found = await harness.database.all<{ state: string; n: number }>(
+    sql`select state, count(*) as n from attempts group by 1 order by 1`,
+  )
+  const shown = found.map(({ state, n }) => `${n} ${state}`).join(', ')
+  console.info(`${kills} workers killed with ${submitted} submitted; of the attempts were ${shown}`)
+  for (const survivor of survivors) survivor.go()
+  await submitting
+  await until(async () => (await countNotIn('COMPLETE')) === 0, 'every transfer is complete', 90_000)
+
+  const { oracle, tokens } = harness.chain()
+  await oracle.checkMovedOnce(
+    orders.map(({ from, to, amountAtomic }) => ({ from, to, token: tokens.USDC, amountAtomic })),
+  )
+  for (const { address } of wallets) {
+    await oracle.checkNonces(address)
+    expect(await oracle.transactions(address)).toHaveLength(transfersTotal / walletCount)
+  }
+  expect(sends).toBeGreaterThanOrEqual(transfersTotal)
+  expect(undurable).toEqual([])
+  const attempts = await harness.database.all<{ state: string }>(sql`select distinct state from attempts`)
+  expect(attempts).toEqual([{ state: 'mined' }])
+  const count = await harness.database.one<{ attempts: number; grants: number; held: bigint }>(sql`select
+    (select count(*) from attempts) as attempts, (select count(*) from grants) as grants,
+    (select sum(held) from accounts) as held`)
+  expect(count).toEqual({ attempts: transfersTotal, grants: 0, held: 0n })
+}, 300_000)
+
+async function countNotIn(state: string): Promise<number> {
+  const { n } = await harness.database.one<{ n: number }>(sql`select count(*) as n from transactions
+    where transaction_type = 'OUTBOUND' and state <> ${state}`)
+  return n
+}
