@@ -50,7 +50,7 @@ async function isOrphaned(chain: Chain, head: CanonicalBlock, target: BlockRef):
   return there !== undefined && there.hash !== head.hash
 }
 
-/** Applies consecutive blocks until one does not fit; returns how many did. */
+/** Applies consecutive blocks until one does not fit or could not be read; returns how many were applied. */
 async function applyRun(
   ctx: EngineCtx,
   chain: Chain,
@@ -60,10 +60,16 @@ async function applyRun(
   mayGoOn: () => boolean,
 ): Promise<number> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
-  const blocks = await Promise.all(numbers.map((number) => chain.blockByNumber(number)))
+  const answers = await Promise.allSettled(numbers.map((number) => chain.blockByNumber(number)))
   let parent = head
   let count = 0
-  for (const block of blocks) {
+  for (const answer of answers) {
+    if (answer.status === 'rejected') {
+      // What was read before it is applied all the same, or a flaky node would hold up a long way for good.
+      if (count === 0) throw answer.reason
+      break
+    }
+    const block = answer.value
     if (!block || !mayGoOn() || !follows(block, parent, from + count)) break
     if (!(await applyBlock(ctx, chain, block, parent))) break
     parent = { number: block.number, hash: block.hash, parentHash: block.parentHash }

@@ -21,7 +21,7 @@ export {
 export type { Step } from './store/steps.ts'
 export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
 
-const leaseMs = 5_000
+const leaseMs = 3_000
 
 /** Starts following all chains; `stop` waits for the block under way. */
 export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
@@ -46,13 +46,20 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
     return !stopping && performance.now() >= leasedUntilMs - leaseMs / 2
   }
-  const loop = repeat(turn, (error) => {
+  // A node that is away fails every turn: that is worth one line when it begins and one when it ends.
+  let failing = false
+  const noted = async () => {
+    const did = await turn()
+    if (failing && !halted) ctx.log.info({ blockchain }, 'following a chain again')
+    failing = false
+    return did
+  }
+  const loop = repeat(noted, (error) => {
     halted = error instanceof DeepReorg
-    const alarm = halted ? 'deep-reorg' : undefined
-    ctx.log.error(
-      { err: error, blockchain, alarm },
-      halted ? 'stopped following a chain' : 'following a chain failed',
-    )
+    if (halted)
+      ctx.log.error({ err: error, blockchain, alarm: 'deep-reorg' }, 'stopped following a chain for good')
+    else if (!failing) ctx.log.error({ err: error, blockchain }, 'following a chain failed; trying on')
+    failing = true
   })
   const unwatch = chain.watchHeads(loop.wake)
   return {

@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { sql } from '#runtime/db/db'
+import { createLog, type Log } from '#runtime/log/log'
+import { checkBooks } from '../../../testing/books.ts'
+import { until } from '../../../testing/builders.ts'
+import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import {
+  blockchain,
+  caughtUp,
+  type Indexing,
+  indexAnew,
+  manage,
+  openIndexing,
+  someAddress,
+  truthOf,
+} from '../../../testing/indexing.ts'
+import { quantity, rpcBatch } from '../../../testing/json-rpc.ts'
+import { openLyingNode } from '../../../testing/lying-node.ts'
+import { applyBlock } from './apply.ts'
+import { canonicalHead } from './store/blocks.ts'
+
+let chain: TestChain
+let indexing: Indexing
+let stopChains: () => Promise<void>
+const address = someAddress()
+
+beforeAll(async () => {
+  const started = await startTestChains({ blockchains: [blockchain], gasLimit: 1_000_000_000n })
+  stopChains = started.stop
+  chain = started.chains[0]!
+  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
+  await manage(indexing.database, indexing.ctx, [address])
+  await chain.send(address, 1n, 'USDC')
+})
+beforeEach(async () => {
+  indexing.start()
+  await caughtUp(indexing, chain.rpcUrl)
+})
+afterAll(async () => {
+  await caughtUp(indexing, chain.rpcUrl)
+  await checkBooks(indexing.database)
+  expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, chain.rpcUrl))
+  await indexing.close()
+  await stopChains()
+})
+
+const isVisible = async (txHash: string, where = indexing) =>
+  (await where.database.maybe(sql`select 1 from observed_transfers where tx_hash = ${txHash}`)) !== undefined
+
+/** Each block of the chain was applied once: two followers at the same time did not get into each other's way. */
+async function appliedOnce(where = indexing): Promise<void> {
+  const twice = await where.database.all(sql`select block_hash from block_steps where kind = 'applied'
+    group by 1 having count(*) > 1`)
+  expect(twice).toEqual([])
+}
+
+/** The number of the block that holds it; a node may answer before it has mined. */
+async function minedIn(txHash: string): Promise<number> {
+  const receipt = () => chain.rpc<{ blockNumber: string } | null>('eth_getTransactionReceipt', [txHash])
+  await until(async () => (await receipt()) !== null, 'the transaction is mined')
+  return Number((await receipt())!.blockNumber)
+}
+
+it('misses no block of 500 that were mined while it was away', async () => {
+  await indexing.stop()
+  const sent: string[] = []
+  for (let index = 0; index < 50; index++) {
+    sent.push(await chain.send(address, 1n + BigInt(index)))
+    await chain.mine(9)
+  }
+  const startedMs = performance.now()
+  indexing.start()
+  await caughtUp(indexing, chain.rpcUrl, 60_000)
+  console.info(`500 blocks of downtime caught up in ${Math.round(performance.now() - startedMs)} ms`)
+  for (const txHash of sent) expect(await isVisible(txHash)).toBe(true)
+  const numbers = await indexing.database.all(sql`select number from blocks where canonical order by number`)
+  expect(numbers).toEqual(numbers.map((_, number) => ({ number })))
+  await appliedOnce()
+}, 120_000)
+
+it('shows what came in soon after it was broadcast', async () => {
+  const tookMs: number[] = []
+  for (let index = 0; index < 60; index++) {
+    const startedMs = performance.now()
+    const txHash = await chain.send(address, 1n, index % 2 === 0 ? 'USDC' : undefined)
+    while (!(await isVisible(txHash))) if (performance.now() - startedMs > 10_000) throw new Error('not seen')
+    tookMs.push(performance.now() - startedMs)
+  }
+  tookMs.sort((a, b) => a - b)
+  const [p50, p95] = [tookMs[30]!, tookMs[57]!]
+  console.info(
+    `inbound transfer, from broadcast to visible row: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`,
+  )
+  expect(p50).toBeLessThan(500)
+})
+
+it('applies a block of 2,000 transfers to 2,000 managed addresses in one go', async () => {
+  const crowd = Array.from({ length: 2_000 }, someAddress)
+  await manage(indexing.database, indexing.ctx, crowd)
+  await indexing.stop()
+  await chain.setAutomine(false)
+  const nonce = Number(await chain.rpc('eth_getTransactionCount', [chain.outsider, 'latest']))
+  const calls = crowd.map((to, index) => ({
+    method: 'eth_sendTransaction',
+    params: [
+      {
+        from: chain.outsider,
+        to: chain.tokens.USDC,
+        data: `0xa9059cbb${to.slice(2).padStart(64, '0')}${'5'.padStart(64, '0')}`,
+        gas: quantity(100_000),
+        nonce: quantity(nonce + index),
+      },
+    ],
+  }))
+  await rpcBatch(chain.rpcUrl, calls)
+  await chain.mine()
+  await chain.setAutomine(true)
+  const [known] = indexing.ctx.chains.list()
+  const parent = await canonicalHead(indexing.database, blockchain)
+  const readMs = performance.now()
+  const block = await known!.blockByNumber(parent!.number + 1)
+  const applyMs = performance.now()
+  expect(block!.transfers).toHaveLength(2_000)
+  expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(true)
+  const doneMs = performance.now()
+  console.info(
+    `block of 2,000 transfers: read in ${Math.round(applyMs - readMs)} ms, applied in ${Math.round(doneMs - applyMs)} ms`,
+  )
+  // A second process that comes with the same block writes nothing.
+  expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(false)
+  expect(doneMs - applyMs).toBeLessThan(3_000)
+}, 120_000)
+
+it('sees heads without a WebSocket, and across refused connections', async () => {
+  const node = await openLyingNode(chain.rpcUrl)
+  await indexing.stop()
+  const polling = await openIndexing({ rpcUrl: node.url, connection: indexing.connection })
+  polling.start()
+  await caughtUp(polling, chain.rpcUrl)
+  const startedMs = performance.now()
+  const txHash = await chain.send(address, 3n)
+  await until(() => isVisible(txHash), 'a transfer is seen by polling')
+  expect(performance.now() - startedMs).toBeLessThan(5_000)
+  let state = 1
+  const oneIn = (sides: number) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
+    return (state >>> 16) % sides === 0
+  }
+  node.lie((method, result) => {
+    if (oneIn(5)) throw new Error('the connection is closed unanswered')
+    return method === 'eth_getLogs' && oneIn(3) ? 'nonsense' : result
+  })
+  const more: string[] = []
+  for (let index = 0; index < 12; index++) more.push(await chain.send(address, 1n, 'USDC'))
+  const all = async () => (await Promise.all(more.map((hash) => isVisible(hash)))).every(Boolean)
+  await until(all, 'all are seen', 40_000)
+  await polling.close()
+  await node.close()
+  await appliedOnce()
+}, 60_000)
+
+describe('several processes', () => {
+  const processes: ChildProcess[] = []
+  afterAll(() => {
+    for (const child of processes) child.kill('SIGKILL')
+  })
+  const startProcess = async (options: object) => {
+    const file = fileURLToPath(new URL('../../../testing/indexer-process.ts', import.meta.url))
+    const args = ['--conditions=source', '--import', 'tsx', file, JSON.stringify(options)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    processes.push(child)
+    await once(child.stdout!, 'data')
+    return child
+  }
+  const leaders = () =>
+    indexing.database.all<{ holder: string }>(sql`select holder from chain_leases where lease_until > now()`)
+
+  it('apply each block once, and when the leader is killed another takes over within seconds', async () => {
+    await indexing.stop()
+    const options = { rpcUrl: chain.rpcUrl, connection: indexing.connection }
+    const first = await startProcess(options)
+    await until(async () => (await leaders()).length === 1, 'the first process leads')
+    const [leader] = await leaders()
+    indexing.start()
+    const before = await chain.send(address, 2n)
+    await until(() => isVisible(before), 'the transfer is seen')
+    expect(await leaders()).toEqual([leader])
+    first.kill('SIGKILL')
+    const startedMs = performance.now()
+    const after = await chain.send(address, 2n)
+    await until(() => isVisible(after), 'the transfer is seen by the next leader')
+    console.info(
+      `the next leader had the next block ${Math.round(performance.now() - startedMs)} ms after the kill`,
+    )
+    expect(await leaders()).not.toEqual([leader])
+    await appliedOnce()
+  }, 60_000)
+
+  it('do no harm when both believe that they lead', async () => {
+    await indexing.stop()
+    const others = await Promise.all(
+      [1, 2, 3].map(() => openIndexing({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
+    )
+    const [known] = indexing.ctx.chains.list()
+    for (let index = 0; index < 20; index++) await chain.send(address, 1n)
+    const { advance } = await import('./advance.ts')
+    await Promise.all(others.map(({ ctx }) => advance(ctx, known!, () => true)))
+    await caughtUp(indexing, chain.rpcUrl)
+    await appliedOnce()
+    await checkBooks(indexing.database)
+    for (const other of others) await other.close()
+  })
+})
+
+it('stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
+  const depth = baseSepolia.confirmations
+  const alarms: string[] = []
+  const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }
+  const hearing = {
+    ...log,
+    error: (about: { alarm?: string }) => void (about.alarm && alarms.push(about.alarm)),
+  } as unknown as Log
+  const snapshot = await chain.snapshot()
+  const configured = await openIndexing({ rpcUrl: chain.rpcUrl, local: false, log: hearing })
+  configured.start()
+  await caughtUp(configured, chain.rpcUrl)
+  // A block with something in it is another one without it, and so is every block above.
+  const dropped = await chain.send(address, 5n)
+  await minedIn(dropped)
+  await chain.mine(depth - 2)
+  await caughtUp(configured, chain.rpcUrl)
+  await chain.reorg(depth - 1)
+  await chain.mine()
+  await caughtUp(configured, chain.rpcUrl)
+  const undone = await configured.database.all(sql`select 1 from block_steps where kind = 'undone'`)
+  expect([undone.length, alarms]).toEqual([depth - 1, []])
+  expect(await chain.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
+  const final = await minedIn(await chain.send(address, 5n))
+  await chain.mine(depth - 1)
+  await caughtUp(configured, chain.rpcUrl)
+  await chain.reorg(depth)
+  await chain.mine()
+  await until(async () => alarms.length > 0, 'the alarm is raised')
+  const head = await canonicalHead(configured.database, blockchain)
+  expect(alarms).toEqual(['deep-reorg'])
+  expect(head!.number).toBe(final)
+  await configured.stop()
+  configured.start()
+  await until(async () => alarms.length > 1, 'the alarm is raised again')
+  expect(await canonicalHead(configured.database, blockchain)).toEqual(head)
+  await configured.close()
+  await chain.revert(snapshot)
+  await chain.mine()
+}, 60_000)
