@@ -6,10 +6,12 @@ import { fail } from './fail.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
 import { enterState } from './store/transactions.ts'
 
-const claimMax = 400
 const requestMax = 100
-/** Longer than a request may take, so that no two workers send the same bytes at once for nothing. */
-const leaseMs = 30_000
+/**
+ * How long a killed worker holds up what it had claimed, and everything of the same senders behind that. A request that
+ * takes longer is made again by another worker: the same bytes twice do no harm.
+ */
+const leaseMs = 3_000
 /** A local node mines what it has; bytes that are not in a block after this are sent again. */
 const resendLocalMs = 3_000
 const resendMs = 60_000
@@ -17,13 +19,11 @@ const retryMs = 1_000
 
 /** Sends what is signed and due, and again what no block holds yet: always the same bytes. True when something was due. */
 export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean> {
-  const claimed = await claimUnsent(ctx.database, chain.network.blockchain, claimMax, leaseMs)
-  for (let from = 0; from < claimed.length; from += requestMax) {
-    const part = claimed.slice(from, from + requestMax)
-    const outcomes = await chain.broadcast(part.map((attempt) => hexOf(attempt.raw)))
-    await record(ctx, chain, part, outcomes)
-  }
-  return claimed.length > 0
+  const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
+  if (claimed.length === 0) return false
+  const outcomes = await chain.broadcast(claimed.map((attempt) => hexOf(attempt.raw)))
+  await record(ctx, chain, claimed, outcomes)
+  return true
 }
 
 async function record(
