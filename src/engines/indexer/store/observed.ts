@@ -40,19 +40,23 @@ export type ObservedTransaction = {
 const jsonOf = (rows: readonly object[]) =>
   JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
+/** All of one block, whose own facts are sent once. */
 export async function insertTransfers(
   tx: Db,
   nowMs: number,
   rows: readonly Omit<ObservedTransfer, 'id'>[],
 ): Promise<void> {
-  if (rows.length === 0) return
-  const withIds = rows.map((row) => ({ ...row, id: newId(nowMs) }))
-  await tx.run(sql`insert into observed_transfers (entity_id, id, blockchain, block_hash, block_number, tx_hash,
-      log_index, direction, token_id, from_address, to_address, amount, address, purpose, owner_id, block_time)
-    select * from jsonb_to_recordset(${jsonOf(withIds)}::jsonb) as row("entityId" uuid, id uuid, blockchain text,
-      "blockHash" text, "blockNumber" bigint, "txHash" text, "logIndex" integer, direction text, "tokenId" uuid,
-      "fromAddress" text, "toAddress" text, amount numeric, address text, purpose text, "ownerId" uuid,
-      "blockTime" timestamptz)
+  const [first] = rows
+  if (!first) return
+  await tx.run(sql`insert into observed_transfers (blockchain, block_hash, block_number, block_time, entity_id, id,
+      tx_hash, log_index, direction, token_id, from_address, to_address, amount, address, purpose, owner_id)
+    select ${first.blockchain}, ${first.blockHash}, ${first.blockNumber}::bigint, ${first.blockTime}::timestamptz, row.*
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
+      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.logIndex)}::integer[],
+      ${rows.map((row) => row.direction)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
+      ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
+      ${rows.map((row) => row.amount.toString())}::numeric[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.purpose)}::text[], ${rows.map((row) => row.ownerId)}::uuid[]) as row
     on conflict do nothing`)
 }
 
