@@ -1,4 +1,4 @@
-import type { Chain, UnsignedTransaction } from '#chains/chain'
+import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
@@ -17,7 +17,7 @@ import {
   nonceState,
   stillAnswers,
 } from './store/attempts.ts'
-import { markQueued, waitingOf, waitingSenders } from './store/transactions.ts'
+import { markQueued, type Waiting, waitingOf, waitingSenders } from './store/transactions.ts'
 
 const batchMax = 400
 const sendersMax = 100
@@ -175,26 +175,9 @@ async function signAll(
       plans.map(({ row }) => row.id),
     )
   })
-  const attempts = plans.map(({ row }, index): NewAttempt => {
-    const transaction = unsigned[index]!
-    const { raw, hash } = chain.attachSignature(transaction, signatures[index]!)
-    const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
-    const { entityId, id, address } = row
-    return {
-      entityId,
-      id: newId(nowMs),
-      transactionId: id,
-      blockchain,
-      address,
-      nonce,
-      kind: 'original',
-      txHash: hash,
-      raw: bytesOf(raw),
-      gasLimit,
-      maxFeeAtomic,
-      priorityFeeAtomic,
-    }
-  })
+  const attempts = plans.map(({ row }, index) =>
+    attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
+  )
   await insertAttempts(tx, nowMs, attempts)
   await markQueued(
     tx,
@@ -206,7 +189,37 @@ async function signAll(
       fee: shownFee(plan),
     })),
   )
-  await recordChanges(
+  await noteQueued(tx, nowMs, plans)
+}
+
+/** The row that uses the nonce, with the bytes that will be sent. */
+function attemptOf(
+  chain: Chain,
+  { entityId, id, address }: Waiting,
+  transaction: UnsignedTransaction,
+  signature: Signature,
+  nowMs: number,
+): NewAttempt {
+  const { raw, hash } = chain.attachSignature(transaction, signature)
+  const { nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic } = transaction
+  return {
+    entityId,
+    id: newId(nowMs),
+    transactionId: id,
+    blockchain: chain.network.blockchain,
+    address,
+    nonce,
+    kind: 'original',
+    txHash: hash,
+    raw: bytesOf(raw),
+    gasLimit,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+  }
+}
+
+const noteQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
+  recordChanges(
     tx,
     nowMs,
     plans.flatMap(({ row: { entityId, id } }) =>
@@ -219,7 +232,6 @@ async function signAll(
       })),
     ),
   )
-}
 
 function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
