@@ -3,7 +3,7 @@
  * After a restart each transfer's value has moved exactly once, says the oracle, and the API says the same.
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -54,10 +54,10 @@ for (let round = 1; round <= rounds; round++) {
       const sending = Promise.allSettled(made.map((order) => submit(order)))
       await until(async () => accepted >= atLeast, `${atLeast} transfers are accepted`)
       await sleep(randomInt(0, 300))
-      const waiting = accepted - (await movedAmong(made))
+      const moved = await movedAmong(made)
       await program.killAll()
       await sending
-      console.info(`killed with ${accepted} accepted, ${waiting} of them not yet on the chain`)
+      console.info(`killed with ${accepted} of ${made.length} requests answered and ${moved} values moved`)
       program = await start(round)
     }
     // As a client does that was cut off: the same requests again, with the same keys.
@@ -66,6 +66,26 @@ for (let round = 1; round <= rounds; round++) {
     await checkBooks()
   }, 300_000)
 }
+
+it('sends the same bytes again when the chain has lost blocks for good', async () => {
+  const made = Array.from({ length: 60 }, (_, index) => newOrder(rounds + 1, index))
+  orders.push(...made)
+  await Promise.all(made.map((order) => submit(order)))
+  await until(allFinal, 'every transfer is final', 60_000)
+  const before = await heads()
+  await program.killAll()
+  const lost = await cutJournal(0.5)
+  expect(lost).toBeGreaterThan(3)
+  program = await start(1)
+  await until(
+    async () => (await openOracle(chain().rpcUrl).transactions()).length >= before.transactions,
+    'all is mined again',
+    60_000,
+  )
+  expect((await heads()).hash).not.toBe(before.hash)
+  await until(allFinal, 'every transfer is final again', 60_000)
+  await checkBooks()
+}, 180_000)
 
 it('still says the same after an orderly restart', async () => {
   program.signal('SIGTERM', 'process')
@@ -98,6 +118,21 @@ async function submit(order: Order): Promise<void> {
   if (order.id !== undefined) expect(answer.body.data.id).toBe(order.id)
   order.id = answer.body.data.id
   accepted += 1
+}
+
+async function heads() {
+  const { hash } = await rpc<{ hash: string }>(chain().rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+  return { hash, transactions: (await openOracle(chain().rpcUrl).transactions()).length }
+}
+
+/** Keeps this part of the journal's lines, as if the disk had lost the rest. Gives how many are lost. */
+async function cutJournal(part: number): Promise<number> {
+  const folder = join(dataDir, 'chains', 'BASE-SEPOLIA')
+  const name = (await readdir(folder)).find((each) => /^journal-\d+\.jsonl$/.test(each))!
+  const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)
+  const kept = lines.slice(0, Math.floor(lines.length * part))
+  await writeFile(join(folder, name), `${kept.join('\n')}\n`)
+  return lines.length - kept.length
 }
 
 async function movedAmong(made: readonly Order[]): Promise<number> {

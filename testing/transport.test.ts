@@ -96,6 +96,25 @@ describe('bodies', () => {
     expect(answer.status, answer.text).toBe(201)
   })
 
+  it('refuses text and nesting that nothing can hold', async () => {
+    const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
+    const bad: [object, string][] = [
+      [{ name: 'a\0b' }, 'name'],
+      [{ name: '\ud800' }, 'name'],
+      [{ unknown: { deep: ['\0'] } }, 'unknown.deep[0]'],
+      [{ unknown: nested(32) }, 'body'],
+      [{ unknown: Array.from({ length: 10_001 }, () => 1) }, 'body'],
+    ]
+    for (const [more, location] of bad) {
+      const answer = await harness.http('POST', setsPath, { body: await keyed(more) })
+      expect([answer.status, answer.body.code, answer.body.errors?.[0].location]).toEqual([400, 2, location])
+    }
+    for (const more of [{ name: '😀\u200b\t' }, { unknown: nested(31) }, { unknown: Array(9_000).fill(1) }])
+      expect((await harness.http('POST', setsPath, { body: await keyed(more) })).status).toBe(201)
+    const query = await harness.http('GET', '/v1/w3s/wallets', { query: { refId: '\0' } })
+    expect([query.status, query.body.errors[0].location]).toEqual([400, 'refId'])
+  })
+
   it('does not let a body reach the prototypes', async () => {
     const body = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(await keyed()).slice(1)}`
     expect((await harness.http('POST', setsPath, { body })).status).toBe(201)
