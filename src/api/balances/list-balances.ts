@@ -23,7 +23,10 @@ export async function listWalletBalances(
     await syncBalances(ctx, chain, owner, ctx.receivedMs).catch((error) =>
       ctx.log.warn({ err: error, ...owner }, 'balances not compared'),
     )
-  const tokenAddresses = query.tokenAddress?.split(',').map((address) => address.trim().toLowerCase())
+  // Clients send an empty parameter where they mean none.
+  const tokenAddresses = query.tokenAddress
+    ? query.tokenAddress.split(',').map((address) => address.trim().toLowerCase())
+    : undefined
   const { includeAll, name, standard } = query
   const found = await listBalances(ctx.db, owner, { includeAll, name, standard, tokenAddresses }, page)
   return { found, items: found.rows.map(showBalance) }

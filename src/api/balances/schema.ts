@@ -5,11 +5,25 @@ import { formatAmount } from '#lib/amounts'
 
 export const walletParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
+const standards = [
+  'ERC20',
+  'ERC721',
+  'ERC1155',
+  'Fungible',
+  'FungibleAsset',
+  'NonFungible',
+  'NonFungibleEdition',
+  'ProgrammableNonFungible',
+  'ProgrammableNonFungibleEdition',
+] as const
+
 export const balancesQuery = Type.Object({
   includeAll: Type.Optional(Type.Boolean({ description: 'Also tokens that are not monitored.' })),
   name: Type.Optional(Type.String({ description: 'The exact name of the token.' })),
-  tokenAddress: Type.Optional(Type.String({ description: 'Token addresses, separated by commas.' })),
-  standard: Type.Optional(Type.String({ description: 'Such as ERC20.' })),
+  tokenAddress: Type.Optional(
+    Type.String({ description: 'Token addresses in any case, separated by commas; empty: not set.' }),
+  ),
+  standard: Type.Optional(Type.Enum([...standards])),
 })
 
 export const balancesAnswer = Type.Object({ tokenBalances: Type.Array(balanceShape) })

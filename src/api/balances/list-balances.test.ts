@@ -1,0 +1,144 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { makeWallet, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+
+const [usdc, eurc] = ['USDC', 'EURC'].map(
+  (symbol) => baseSepolia.tokens.find((token) => token.symbol === symbol)!,
+)
+const native = baseSepolia.nativeToken
+const monitored = '/v1/w3s/config/entity/monitoredTokens'
+let harness: Harness
+let world: World
+let wallet: Wallet
+
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+  wallet = await makeWallet(world)
+  await harness.fundWallet(wallet.address, { native: '1.5', usdc: '12.345678' })
+  await until(async () => (await shown()).length === 2, 'the funds are shown')
+})
+beforeEach(() => harness.http('PUT', `${monitored}/scope`, { body: { scope: 'MONITOR_ALL' } }))
+afterAll(() => harness?.close())
+
+type Shown = { token: { id: string; name: string }; amount: string; updateDate: string }
+const get = (query: Record<string, string> = {}, id = wallet.id) =>
+  harness.http('GET', `/v1/w3s/wallets/${id}/balances`, { query })
+const shown = async (query: Record<string, string> = {}, id = wallet.id): Promise<Shown[]> =>
+  (await get(query, id)).body.data.tokenBalances
+const names = async (query: Record<string, string> = {}) =>
+  (await shown(query)).map(({ token }) => token.name).sort()
+
+describe('balances of a wallet', () => {
+  it('are shown in whole tokens, with the token', async () => {
+    const balances = await shown()
+    const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
+    expect(balances.find(({ token }) => token.id === usdc!.id)).toEqual({
+      token: {
+        id: usdc!.id,
+        blockchain: 'BASE-SEPOLIA',
+        name: 'USD Coin',
+        symbol: 'USDC',
+        decimals: 6,
+        isNative: false,
+        standard: 'ERC20',
+        tokenAddress: usdc!.address.toLowerCase(),
+        updateDate: date,
+        createDate: date,
+      },
+      amount: '12.345678',
+      updateDate: date,
+    })
+    const coins = balances.find(({ token }) => token.id === native.id)!
+    expect(coins.amount).toBe('1.5')
+    expect(Object.keys(coins.token)).not.toContain('tokenAddress')
+    expect(Object.keys(coins.token)).not.toContain('standard')
+  })
+
+  it('follow the chain, also where no transfer tells of a change', async () => {
+    const other = await makeWallet(world)
+    expect(await shown({}, other.id)).toEqual([])
+    await harness.chain().rpc('anvil_setBalance', [other.address, quantity(25n * 10n ** 17n)])
+    expect(await shown({}, other.id)).toMatchObject([{ token: { id: native.id }, amount: '2.5' }])
+    const before = (await shown({}, other.id))[0]!.updateDate
+    harness.clock.moveMs(1_000)
+    await harness.chain().rpc('anvil_setBalance', [other.address, '0x0'])
+    const [emptied] = await shown({}, other.id)
+    expect(emptied).toMatchObject({ token: { id: native.id }, amount: '0' })
+    expect(emptied!.updateDate > before).toBe(true)
+  })
+
+  it('are shown as the books know them while the node is away', async () => {
+    harness.chain().intercept(async () => 'drop')
+    try {
+      expect(await names()).toEqual(['Base-Sepolia', 'USD Coin'])
+    } finally {
+      harness.chain().intercept(undefined)
+    }
+  })
+
+  it('are filtered by name, by addresses in any case and by standard', async () => {
+    expect(await names({ name: 'USD Coin' })).toEqual(['USD Coin'])
+    expect(await names({ name: 'USD' })).toEqual([])
+    expect(await names({ tokenAddress: usdc!.address })).toEqual(['USD Coin'])
+    expect(
+      await names({ tokenAddress: `${eurc!.address.toUpperCase()}, ${usdc!.address.toLowerCase()}` }),
+    ).toEqual(['USD Coin'])
+    expect(await names({ tokenAddress: eurc!.address })).toEqual([])
+    expect(await names({ tokenAddress: '' })).toEqual(['Base-Sepolia', 'USD Coin'])
+    expect(await names({ standard: 'ERC20' })).toEqual(['USD Coin'])
+    expect(await names({ standard: 'ERC721' })).toEqual([])
+    const refused = await get({ standard: 'erc20' })
+    expect(refused).toMatchObject({ status: 400, body: { code: 2, errors: [{ location: 'standard' }] } })
+  })
+
+  it('leave out what is not monitored, unless all is asked for', async () => {
+    await harness.http('PUT', monitored, { body: { tokenIds: [usdc!.id] } })
+    expect(await names()).toEqual(['USD Coin'])
+    expect(await names({ includeAll: 'false' })).toEqual(['USD Coin'])
+    expect(await names({ includeAll: 'true' })).toEqual(['Base-Sepolia', 'USD Coin'])
+    await harness.http('PUT', monitored, { body: { tokenIds: [] } })
+    expect(await names()).toEqual([])
+  })
+
+  it('come in pages whose cursor is the id of the token', async () => {
+    const [first, second] = await shown()
+    expect(await shown({ pageSize: '1' })).toMatchObject([{ token: { id: first!.token.id } }])
+    const next = await get({ pageSize: '1', pageAfter: first!.token.id })
+    expect(next.body.data.tokenBalances).toMatchObject([{ token: { id: second!.token.id } }])
+    expect(next.headers.get('link')).toContain('rel="prev"')
+    const unknown = await get({ pageAfter: randomUUID() })
+    expect(unknown).toMatchObject({ status: 404, body: { code: 156012 } })
+  })
+
+  it('are not told of a wallet that is not there', async () => {
+    expect(await get({}, randomUUID())).toMatchObject({ status: 404, body: { code: 156001 } })
+    expect((await get({}, 'nonsense')).status).toBe(400)
+  })
+})
+
+describe('GET /v1/w3s/wallets/{id}/nfts', () => {
+  it('is an empty list for a wallet, and 404 without one', async () => {
+    const answer = await harness.http('GET', `/v1/w3s/wallets/${wallet.id}/nfts`)
+    expect(answer).toMatchObject({ status: 200, body: { data: { nfts: [] } } })
+    const absent = await harness.http('GET', `/v1/w3s/wallets/${randomUUID()}/nfts`)
+    expect(absent).toMatchObject({ status: 404, body: { code: 156001 } })
+  })
+})
+
+describe('GET /v1/w3s/tokens/{id}', () => {
+  it('gives a token', async () => {
+    const { token } = await world.call('GET', `/v1/w3s/tokens/${usdc!.id}`)
+    expect(token).toMatchObject({ id: usdc!.id, symbol: 'USDC', isNative: false })
+    const { token: coin } = await world.call('GET', `/v1/w3s/tokens/${native.id}`)
+    expect(coin).toMatchObject({ id: native.id, symbol: native.symbol, isNative: true })
+  })
+
+  it('says 156002 for one that is not listed', async () => {
+    const answer = await harness.http('GET', `/v1/w3s/tokens/${randomUUID()}`)
+    expect(answer).toMatchObject({ status: 404, body: { code: 156002 } })
+  })
+})
