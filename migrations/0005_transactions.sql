@@ -89,7 +89,6 @@ create unique index attempts_hash_once on attempts (entity_id, blockchain, tx_ha
 create index attempts_by_hash on attempts (entity_id, blockchain, tx_hash);
 create index attempts_by_address on attempts (blockchain, address, nonce);
 -- What a round of signing asks for must not grow with what an address has sent in its life.
-create index attempts_in_flight on attempts (blockchain, address) where state in ('signed', 'sent');
+create index attempts_in_flight on attempts (blockchain, address, nonce) where state in ('signed', 'sent');
 create index attempts_rejected on attempts (blockchain, address, nonce) where state = 'rejected';
 create index attempts_by_transaction on attempts (entity_id, transaction_id);
-create index attempts_unsent on attempts (blockchain, create_date) where state in ('signed', 'sent');

@@ -1,5 +1,5 @@
 import type { Network } from '#chains/network'
-import type { FeeRequest } from '#engines/transactions/index'
+import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 
@@ -15,8 +15,6 @@ export type FeeFields = {
 const gweiDecimals = 9
 const gasLimitMin = 21_000n
 const gasLimitMax = 1_000_000_000n
-/** The most that a fee may come to unless configured otherwise: one whole native coin. */
-const feeMaxAtomic = 10n ** 18n
 
 /** Checks the fee mode against what the chain takes, and returns it in wei. */
 export function parseFeeRequest(fields: FeeFields, network: Network): FeeRequest {

@@ -4,6 +4,9 @@ import type { Level } from './store/transactions.ts'
 /** Fees per gas, in wei. `maxFeeAtomic` is the gas price on chains without EIP-1559. */
 export type Fee = { baseFeeAtomic: bigint; priorityFeeAtomic: bigint; maxFeeAtomic: bigint }
 
+/** The most that one transaction's fee may come to: one whole native coin. */
+export const feeMaxAtomic = 10n ** 18n
+
 /** How long a suggestion is good for: a backlog must not ask for each transaction. */
 const freshMs = 1_000
 const suggestions = new WeakMap<Chain, { atMs: number; suggestion: Promise<FeeSuggestion> }>()

@@ -12,8 +12,9 @@ import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
+import { announceWork } from './store/transactions.ts'
 
-export { feeAt, suggestedFees } from './fees.ts'
+export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { type State, states } from './states.ts'
 export {
   findTransaction,
@@ -36,7 +37,7 @@ export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> 
   const following = followSteps(ctx, 'transactions', async (tx, step) => {
     await followStep(ctx, tx, step)
     // A block makes room in flight, and an orphaned one leaves something to send again.
-    wake(step.blockchain)
+    await announceWork(tx, step.blockchain)
   })
   return {
     stop: async () => {

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { hexOf } from '#lib/hex'
-import { type Fee, feeAt, suggestedFees } from './fees.ts'
+import { type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 import type { Waiting } from './store/transactions.ts'
 
 /** What one waiting transaction will offer, or why it cannot be done. */
@@ -23,7 +23,7 @@ export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly W
   const kinds = new Map<string, Promise<Estimate>>()
   const plans = rows.map(async (row): Promise<Plan | undefined> => {
     const fee = feeOf(row, suggestion, chain)
-    if (row.gasLimit !== null) return { row, fee, gasLimit: row.gasLimit }
+    if (row.gasLimit !== null) return withinCap({ row, fee, gasLimit: row.gasLimit })
     const kind = row.callData.length === 0 ? row.callTo : `token:${row.callTo}`
     const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
     const own = known ?? estimateOf(chain, row)
@@ -51,9 +51,16 @@ function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
     if (tried < triesMax) return undefined
   }
   tries.delete(row.id)
-  if (estimate.kind === 'gas') return { row, fee, gasLimit: estimate.gas }
+  if (estimate.kind === 'gas') return withinCap({ row, fee, gasLimit: estimate.gas })
   const details = `${estimate.message} (fee cap ${fee.maxFeeAtomic} wei)`
   return { row, failure: { reason: 'ESTIMATION_ERROR', details } }
+}
+
+/** What a customer left to the chain's prices is not paid at any price. */
+function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
+  if (costOf(plan) <= feeMaxAtomic) return plan
+  const details = `the fee could come to ${costOf(plan)} wei, which is above the ${feeMaxAtomic} wei allowed`
+  return { row: plan.row, failure: { reason: 'FEE_EXCEEDS_MAX_ALLOWANCE', details } }
 }
 
 function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {

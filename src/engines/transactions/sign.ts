@@ -17,7 +17,7 @@ import {
   nonceState,
   stillAnswers,
 } from './store/attempts.ts'
-import { markQueued, type Waiting, waitingOf, waitingSenders } from './store/transactions.ts'
+import { markQueued, type Sender, type Waiting, waitingOf, waitingSenders } from './store/transactions.ts'
 
 const batchMax = 400
 const sendersMax = 100
@@ -29,17 +29,21 @@ type Ready = Extract<Plan, { gasLimit: bigint }>
 
 /** One round over everybody who waits for a signature. True when something was done. */
 export async function signWaiting(ctx: EngineCtx, chain: Chain): Promise<boolean> {
-  const senders = await waitingSenders(ctx.database, chain.network.blockchain, sendersMax)
+  const { blockchain } = chain.network
   let did = false
-  for (const sender of senders) {
-    try {
-      did = (await signSender(ctx, chain, sender)) || did
-    } catch (error) {
-      // One sender's trouble is not to hold up all others of the chain.
-      ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...sender }, 'signing failed')
+  for (let after = ''; ; ) {
+    const senders = await waitingSenders(ctx.database, blockchain, after, sendersMax)
+    for (const sender of senders) {
+      try {
+        did = (await signSender(ctx, chain, sender)) || did
+      } catch (error) {
+        // One sender's trouble is not to hold up all others of the chain.
+        ctx.log.error({ err: error, blockchain, ...sender }, 'signing failed')
+      }
     }
+    if (senders.length < sendersMax) return did
+    after = senders.at(-1)!.address
   }
-  return did
 }
 
 /** Custody refuses to sign one of these: the grant is gone, or made for another intent. */
@@ -51,8 +55,6 @@ class CannotSign extends Error {
     this.ids = ids
   }
 }
-
-type Sender = { entityId: string; address: string }
 
 /** Halves a batch that cannot be signed until the one at fault stands alone; that one fails, the others go on. */
 async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<boolean> {

@@ -76,8 +76,12 @@ export async function insertTransfer(tx: Db, row: NewTransfer): Promise<void> {
       'INITIATED', 'TRANSFER', ${row.tokenId}, ${row.address}, ${row.destinationAddress}, ${[row.amountText]},
       ${row.amountAtomic.toString()}, ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
-  await tx.run(sql`select pg_notify('transactions', ${row.blockchain})`)
+  await announceWork(tx, row.blockchain)
 }
+
+/** Wakes the workers of every process when the `tx` commits. */
+export const announceWork = (tx: Db, blockchain: string) =>
+  tx.run(sql`select pg_notify('transactions', ${blockchain})`)
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null
 
@@ -144,26 +148,32 @@ const waitingColumns = sql`entity_id as "entityId", id, address, token_id as "to
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
   max_fee as "maxFee", priority_fee as "priorityFee"`
 
-/** Senders with something to sign. */
-export const waitingSenders = (db: Db, blockchain: string, limit: number) =>
-  db.all<{
-    entityId: string
-    address: string
-  }>(sql`select distinct entity_id as "entityId", address from transactions
-    where blockchain = ${blockchain} and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED')
-      and tx_hash is null limit ${limit}`)
+const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null`
+
+export type Sender = { entityId: string; address: string }
+
+/**
+ * The next senders with something to sign, by address from `after` on. It probes the queue's index once per sender:
+ * what it costs does not grow with how much waits.
+ */
+export const waitingSenders = (db: Db, blockchain: string, after: string, limit: number) =>
+  db.all<Sender>(sql`with recursive senders as (
+      select (select min(address) from transactions where blockchain = ${blockchain} and address > ${after} and ${isWaiting})
+        as address, 1 as n
+      union all
+      select (select min(address) from transactions where blockchain = ${blockchain} and address > s.address and ${isWaiting}),
+        s.n + 1
+      from senders s where s.address is not null and s.n < ${limit}
+    )
+    select t.entity_id as "entityId", s.address from senders s
+    cross join lateral (select entity_id from transactions
+      where blockchain = ${blockchain} and address = s.address and ${isWaiting} order by create_date, id limit 1) t
+    order by s.address`)
 
 /** The next to sign of one sender, oldest first. `lock` claims them for the `tx`. */
-export const waitingOf = (
-  db: Db,
-  blockchain: string,
-  sender: { entityId: string; address: string },
-  limit: number,
-  lock: boolean,
-) =>
+export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
   db.all<Waiting>(sql`select ${waitingColumns} from transactions
-    where blockchain = ${blockchain} and address = ${sender.address} and entity_id = ${sender.entityId}
-      and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null
+    where blockchain = ${blockchain} and address = ${sender.address} and entity_id = ${sender.entityId} and ${isWaiting}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
 /** What a transaction does, as its grant is bound to it. */
