@@ -58,7 +58,7 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     halted = error instanceof DeepReorg
     if (halted)
       ctx.log.error({ err: error, blockchain, alarm: 'deep-reorg' }, 'stopped following a chain for good')
-    else if (!failing) ctx.log.error({ err: error, blockchain }, 'following a chain failed; trying on')
+    else if (!failing) ctx.log.warn({ err: error, blockchain }, 'following a chain failed; trying on')
     failing = true
   })
   const unwatch = chain.watchHeads(loop.wake)
