@@ -53,7 +53,7 @@ create index transactions_by_hash on transactions (entity_id, tx_hash) where tx_
 create unique index transactions_inbound_once on transactions (entity_id, blockchain, tx_hash, address, token_id, ordinal)
   where transaction_type = 'INBOUND';
 create index transactions_queue on transactions (blockchain, address, create_date, id)
-  where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED');
+  where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null;
 create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
 create index transactions_by_block on transactions (blockchain, block_hash) where block_hash is not null;
 

@@ -126,6 +126,9 @@ export const exemplars: Record<string, Exemplar> = {
     request: async (world) => ({ body: await transferBody(world) }),
   },
   'GET /v1/w3s/transactions': nothing,
+  'GET /v1/w3s/transactions/lowestNonceTransaction': {
+    request: async (world) => ({ query: { walletId: (await world.fundedWallet()).id } }),
+  },
   'GET /v1/w3s/transactions/{id}': byId((world) => world.transfer()),
   'POST /v1/w3s/transactions/validateAddress': {
     request: async (world) => ({ body: { address: freshAddress(), blockchain: blockchainOf(world) } }),

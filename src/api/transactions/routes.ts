@@ -7,11 +7,14 @@ import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { createTransfer, prepareTransfer } from './create-transfer.ts'
 import { estimateTransfer, feeTable } from './estimate-transfer.ts'
+import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
   estimateBody,
   feeParametersQuery,
   feeTableAnswer,
+  lowestNonceAnswer,
+  lowestNonceQuery,
   transactionAnswer,
   transactionParams,
   transactionQuery,
@@ -147,6 +150,18 @@ export const transactionEndpoints = [
     collection: { ...orderedWalletCollection, items: 'transactions' },
     errors: ['invalidRequest', 'unauthorized', 'transactionTypeInvalid', 'cursorNotFound', 'cursorNotUuid'],
     verb: (ctx: Ctx, { query, page }) => getTransactions(ctx, query, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/w3s/transactions/lowestNonceTransaction',
+    operationId: 'getLowestNonceTransaction',
+    summary: 'The transaction that all later ones of its sender wait behind; 204 when nothing is under way',
+    tag,
+    auth: 'apiKey',
+    query: lowestNonceQuery,
+    response: lowestNonceAnswer,
+    errors: ['invalidRequest', 'unauthorized', ...sourceErrors, ...chainErrors],
+    verb: (ctx: Ctx, { query }) => findLowestNonceTransaction(ctx, query),
   }),
   endpoint({
     method: 'GET',

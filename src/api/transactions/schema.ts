@@ -65,6 +65,12 @@ export const feeParametersQuery = Type.Object({
   accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
 })
 
+export const lowestNonceQuery = Type.Object({
+  walletId: Type.Optional(uuid),
+  address: optionalText('The wallet by address, with blockchain.'),
+  blockchain: Type.Optional(Type.Enum([...blockchains])),
+})
+
 export const validateAddressBody = Type.Object({
   address: Type.String({ maxLength: 500 }),
   blockchain: Type.Enum([...blockchains]),
@@ -111,6 +117,15 @@ export const transactionShape = Type.Object({
   updateDate: date,
 })
 export const transactionAnswer = Type.Object({ transaction: transactionShape })
+export const lowestNonceAnswer = Type.Object({
+  transaction: transactionShape,
+  feeInfo: Type.Object({
+    newHighEstimatedFee: feeTier,
+    feeDifferenceAmount: Type.String({
+      description: 'What HIGH would come to above what is offered now, in native coins.',
+    }),
+  }),
+})
 export const transactionsAnswer = Type.Object({ transactions: Type.Array(transactionShape) })
 
 const nativeDecimals = 18

@@ -20,6 +20,7 @@ export {
   findTransaction,
   type Level,
   listTransactions,
+  lowestNonceTransaction,
   type SignedFee,
   type TransactionFilters,
   type TransactionRow,

@@ -90,6 +90,14 @@ export const findTransaction = (db: Db, entityId: string, id: string) =>
     sql`select ${columns} from transactions t where t.entity_id = ${entityId} and t.id = ${id}`,
   )
 
+/** The one that everything else of its sender waits behind: signed, and in no block yet. */
+export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: string, address: string) =>
+  db.maybe<TransactionRow>(sql`select ${columns} from attempts a
+    join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
+    where a.blockchain = ${blockchain} and a.address = ${address} and a.entity_id = ${entityId}
+      and a.state in ('signed', 'sent') and a.kind = 'original' and t.state in ('QUEUED', 'SENT', 'STUCK')
+    order by a.nonce limit 1`)
+
 export type TransactionFilters = {
   blockchain?: string | undefined
   custodyType?: string | undefined

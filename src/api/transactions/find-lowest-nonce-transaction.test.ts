@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const path = '/v1/w3s/transactions/lowestNonceTransaction'
+let harness: Harness
+let world: World
+let wallet: Wallet
+
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+  wallet = await world.fundedWallet()
+})
+afterAll(() => harness?.close())
+
+const ask = (query: Record<string, string>) => harness.http('GET', path, { query })
+
+async function transfer(feeLevel: string): Promise<string> {
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: freshAddress(),
+    amounts: ['1'],
+    feeLevel,
+  })
+  const state = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
+  await until(async () => (await state()) === 'SENT', 'it is sent')
+  return id
+}
+
+describe('the transaction that others wait behind', () => {
+  it('is the first one sent, until a block holds it', async () => {
+    const chain = harness.chain()
+    await chain.setAutomine(false)
+    const ids = [await transfer('LOW'), await transfer('HIGH')]
+    const { status, body } = await ask({ walletId: wallet.id })
+    expect(status).toBe(200)
+    expect(body.data.transaction).toMatchObject({ id: ids[0], state: 'SENT', feeLevel: 'LOW' })
+    const { newHighEstimatedFee: high, feeDifferenceAmount } = body.data.feeInfo
+    const { estimatedFee } = body.data.transaction
+    expect(high.gasLimit).toBe(estimatedFee.gasLimit)
+    expect(Number(high.networkFee) - Number(estimatedFee.networkFee)).toBeCloseTo(
+      Number(feeDifferenceAmount),
+      15,
+    )
+    expect(Number(feeDifferenceAmount)).toBeGreaterThan(0)
+    const byAddress = await ask({ address: wallet.address, blockchain: wallet.blockchain })
+    expect(byAddress.body.data.transaction.id).toBe(ids[0])
+    await chain.mine()
+    await until(async () => (await ask({ walletId: wallet.id })).status === 204, 'nothing is under way')
+    await chain.setAutomine(true)
+  })
+
+  it.each([
+    ['no wallet', {}, 2, 'walletId'],
+    ['an address without its blockchain', { address: `0x${'1'.repeat(40)}` }, 2, 'walletId'],
+    ['an unknown wallet', { walletId: randomUUID() }, 156001],
+    ['an address of nobody', { address: `0x${'1'.repeat(40)}`, blockchain: 'BASE-SEPOLIA' }, 156001],
+    ['two wallets', { walletId: randomUUID(), address: `0x${'1'.repeat(40)}` }, 155244, 'address'],
+  ])('is refused for %s', async (_, query, code, location?: string) => {
+    const { status, body } = await ask(query as Record<string, string>)
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(body.code).toBe(code)
+    if (location) expect(body.errors[0].location).toBe(location)
+  })
+})

@@ -1,0 +1,56 @@
+import { findWallet, findWalletByAddress } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+import { answer } from '#runtime/http/endpoint'
+import { feeTable } from './estimate-transfer.ts'
+import { showTransaction } from './schema.ts'
+import { requireChain } from './transfer-request.ts'
+
+type Query = { walletId?: string; address?: string; blockchain?: string }
+
+/** The signed transaction with the lowest nonce that no block holds, and what it would cost at the level HIGH now. */
+export async function findLowestNonceTransaction(ctx: Ctx, query: Query) {
+  const wallet = await requireWallet(ctx, query)
+  const chain = requireChain(ctx, wallet.blockchain)
+  const row = await lowestNonceTransaction(ctx.db, ctx.entity.id, wallet.blockchain, wallet.address)
+  if (!row?.estimatedFee) return answer(204, undefined)
+  const gas = BigInt(row.estimatedFee.gasLimit)
+  const { high } = await feeTable(chain, gas)
+  const offered = gas * BigInt(row.estimatedFee.maxFee)
+  const asked = gas * feeAt(await suggestedFees(chain), 'HIGH').maxFeeAtomic
+  const differenceAtomic = asked > offered ? asked - offered : 0n
+  return {
+    transaction: showTransaction(row),
+    feeInfo: {
+      newHighEstimatedFee: high,
+      feeDifferenceAmount: formatAmount(differenceAtomic, chain.network.nativeToken.decimals),
+    },
+  }
+}
+
+async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchain }: Query) {
+  if (walletId === undefined && (address === undefined || blockchain === undefined))
+    throw invalid(
+      'walletId',
+      'is missing: send it, or address with blockchain',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  if (walletId !== undefined && address !== undefined)
+    throw invalid(
+      'address',
+      'cannot be combined with walletId',
+      address,
+      'walletIdWithSourceAddress',
+      'not_required',
+    )
+  const wallet =
+    walletId !== undefined
+      ? await findWallet(db, entity.id, walletId)
+      : await findWalletByAddress(db, entity.id, blockchain!, address!)
+  if (!wallet) throw new ApiError('walletNotFound')
+  return wallet
+}
