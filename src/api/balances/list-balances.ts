@@ -1,6 +1,6 @@
+import { compareWallet } from '#api/compare-wallet'
 import { requireWallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/index'
 import { listBalances } from '#engines/ledger/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -16,13 +16,8 @@ export async function listWalletBalances(
   page: PageQuery,
 ): Promise<ListResult> {
   const wallet = await requireWallet(ctx, walletId)
-  const chain = ctx.chains.find(wallet.blockchain)
   const owner = { entityId: ctx.entity.id, blockchain: wallet.blockchain, address: wallet.address }
-  // A node that is away must not hide what the books know. What is found is dated so that this very page shows it.
-  if (chain)
-    await syncBalances(ctx, chain, owner, ctx.receivedMs).catch((error) =>
-      ctx.log.warn({ err: error, ...owner }, 'balances not compared'),
-    )
+  await compareWallet(ctx, wallet)
   // Clients send an empty parameter where they mean none.
   const tokenAddresses = query.tokenAddress
     ? query.tokenAddress.split(',').map((address) => address.trim().toLowerCase())

@@ -1,7 +1,8 @@
+import { compareWallet } from '#api/compare-wallet'
 import { showToken } from '#api/token-shape'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
-import { listWallets, type Wallet } from '#custody/index'
+import { findWalletByAddress, listWallets, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import {
   type Balance,
@@ -35,6 +36,7 @@ export async function listWalletsWithBalances(
   page: PageQuery,
 ): Promise<ListResult> {
   const { blockchain, amount__gte: amount, tokenAddress, ...filters } = query
+  if (filters.address !== undefined) await compareOne(ctx, blockchain, filters.address)
   const native = (await tokensOf(ctx.db, blockchain)).find((token) => token.isNative)
   const named = tokenAddress === undefined ? undefined : await requireToken(ctx, blockchain, tokenAddress)
   const compared = named ?? native
@@ -54,6 +56,12 @@ export async function listWalletsWithBalances(
       tokenBalances: tokens.map((token) => show(wallet, token, balances)),
     })),
   }
+}
+
+/** Who names one address wants its balance as the chain has it; a whole page is shown as the books have it. */
+async function compareOne(ctx: Ctx, blockchain: Blockchain, address: string): Promise<void> {
+  const wallet = await findWalletByAddress(ctx.db, ctx.entity.id, blockchain, address)
+  if (wallet) await compareWallet(ctx, wallet)
 }
 
 /** A token that the wallet never held is shown as zero. */

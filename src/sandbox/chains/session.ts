@@ -173,10 +173,17 @@ export async function closeSession(session: Session): Promise<void> {
   }
 }
 
-/** After a revert the node goes on with the fee it had come to, which its state does not tell. */
+/**
+ * After a revert the node goes on with the fee it had come to, which its state does not tell. Not asked of
+ * `anvil_nodeInfo`: that locks the node up for good when a block is mined at the same moment.
+ */
 async function nextBaseFeeOf(nodeUrl: string): Promise<string> {
-  const info = await call<{ environment: { baseFee: string } }>(nodeUrl, 'anvil_nodeInfo')
-  return info.environment.baseFee
+  const { baseFeePerGas } = await call<{ baseFeePerGas: string[] }>(nodeUrl, 'eth_feeHistory', [
+    '0x1',
+    'latest',
+    [],
+  ])
+  return baseFeePerGas.at(-1)!
 }
 
 async function hashOf(nodeUrl: string, number: number): Promise<string> {

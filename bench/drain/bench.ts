@@ -1,0 +1,175 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { networks } from '#chains/networks/index'
+import { fund, type Node, nonceOf, outsider } from '../chain.ts'
+import type { Figure } from '../figures.ts'
+import { countBusyCores } from '../machine.ts'
+import { root } from '../processes.ts'
+import { median, ratioOf } from '../rounds.ts'
+import type { Bench, Run } from '../run.ts'
+import { call, openTenant } from '../tenant.ts'
+import { ceiling, minedUntil, script } from './beside.ts'
+import type { Order, Ready } from './platform.ts'
+
+const blockTimeMs = 1_000
+const gasLimit = 1_000_000_000n
+/** The node takes several thousands within one block: fewer would measure the wait for the block. */
+const ceilingFactor = 4
+/** Requests under way at once while the backlog is accepted. */
+const submittersMax = 16
+
+export const drainBench: Bench = {
+  name: 'drain',
+  about: 'a backlog of transfers from one wallet',
+  measure: async (run) => {
+    const count = run.quick ? 1_000 : 5_000
+    const { ready, order } = await startPlatform(run)
+    const node: Node = { url: ready.nodeUrl, chainId: ready.chainId, usdc: ready.usdc }
+    const customer = await openTenant(ready)
+    await order('start')
+    await fund(node, customer.wallet.address, 10n ** 15n, 100n * 10n ** 18n)
+    for (const index of [0, 1]) await fund(node, outsider(index).address, 10n ** 15n, 0n)
+    await untilIdle(customer)
+    const values = { ceiling: [] as number[], script: [] as number[], engine: [] as number[] }
+    let coresBusy = 0
+    for (let round = 0; round < (run.quick ? 1 : 3); round++) {
+      await order('stop')
+      values.ceiling.push(await ceiling(run, node, outsider(0), count * ceilingFactor))
+      values.script.push(await script(run, node, outsider(1), count))
+      await order('start')
+      await untilIdle(customer)
+      await order('stop')
+      await accept(run, customer, count)
+      const busy = countBusyCores()
+      values.engine.push(await drain(run, node, customer, count, order))
+      coresBusy = busy()
+    }
+    return figuresOf(values, count, coresBusy)
+  },
+}
+
+type Values = { ceiling: number[]; script: number[]; engine: number[] }
+
+function figuresOf({ ceiling, script, engine }: Values, count: number, coresBusy: number): Figure[] {
+  const speed = (list: number[]) => ({ value: median(list), unit: 'tx/s' as const })
+  const name = `backlog of ${count.toLocaleString('en')} transfers, from first signature to the last COMPLETE`
+  const beside = (list: number[], what: string) => ({
+    reference: { ...speed(list), what },
+    ratio: ratioOf(engine, list),
+  })
+  return [
+    {
+      name,
+      measured: speed(engine),
+      ...beside(ceiling, 'node, pre-signed'),
+      promise: { ratioMin: 0.13 },
+      coresBusy,
+    },
+    { name: `${name} (beside)`, measured: speed(engine), ...beside(script, 'bare viem script'), coresBusy },
+  ]
+}
+
+/** Forks the platform; `order` resolves when it has been obeyed. */
+async function startPlatform(run: Run) {
+  const dataDir = await run.directory()
+  const child = fork(`${root}bench/drain/platform.ts`, [dataDir, String(blockTimeMs), String(gasLimit)], {
+    cwd: root,
+    execArgv: ['--conditions=source', '--import', 'tsx', ...profiling()],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const order = async (text: Order) => {
+    child.send(text)
+    await once(child, 'message')
+  }
+  run.atEnd(async () => {
+    if (child.exitCode !== null || !child.connected) return
+    const exited = once(child, 'exit')
+    await order('end')
+    child.disconnect()
+    await exited
+  })
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`the platform ended with ${code}`)
+  })
+  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [Ready]
+  failed.catch(() => undefined)
+  return { ready, order }
+}
+
+/** BENCH_PROFILE names a directory for a CPU profile of the platform's process. */
+const profiling = () => {
+  const directory = process.env['BENCH_PROFILE']
+  return directory ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
+}
+
+type Customer = Awaited<ReturnType<typeof openTenant>>
+
+const usdcId = networks
+  .find(({ blockchain }) => blockchain === 'BASE-SEPOLIA')!
+  .tokens.find(({ symbol }) => symbol === 'USDC')!.id
+
+/** Until the API shows what the chain has: the engines have read every block so far. */
+async function untilIdle({ tenant, wallet }: Customer): Promise<void> {
+  for (let attempt = 0; attempt < 600; attempt++) {
+    const { tokenBalances } = await call(tenant, 'GET', `/v1/w3s/wallets/${wallet.id}/balances`)
+    const open = await call(tenant, 'GET', '/v1/w3s/transactions?state=CONFIRMED&pageSize=1')
+    if (tokenBalances.length >= 2 && open.transactions.length === 0 && attempt > 0) break
+    await sleep(100)
+  }
+  // Blocks of outsiders leave no trace in the API; what is left of them is read within this.
+  await sleep(3_000)
+}
+
+/** Sends all transfers to the API and has them accepted; each to an address of its own. */
+async function accept(run: Run, { tenant, keyed, wallet }: Customer, count: number): Promise<void> {
+  const startedMs = performance.now()
+  let next = 0
+  let accepted = 0
+  const submit = async () => {
+    while (next < count) {
+      const to = `0x${(0xca11_0000_0000n + BigInt(next++)).toString(16).padStart(40, '0')}`
+      await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', {
+        ...(await keyed()),
+        walletId: wallet.id,
+        tokenId: usdcId,
+        destinationAddress: to,
+        amounts: ['0.01'],
+        feeLevel: 'MEDIUM',
+      })
+      if (++accepted % 1_000 === 0) run.say(`${accepted} accepted`)
+    }
+  }
+  await Promise.all(Array.from({ length: submittersMax }, submit))
+  const perSecond = count / ((performance.now() - startedMs) / 1000)
+  run.say(`${count} transfers accepted over HTTP, ${perSecond.toFixed(0)} per second`)
+}
+
+/** Starts the engines on the backlog; transactions per second until the books say that all are complete. */
+async function drain(
+  run: Run,
+  node: Node,
+  { tenant, wallet }: Customer,
+  count: number,
+  order: (text: Order) => Promise<void>,
+): Promise<number> {
+  const before = await nonceOf(node, wallet.address)
+  const startedMs = performance.now()
+  const perSecond = () => count / ((performance.now() - startedMs) / 1000)
+  await order('start')
+  await minedUntil(node, wallet.address, before + count)
+  run.say(`engine: all in blocks, ${perSecond().toFixed(0)} tx/s`)
+  while (await isAnyOpen(tenant)) await sleep(50)
+  run.say(`engine: all COMPLETE, ${perSecond().toFixed(0)} tx/s`)
+  return perSecond()
+}
+
+async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
+  for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'CONFIRMED']) {
+    const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
+    if (transactions.length > 0) return true
+  }
+  const { transactions } = await call(tenant, 'GET', '/v1/w3s/transactions?state=FAILED&pageSize=1')
+  if (transactions.length > 0) throw new Error(`a transfer failed: ${JSON.stringify(transactions[0])}`)
+  return false
+}

@@ -1,0 +1,86 @@
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { broadcast, fund, type Node, nonceOf, outsider, signedTransfer } from './chain.ts'
+import type { Figure } from './figures.ts'
+import { countBusyCores } from './machine.ts'
+import { fromSource, startProgram } from './processes.ts'
+import { median, percentile } from './rounds.ts'
+import type { Bench, Run } from './run.ts'
+import { openTenant } from './tenant.ts'
+
+const pollMs = 2
+const patienceMs = 10_000
+
+export const inboundBench: Bench = {
+  name: 'inbound',
+  about: 'from a transfer on a chain to its row in the API',
+  measure: async (run) => {
+    const { node, tenant, wallet } = await startSandbox(run)
+    const payer = outsider(0)
+    await fund(node, payer.address, 1_000_000_000n, 0n)
+    const count = run.quick ? 50 : 200
+    const first = await nonceOf(node, payer.address)
+    const signed = await Promise.all(
+      Array.from({ length: count + 10 }, (_, index) =>
+        signedTransfer(node, payer, first + index, wallet.address, 10_000n),
+      ),
+    )
+    const headers = { authorization: `Bearer ${tenant.apiKey}` }
+    const seen = (hash: string) => listed(tenant.url, headers, hash)
+    for (const raw of signed.splice(0, 10)) await latencyOf(node, raw, seen)
+    const busy = countBusyCores()
+    const latencies: number[] = []
+    for (const raw of signed) {
+      latencies.push(await latencyOf(node, raw, seen))
+      if (latencies.length % 50 === 0)
+        run.say(`${latencies.length} seen, p50 ${median(latencies).toFixed(1)} ms`)
+    }
+    run.say(
+      `p90 ${percentile(latencies, 0.9).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`,
+    )
+    return [
+      {
+        name: `inbound transfer to GET /v1/w3s/transactions, p50 of ${count}`,
+        measured: { value: median(latencies), unit: 'ms' },
+        promise: { max: 100 },
+        coresBusy: busy(),
+      } satisfies Figure,
+    ]
+  },
+}
+
+async function startSandbox(run: Run) {
+  const dataDir = join(await run.directory(), 'data')
+  const { line } = await startProgram(run, {
+    args: [
+      ...[...fromSource, 'sandbox', '--json', '--ephemeral', '--port', '0'],
+      ...['--data-dir', dataDir, '--chains', 'BASE-SEPOLIA'],
+    ],
+    env: { DATABASE_URL: '' },
+    readyOn: 'stdout',
+    isReady: (text) => text.startsWith('{'),
+  })
+  const sandbox = JSON.parse(line)
+  const [chain] = sandbox.chains
+  const node: Node = { url: chain.rpcUrl, chainId: chain.chainId, usdc: chain.tokens.USDC }
+  const { tenant, wallet } = await openTenant(sandbox)
+  return { node, tenant: { ...tenant, url: sandbox.url as string }, wallet }
+}
+
+/** Milliseconds from the moment the signed bytes are sent to the node until the API lists what they did. */
+async function latencyOf(node: Node, raw: string, seen: (hash: string) => Promise<boolean>): Promise<number> {
+  const startedMs = performance.now()
+  const [hash] = await broadcast(node.url, [raw])
+  while (!(await seen(hash!))) {
+    if (performance.now() - startedMs > patienceMs) throw new Error(`${hash} is not listed after 10 s`)
+    await sleep(pollMs)
+  }
+  return performance.now() - startedMs
+}
+
+/** Whether the list has this transaction as received. */
+async function listed(url: string, headers: Record<string, string>, hash: string): Promise<boolean> {
+  const response = await fetch(`${url}/v1/w3s/transactions?txType=INBOUND&txHash=${hash}`, { headers })
+  const { data } = (await response.json()) as { data: { transactions: unknown[] } }
+  return data.transactions.length > 0
+}

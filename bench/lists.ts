@@ -1,0 +1,138 @@
+import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
+import type { Figure } from './figures.ts'
+import { durationsOf, openCaller } from './load.ts'
+import { countBusyCores } from './machine.ts'
+import { type Platform, startPlatform } from './platform.ts'
+import { interleave, median, ratioOf } from './rounds.ts'
+import { insertTransactions, walletCount, walletIdOf } from './rows.ts'
+import type { Bench, Run } from './run.ts'
+
+const pageSize = 50
+
+/** A way to ask for the list: how the interface writes the filters, and what they mean to the query. */
+type Question = { name: string; query: string; filters: TransactionFilters; share: number }
+
+const questions: Question[] = [
+  { name: 'no filter', query: '', filters: {}, share: 1 },
+  walletsQuestion('one wallet', 1),
+  walletsQuestion('three wallets', 3),
+  { name: 'state=COMPLETE', query: '&state=COMPLETE', filters: { state: 'COMPLETE' }, share: 0.98 },
+  { name: 'state=FAILED', query: '&state=FAILED', filters: { state: 'FAILED' }, share: 0.02 },
+]
+
+function walletsQuestion(name: string, count: number): Question {
+  const walletIds = Array.from({ length: count }, (_, index) => walletIdOf(index + 5))
+  return {
+    name,
+    query: `&walletIds=${walletIds.join('%2C')}`,
+    filters: { walletIds },
+    share: count / walletCount,
+  }
+}
+
+export const listsBench: Bench = {
+  name: 'lists',
+  about: 'pages of a list of 1,000,000 rows',
+  measure: async (run) => {
+    const rows = run.quick ? 100_000 : 1_000_000
+    const platform = await startPlatform(run, async (database, entityId) => {
+      await insertTransactions(database, entityId, rows, (done) => run.say(`${done} rows inserted`))
+    })
+    const figures: Figure[] = []
+    for (const question of questions) figures.push(...(await measure(run, platform, question, rows)))
+    return figures
+  },
+}
+
+async function measure(run: Run, platform: Platform, question: Question, rows: number): Promise<Figure[]> {
+  const { database, entityId } = platform
+  const depth = Math.floor(rows * question.share * 0.9)
+  const filters = { ...question.filters }
+  const cursor = await itemAt(database, entityId, filters, depth)
+  const first: PageQuery = {
+    fromMs: undefined,
+    toMs: Date.now(),
+    pageSize,
+    pageAfter: undefined,
+    pageBefore: undefined,
+    order: 'DESC',
+  }
+  const [firstSql, deepSql] = await Promise.all([
+    sqlOf(entityId, filters, first),
+    sqlOf(entityId, filters, { ...first, pageAfter: cursor }),
+  ])
+  const path = `/v1/w3s/transactions?pageSize=${pageSize}${question.query}`
+  const [firstCall, deepCall] = await Promise.all([
+    openCaller({ ...platform, path }),
+    openCaller({ ...platform, path: `${path}&pageAfter=${cursor}` }),
+  ])
+  const calls = run.quick ? 30 : 60
+  const typical = (call: () => Promise<unknown>) => async () => median(await durationsOf(calls, call))
+  const things = {
+    first: typical(firstCall.call),
+    firstSql: typical(() => database.all(firstSql)),
+    deep: typical(deepCall.call),
+    deepSql: typical(() => database.all(deepSql)),
+  }
+  await interleave(3, things)
+  const busy = countBusyCores()
+  const values = await interleave(run.quick ? 5 : 15, things)
+  const coresBusy = busy()
+  firstCall.close()
+  deepCall.close()
+  run.say(
+    `${question.name}: ${Object.entries(values).map(([name, list]) => `${name} ${median(list).toFixed(2)} ms`)}`,
+  )
+  return figuresOf(question.name, values, depth, coresBusy)
+}
+
+type Values = Record<'first' | 'firstSql' | 'deep' | 'deepSql', number[]>
+
+function figuresOf(name: string, values: Values, depth: number, coresBusy: number): Figure[] {
+  const ms = (list: number[]) => ({ value: median(list), unit: 'ms' as const })
+  const compared = (
+    title: string,
+    measured: number[],
+    reference: number[],
+    what: string,
+    ratioMax: number,
+  ) => ({
+    name: `list (${name}): ${title}`,
+    measured: ms(measured),
+    reference: { ...ms(reference), what },
+    ratio: ratioOf(measured, reference),
+    promise: { ratioMax },
+    coresBusy,
+  })
+  const { first, firstSql, deep, deepSql } = values
+  return [
+    compared(`page at depth ${depth.toLocaleString('en')}`, deep, first, 'first page', 1.2),
+    compared('first page, whole request', first, firstSql, 'its SQL', 2),
+    compared('deep page, whole request', deep, deepSql, 'its SQL', 2),
+  ]
+}
+
+/** The query that the handler sends for this page, word for word, taken from the handler's own function. */
+async function sqlOf(entityId: string, filters: TransactionFilters, page: PageQuery): Promise<Sql> {
+  const sent: Sql[] = []
+  const recorder = {
+    all: async (query: Sql) => {
+      sent.push(query)
+      return [{ id: 'any' }]
+    },
+  } as unknown as Db
+  await listTransactions(recorder, entityId, filters, page)
+  return sent[0]!
+}
+
+/** The id of the item at this depth, newest first. */
+async function itemAt(database: Database, entityId: string, filters: TransactionFilters, depth: number) {
+  const { walletIds = null, state = null } = filters
+  const row = await database.one<{ id: string }>(sql`select id from transactions where entity_id = ${entityId}
+    and (${walletIds}::uuid[] is null or wallet_id = any(${walletIds}::uuid[]))
+    and (${state}::text is null or state = ${state})
+    order by create_date desc, id desc offset ${depth - 1} limit 1`)
+  return row.id
+}

@@ -1,0 +1,72 @@
+import { type Figure, isMet, tableOf } from './figures.ts'
+import { describeMachine } from './machine.ts'
+import { type Bench, runBench } from './run.ts'
+
+/** Benches are loaded when they are run, so that `--help` answers at once. */
+const benches: Record<string, () => Promise<Bench>> = {
+  start: async () => (await import('./start.ts')).startBench,
+  lists: async () => (await import('./lists.ts')).listsBench,
+  prism: async () => (await import('./prism.ts')).prismBench,
+  drain: async () => (await import('./drain/bench.ts')).drainBench,
+  inbound: async () => (await import('./inbound.ts')).inboundBench,
+}
+
+const help = `npm run bench [-- NAME... --quick --json]
+
+Measures the figures that this project promises and prints them as a table. Without a name all of them: some ten
+minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
+
+  start     first start and restart of the sandbox, until it is ready
+  lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
+  prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
+  drain     a backlog of transfers from one wallet against what the node takes at most, and against a bare script
+  inbound   from a transfer on a chain to its row in the API
+
+  --quick   fewer rounds and smaller loads: to see that it works
+  --json    one line of JSON on standard output instead of the table
+`
+
+const flags = new Set(process.argv.slice(2).filter((arg) => arg.startsWith('-')))
+const names = process.argv.slice(2).filter((arg) => !arg.startsWith('-'))
+const unknown =
+  [...flags].find((flag) => !['--quick', '--json', '--help'].includes(flag)) ??
+  names.find((name) => !(name in benches))
+if (flags.has('--help') || unknown !== undefined) {
+  process.stdout.write(unknown === undefined ? help : `there is no "${unknown}"\n\n${help}`)
+  process.exit(unknown === undefined ? 0 : 2)
+}
+
+const interruption = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort())
+
+const machine = await describeMachine()
+const { coresBusyBefore } = machine
+if (coresBusyBefore > 0.5)
+  process.stderr.write(`${coresBusyBefore.toFixed(1)} cores are busy with something else: expect noise\n`)
+
+const figures: Figure[] = []
+const failures: { bench: string; error: string }[] = []
+for (const name of names.length > 0 ? names : Object.keys(benches)) {
+  if (interruption.signal.aborted) break
+  try {
+    const bench = await benches[name]!()
+    figures.push(...(await runBench(bench, flags.has('--quick'), interruption.signal)))
+  } catch (error) {
+    failures.push({ bench: name, error: (error as Error).message })
+    process.stderr.write(`${name}: ${(error as Error).stack}\n`)
+  }
+}
+
+if (flags.has('--json')) {
+  const shown = figures.map((figure) => ({ ...figure, met: isMet(figure) }))
+  process.stdout.write(`${JSON.stringify({ machine, figures: shown, failures })}\n`)
+} else {
+  const { cores, memoryGb, platform, node } = machine
+  const versions = await import('./versions.ts').then(({ describeVersions }) => describeVersions())
+  process.stdout.write(
+    `\n${cores} cores, ${memoryGb} GB, ${platform}, Node ${node}, ${versions}; ${coresBusyBefore.toFixed(1)} cores busy before the run\n\n${tableOf(figures, cores)}\n`,
+  )
+  for (const { bench, error } of failures)
+    process.stdout.write(`\n${bench} could not be measured: ${error}\n`)
+}
+process.exit(failures.length > 0 || interruption.signal.aborted ? 1 : 0)

@@ -1,0 +1,44 @@
+import { randomBytes } from 'node:crypto'
+import { newId } from '#lib/ids'
+import { insertApiKey, insertEntity } from '#runtime/auth/store'
+import { type Database, openDatabase } from '#runtime/db/db'
+import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { migrate } from '#runtime/db/migrate'
+import { createLog } from '#runtime/log/log'
+import { fromSource, startProgram } from './processes.ts'
+import type { Run } from './run.ts'
+
+/** A migrated database and the API on it, each in a process of its own; no chain. */
+export type Platform = {
+  url: string
+  database: Database
+  entityId: string
+  headers: { authorization: string }
+  pid: number
+}
+
+/** Pages are read as any process of the program reads them: with the driver settings and the pool of `serve`. */
+export async function startPlatform(run: Run, fill: (database: Database, entityId: string) => Promise<void>) {
+  const dataDir = await run.directory()
+  const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
+  run.atEnd(postgres.stop)
+  const database = openDatabase(postgres.connection)
+  run.atEnd(database.close)
+  await migrate(database)
+  const entityId = newId(Date.now())
+  const key = await database.tx(async (tx) => {
+    const nowMs = Date.now()
+    await insertEntity(tx, { id: entityId, environment: 'TEST', name: 'Bench', nowMs })
+    return insertApiKey(tx, { entityId, environment: 'TEST', nowMs })
+  })
+  await fill(database, entityId)
+  const { line, child } = await startProgram(run, {
+    args: [...fromSource, 'serve', '--port', '0', '--data-dir', dataDir],
+    env: { DATABASE_URL: '', BEZANT_ROOT_KEY: randomBytes(32).toString('hex') },
+    readyOn: 'stderr',
+    isReady: (text) => text.includes('"url"'),
+  })
+  const { url } = JSON.parse(line) as { url: string }
+  const headers = { authorization: `Bearer ${key.text}` }
+  return { url, database, entityId, headers, pid: child.pid! } satisfies Platform
+}

@@ -1,0 +1,117 @@
+import { execFileSync, spawn } from 'node:child_process'
+import { access, mkdir } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Figure } from './figures.ts'
+import { type Request, requestsPerSecond } from './load.ts'
+import { countBusyCores } from './machine.ts'
+import { startPlatform } from './platform.ts'
+import { root } from './processes.ts'
+import { interleave, median, ratioOf } from './rounds.ts'
+import { insertPayments, insertWallets } from './rows.ts'
+import type { Bench, Run } from './run.ts'
+
+/** The newest that runs on the Node versions that we run on. */
+const prismVersion = '5.14.2'
+const connections = 16
+const rowCount = 500
+
+const operations = [
+  { name: 'wallets', path: '/v1/w3s/wallets' },
+  { name: 'payments', path: '/v1/payments' },
+]
+
+export const prismBench: Bench = {
+  name: 'prism',
+  about: 'lists with real rows against the Prism mock server',
+  measure: async (run) => {
+    const prismUrl = await startPrism(run)
+    const platform = await startPlatform(run, async (database, entityId) => {
+      await insertWallets(database, entityId, rowCount)
+      await insertPayments(database, entityId, rowCount)
+    })
+    const figures: Figure[] = []
+    for (const { name, path } of operations) {
+      const ours = { url: platform.url, path, headers: platform.headers }
+      figures.push(await compare(run, name, ours, { ...ours, url: prismUrl }))
+    }
+    return figures
+  },
+}
+
+async function compare(run: Run, name: string, ours: Request, prism: Request): Promise<Figure> {
+  const durationMs = run.quick ? 500 : 2_000
+  const things = {
+    ours: () => requestsPerSecond(ours, connections, durationMs),
+    prism: () => requestsPerSecond(prism, connections, durationMs),
+  }
+  await interleave(1, things)
+  const busy = countBusyCores()
+  const values = await interleave(run.quick ? 3 : 7, things, (round, value) =>
+    run.say(`${name}, round ${round + 1}: ${value.ours.toFixed(0)} and ${value.prism.toFixed(0)} requests/s`),
+  )
+  return {
+    name: `GET ${ours.path}`,
+    measured: { value: median(values.ours), unit: 'requests/s' },
+    reference: { value: median(values.prism), unit: 'requests/s', what: 'Prism' },
+    ratio: ratioOf(values.ours, values.prism),
+    promise: { ratioMin: 4 },
+    coresBusy: busy(),
+  }
+}
+
+/** Prism in one process, answering from the generated description; its log is off, which is kinder to it. */
+async function startPrism(run: Run): Promise<string> {
+  const program = await installPrism(run)
+  const port = await freePort()
+  const where = ['--host', '127.0.0.1', '--port', String(port)]
+  const child = spawn(
+    process.execPath,
+    [program, 'mock', join(root, 'openapi.json'), ...where, '--verboseLevel', 'silent'],
+    { stdio: 'ignore' },
+  )
+  run.atEnd(async () => void child.kill('SIGKILL'))
+  for (let attempt = 0; attempt < 300; attempt++) {
+    if (child.exitCode !== null) throw new Error(`Prism ended with ${child.exitCode}`)
+    if (await answers(port)) return `http://127.0.0.1:${port}`
+    await sleep(100)
+  }
+  throw new Error('Prism did not listen within 30 s')
+}
+
+const answers = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => resolve(true))
+    socket.once('error', () => resolve(false))
+    socket.once('connect', () => socket.destroy())
+  })
+
+/** Installs it once per machine, where the system clears up by itself. */
+async function installPrism(run: Run): Promise<string> {
+  const directory = join(tmpdir(), `bezant-bench-prism-${prismVersion}`)
+  const program = join(directory, 'node_modules/@stoplight/prism-cli/dist/index.js')
+  const isThere = await access(program).then(
+    () => true,
+    () => false,
+  )
+  if (isThere) return program
+  run.say(`installing @stoplight/prism-cli ${prismVersion} into ${directory}`)
+  await mkdir(directory, { recursive: true })
+  execFileSync(
+    'npm',
+    ['install', '--no-audit', '--no-fund', '--prefix', directory, `@stoplight/prism-cli@${prismVersion}`],
+    { stdio: 'ignore', shell: process.platform === 'win32' },
+  )
+  return program
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const probe = createServer().listen(0, '127.0.0.1', () => {
+      const address = probe.address()
+      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+    probe.once('error', reject)
+  })

@@ -1,0 +1,53 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { Run } from './run.ts'
+
+export const root = fileURLToPath(new URL('..', import.meta.url))
+
+/** How the program is run from its source, and as the package ships it. */
+export const fromSource = ['--conditions=source', '--import', 'tsx', `${root}src/main.ts`]
+export const fromPackage = [`${root}dist/main.js`]
+
+export type Started = { line: string; child: ChildProcess; stop(): Promise<void> }
+
+export type Program = {
+  /** What `node` is given. */
+  args: readonly string[]
+  env?: Record<string, string>
+  cwd?: string
+  /** The stream to read, and which of its lines says that the program is ready. */
+  readyOn: 'stdout' | 'stderr'
+  isReady: (line: string) => boolean
+}
+
+/** Starts a Node program and resolves with the line that says it is ready; it is stopped at the end of the run. */
+export async function startProgram(run: Run, program: Program): Promise<Started> {
+  const child = spawn(process.execPath, program.args, {
+    cwd: program.cwd ?? root,
+    env: { ...process.env, ...program.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill('SIGTERM')
+    const timer = setTimeout(() => child.kill('SIGKILL'), 20_000)
+    await exited
+    clearTimeout(timer)
+  }
+  run.atEnd(stop)
+  const said: string[] = []
+  const line = await new Promise<string>((resolve, reject) => {
+    for (const name of ['stdout', 'stderr'] as const) {
+      createInterface({ input: child[name]! }).on('line', (text) => {
+        if (said.length < 50) said.push(text)
+        if (name === program.readyOn && program.isReady(text)) resolve(text)
+      })
+    }
+    child.once('error', reject)
+    child.once('exit', (code) => reject(new Error(`it ended with ${code}: ${said.join('\n').slice(-2_000)}`)))
+  })
+  return { line, child, stop }
+}

@@ -1,0 +1,88 @@
+import { type Database, sql } from '#runtime/db/db'
+
+/** The base of everything inserted here, well in the past, so that no page's default `to` cuts it off. */
+const firstAt = "timestamptz '2026-01-01T00:00:00Z'"
+const token = '00000000-0000-4000-8000-0000000000e0'
+
+export const walletIdOf = (index: number) => `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`
+
+/** How many wallets the transactions are spread over. */
+export const walletCount = 200
+
+/**
+ * Transactions as a year of business leaves them, every eleventh of another entity: one in fifty failed, one in ten
+ * came in, several share a millisecond here and there. `count` of them belong to the entity.
+ */
+export async function insertTransactions(
+  database: Database,
+  entityId: string,
+  count: number,
+  onProgress: (done: number) => void,
+): Promise<void> {
+  await insertToken(database)
+  const chunk = 100_000
+  for (let from = 0; from < count; from += chunk) {
+    const to = Math.min(count, from + chunk)
+    await insertTransactionsBetween(database, entityId, from, to)
+    await insertTransactionsBetween(database, '00000000-0000-4000-8000-00000000ffff', from / 10, to / 10)
+    onProgress(to)
+  }
+  await database.script('vacuum (analyze) transactions')
+}
+
+const insertToken = (database: Database) =>
+  database.run(sql`insert into tokens (id, blockchain, name, symbol, decimals, is_native, standard, address, create_date)
+    values (${token}, 'BASE-SEPOLIA', 'USDC', 'USDC', 6, false, 'ERC20', '0x01', '2026-01-01T00:00:00Z')
+    on conflict do nothing`)
+
+const insertTransactionsBetween = (database: Database, entityId: string, from: number, to: number) =>
+  database.script(`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type,
+      custody_type, state, operation, token_id, source_address, destination_address, amounts, amount, fee_level,
+      gas_limit, max_fee, priority_fee, estimated_fee, tx_hash, block_hash, block_number, log_index, network_fee,
+      first_confirm_date, create_date, update_date)
+    select '${entityId}', uuidv7(at - now()), 'BASE-SEPOLIA',
+      ('00000000-0000-4000-9000-' || lpad((n * 7 % ${walletCount})::text, 12, '0'))::uuid, '0x' || left(md5((n * 7 % ${walletCount})::text) || md5('w'), 40),
+      case when inbound then 'INBOUND' else 'OUTBOUND' end, 'DEVELOPER',
+      case when n % 50 = 0 then 'FAILED' else 'COMPLETE' end, 'TRANSFER', '${token}',
+      '0x' || left(md5(n::text) || md5('s'), 40), '0x' || left(md5(n::text) || md5('d'), 40),
+      array[(n % 1000)::text || '.25'], (n % 1000) * 1000000 + 250000, case when inbound then null else 'MEDIUM' end,
+      65000, 3000000000, 1000000000,
+      case when inbound then null else
+        '{"gasLimit": "65000", "baseFee": "1000000000", "maxFee": "3000000000", "priorityFee": "1000000000"}'::jsonb end,
+      '0x' || md5(n::text) || md5('t' || n), '0x' || md5((n / 20)::text) || md5('b'), n / 20, n % 20, 98765432101234,
+      at, at, at
+    from generate_series(${Math.floor(from)}, ${Math.floor(to) - 1}) as n,
+      lateral (select n % 10 = 0 as inbound, ${firstAt} + (n / 3 * 60) * interval '1 millisecond' as at) as more`)
+
+/** Wallets of one set on one chain, each with its key. */
+export async function insertWallets(database: Database, entityId: string, count: number): Promise<void> {
+  const set = '00000000-0000-4000-8000-00000000005e'
+  const at = `${firstAt} + n * interval '1 second'`
+  const address = "'0x' || left(md5(n::text) || md5('w'), 40)"
+  const id = "('00000000-0000-4000-9000-' || lpad(n::text, 12, '0'))::uuid"
+  await database.script(`
+    insert into wallet_sets (entity_id, id, name, custody_type, sealed_entropy, wallet_count, create_date, update_date)
+      values ('${entityId}', '${set}', 'Bench', 'DEVELOPER', '', ${count}, ${firstAt}, ${firstAt});
+    insert into keys (entity_id, id, class, wallet_set_id, family, derivation_index, address, sealed_private_key, create_date)
+      select '${entityId}', ${id}, 'wallet', '${set}', 'evm', n, ${address}, '', ${at} from generate_series(1, ${count}) n;
+    insert into wallets (entity_id, id, wallet_set_id, key_id, blockchain, address, derivation_index, account_type,
+        custody_type, state, name, ref_id, batch_id, create_date, update_date)
+      select '${entityId}', ${id}, '${set}', ${id}, 'BASE-SEPOLIA', ${address}, n, 'EOA', 'DEVELOPER', 'LIVE',
+        'Wallet ' || n, 'customer-' || n, '${set}', ${at}, ${at} from generate_series(1, ${count}) n`)
+  await database.script('vacuum (analyze) wallets')
+}
+
+/** Payments that are paid, to one deposit address each. */
+export async function insertPayments(database: Database, entityId: string, count: number): Promise<void> {
+  const at = `${firstAt} + n * interval '1 second'`
+  await insertToken(database)
+  await database.script(`
+    insert into payments (entity_id, id, type, status, payment_intent_id, merchant_wallet_id, currency, decimals, amount,
+        chain, blockchain, from_address, deposit_address, token_id, transaction_hash, ordinal, block_hash, block_number,
+        create_date, update_date)
+      select '${entityId}', gen_random_uuid(), 'payment', 'paid', null, '1000000001', 'USD', 6, n * 1000000, 'BASE',
+        'BASE-SEPOLIA', '0x' || left(md5(n::text) || md5('f'), 40), '0x' || left(md5(n::text) || md5('d'), 40), '${token}',
+        '0x' || md5(n::text) || md5('t' || n), 0, '0x' || md5(n::text) || md5('b'), n, ${at}, ${at}
+      from generate_series(1, ${count}) n`)
+  await database.script('vacuum (analyze) payments')
+}

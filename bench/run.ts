@@ -1,0 +1,51 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Figure } from './figures.ts'
+
+/** What a bench has at hand. */
+export type Run = {
+  /** Fewer rounds and smaller loads: to see whether it works, not what it is worth. */
+  quick: boolean
+  /** Tells on standard error how far it is. */
+  say(text: string): void
+  /** Does `undo` at the end, the latest first, also when the bench fails or is interrupted. */
+  atEnd(undo: () => Promise<unknown>): void
+  /** An empty directory of its own, removed at the end. */
+  directory(): Promise<string>
+}
+
+export type Bench = {
+  name: string
+  about: string
+  measure(run: Run): Promise<Figure[]>
+}
+
+/** Runs one bench and clears up after it. */
+export async function runBench(bench: Bench, quick: boolean, signal: AbortSignal): Promise<Figure[]> {
+  const undo: (() => Promise<unknown>)[] = []
+  const startedMs = performance.now()
+  const run: Run = {
+    quick,
+    say: (text) => {
+      const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
+      process.stderr.write(`${bench.name.padEnd(8)} ${seconds.padStart(6)} s  ${text}\n`)
+    },
+    atEnd: (step) => void undo.push(step),
+    directory: async () => {
+      const path = await mkdtemp(join(tmpdir(), 'bezant-bench-'))
+      undo.push(() => rm(path, { recursive: true, force: true, maxRetries: 5 }))
+      return path
+    },
+  }
+  const interrupted = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error('interrupted')))
+  })
+  try {
+    signal.throwIfAborted()
+    return await Promise.race([bench.measure(run), interrupted])
+  } finally {
+    for (const step of undo.splice(0).reverse())
+      await step().catch((error: Error) => run.say(`clearing up: ${error.message}`))
+  }
+}

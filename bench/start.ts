@@ -1,0 +1,61 @@
+import { access } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Figure } from './figures.ts'
+import { countBusyCores } from './machine.ts'
+import { fromPackage, fromSource, startProgram } from './processes.ts'
+import { median } from './rounds.ts'
+import type { Bench, Run } from './run.ts'
+
+/** Seconds until the ready line. */
+const promises = { first: 8, restart: 3 }
+
+export const startBench: Bench = {
+  name: 'start',
+  about: 'first start and restart of the sandbox',
+  measure: async (run) => {
+    const forms: [string, readonly string[]][] = [['from source', fromSource]]
+    const isBuilt = await access(fromPackage[0]!).then(
+      () => true,
+      () => false,
+    )
+    if (isBuilt) forms.push(['package', fromPackage])
+    else run.say('dist/main.js is not there: npm run build, to measure the package too')
+    const figures: Figure[] = []
+    for (const [name, args] of forms) figures.push(...(await measure(run, name, args)))
+    return figures
+  },
+}
+
+async function measure(run: Run, form: string, args: readonly string[]): Promise<Figure[]> {
+  const times = { first: [] as number[], restart: [] as number[] }
+  const busy = countBusyCores()
+  for (let round = 0; round < (run.quick ? 1 : 5); round++) {
+    const dataDir = join(await run.directory(), 'data')
+    times.first.push(await secondsToReady(run, args, dataDir))
+    times.restart.push(await secondsToReady(run, args, dataDir))
+    run.say(`${form}: first ${times.first.at(-1)!.toFixed(2)} s, again ${times.restart.at(-1)!.toFixed(2)} s`)
+  }
+  const coresBusy = busy()
+  return (['first', 'restart'] as const).map((kind) => ({
+    name: `${kind === 'first' ? 'first start' : 'restart'}, all chains (${form})`,
+    measured: { value: median(times[kind]), unit: 's' },
+    promise: { max: promises[kind] },
+    coresBusy,
+  }))
+}
+
+/** The program as a person starts it, to its line of JSON; it is told to stop before this resolves. */
+async function secondsToReady(run: Run, args: readonly string[], dataDir: string): Promise<number> {
+  const startedMs = performance.now()
+  const { line, stop } = await startProgram(run, {
+    args: [...args, 'sandbox', '--json', '--port', '0', '--data-dir', dataDir],
+    env: { DATABASE_URL: '' },
+    readyOn: 'stdout',
+    isReady: (text) => text.startsWith('{'),
+  })
+  const seconds = (performance.now() - startedMs) / 1000
+  const { chains } = JSON.parse(line) as { chains: unknown[] }
+  if (chains.length !== 7) throw new Error(`it started ${chains.length} chains, not 7`)
+  await stop()
+  return seconds
+}

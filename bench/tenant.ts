@@ -1,0 +1,32 @@
+import { randomUUID } from 'node:crypto'
+import { type Tenant, tenantOf } from '../testing/tenant.ts'
+
+export type Wallet = { id: string; address: `0x${string}` }
+
+/** The data of an answer, which must be a success. */
+// biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
+export async function call({ http }: Tenant, method: string, path: string, body?: object): Promise<any> {
+  const answer = await http(method, path, body && { body })
+  if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
+  return answer.body?.data
+}
+
+/** A customer of a sandbox that has printed this, with one wallet. */
+export async function openTenant(sandbox: { url: string; apiKey: string; entitySecret: string }) {
+  const tenant = tenantOf(sandbox.url, { entityId: '', ...sandbox })
+  const keyed = async () => ({
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await tenant.sealSecret(),
+  })
+  const set = await call(tenant, 'POST', '/v1/w3s/developer/walletSets', {
+    ...(await keyed()),
+    name: 'Bench',
+  })
+  const { wallets } = await call(tenant, 'POST', '/v1/w3s/developer/wallets', {
+    ...(await keyed()),
+    walletSetId: set.walletSet.id,
+    blockchains: ['BASE-SEPOLIA'],
+    count: 1,
+  })
+  return { tenant, keyed, wallet: wallets[0] as Wallet }
+}

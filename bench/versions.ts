@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import { findBinaries } from '#runtime/db/embedded/binaries'
+import { findOwner } from '#runtime/db/embedded/privileges'
+import { anvilBinary } from '#sandbox/chains/binary'
+import { versionOf } from './machine.ts'
+import { root } from './processes.ts'
+
+/** The versions of what the figures depend on besides our own code. */
+export async function describeVersions(): Promise<string> {
+  const { postgres } = await findBinaries(await findOwner(join(root, 'none')))
+  const server = versionOf(postgres).replace('postgres (PostgreSQL) ', 'PostgreSQL ')
+  const node = versionOf(anvilBinary()).replace(/^anvil( Version:)? ?/, 'anvil ')
+  return `${server}, ${node}`
+}
