@@ -13,6 +13,8 @@ export default defineConfig({
     globalSetup: ['testing/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
+    // Machines of a gate are shared: what fails there is tried once more, and both outcomes are shown.
+    retry: process.env['CI'] ? 1 : 0,
     pool: 'forks',
     execArgv: ['--conditions=source'],
     // A worker runs local nodes and shares one PostgreSQL with the others: more workers than cores only wait.
