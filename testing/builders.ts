@@ -142,7 +142,7 @@ export async function makePayment(world: World, depositAddress: string): Promise
 }
 
 /** Asks again and again, every few milliseconds, until it is so. */
-export async function until(check: () => Promise<boolean>, what: string, withinMs = 20_000): Promise<void> {
+export async function until(check: () => Promise<boolean>, what: string, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!(await check())) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)

@@ -108,7 +108,7 @@ export function isRunning(pid: number): boolean {
   }
 }
 
-export async function until(condition: () => boolean, withinMs = 10_000): Promise<void> {
+export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
   const deadline = performance.now() + withinMs
   while (!condition()) {
     if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${condition}`)

@@ -114,7 +114,7 @@ export async function allBlocks(url: string): Promise<Block[]> {
 }
 
 /** Waits until a condition holds, asking every few milliseconds. */
-export async function until(condition: () => Promise<boolean>, timeoutMs = 10_000): Promise<void> {
+export async function until(condition: () => Promise<boolean>, timeoutMs = 40_000): Promise<void> {
   const deadline = performance.now() + timeoutMs
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error('It did not come to pass in time')
