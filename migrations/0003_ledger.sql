@@ -48,9 +48,10 @@ create table postings (
   written_by xid8 not null default pg_current_xact_id(),
   create_date timestamptz(3) not null,
   primary key (entity_id, id),
-  unique (entity_id, reverses_id),
   foreign key (entity_id, reverses_id) references postings (entity_id, id)
 );
+-- Partial, so that no plan made while the table is small looks a posting up by its entity alone.
+create unique index postings_reversed_once on postings (entity_id, reverses_id) where reverses_id is not null;
 create index postings_by_block on postings (blockchain, block_hash);
 
 create table entries (

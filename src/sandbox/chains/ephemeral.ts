@@ -2,8 +2,11 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
 import type { Keeper } from './chain.ts'
+import { createGate } from './gate.ts'
 import { genesisOf } from './genesis.ts'
+import { poolMined } from './mining.ts'
 import { startNode } from './node.ts'
+import { kindOf, requestsIn, waitsForBlock } from './requests.ts'
 import { post } from './rpc.ts'
 
 /** Keeps nothing: a node that dies comes back with the same empty chain. `directory` is temporary. */
@@ -18,6 +21,7 @@ export function ephemeralKeeper(
   mkdirSync(cacheDir, { recursive: true })
   const genesis = genesisOf(network, { timestampS: Math.floor(Date.now() / 1000), gasLimit })
   writeFileSync(genesisPath, JSON.stringify(genesis))
+  const gate = createGate()
   return {
     open: async (mining) => {
       const source = { init: genesisPath }
@@ -25,7 +29,16 @@ export function ephemeralKeeper(
       await mining.begin(node.url)
       return node
     },
-    write: (node, body) => post(node.url, body),
+    write: (node, body) => {
+      const methods = (requestsIn(body) ?? []).map(({ method }) => method)
+      if (methods.some(waitsForBlock)) return post(node.url, body)
+      const kinds = new Set(methods.map(kindOf))
+      if (!kinds.has('admin') && !kinds.has('wholesale')) return gate.shared(() => post(node.url, body))
+      return gate.alone(async () => {
+        await poolMined(node.url)
+        return post(node.url, body)
+      })
+    },
     persist: async () => {},
     close: async () => {},
   }

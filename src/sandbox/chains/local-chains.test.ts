@@ -65,6 +65,26 @@ test('a transaction is mined at once; batches and large requests pass', async ()
   expect(await call(chain.rpcUrl, 'web3_sha3', [data])).toBe(await call(chain.nodeUrl, 'web3_sha3', [data]))
 })
 
+test('a revert right behind a transaction leaves no block of the old state on the new chain', async () => {
+  const { chain } = await startBase({ ephemeral: true })
+  const { rpcUrl } = chain
+  for (let round = 0; round < 60; round++) {
+    const snapshot = await call(rpcUrl, 'evm_snapshot')
+    const before = await call<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+    await send(rpcUrl, 0, 0)
+    await call(rpcUrl, 'evm_revert', [snapshot])
+    expect(await call(rpcUrl, 'eth_getBlockByNumber', ['latest', false])).toMatchObject({ hash: before.hash })
+    expect(await call(rpcUrl, 'txpool_status')).toMatchObject({ pending: '0x0' })
+  }
+  await call(rpcUrl, 'evm_mine')
+  const [first, second] = await callMany(
+    rpcUrl,
+    ['0x0', '0x1'].map((number) => ({ method: 'eth_getBlockByNumber', params: [number, false] })),
+  )
+  expect(second?.result).toMatchObject({ parentHash: (first?.result as { hash: string }).hash })
+  expect(await call(rpcUrl, 'eth_getBalance', [bob, 'latest'])).toBe('0x0')
+})
+
 test('WebSocket clients call, send and subscribe', async () => {
   const { chain } = await startBase({ ephemeral: true })
   const socket = new WebSocket(chain.rpcUrl.replace('http', 'ws'))

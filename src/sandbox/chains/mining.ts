@@ -1,5 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import type { RpcRequest } from './requests.ts'
-import { call } from './rpc.ts'
+import { call, callMany } from './rpc.ts'
 
 /** Whether a request sets how blocks come about. */
 export function setsMining(request: RpcRequest): boolean {
@@ -37,4 +38,26 @@ export function miningEvery(blockTimeMs: number | undefined): Mining {
     timer.unref()
   }
   return { begin, release }
+}
+
+const stuckAfterMs = 100
+
+/**
+ * A node that mines at once still takes a moment after it has answered. What replaces the chain must not overtake
+ * that: the node would put the block of the old state on top of the new one.
+ */
+export async function poolMined(url: string): Promise<void> {
+  if (!(await call<boolean>(url, 'anvil_getAutomine'))) return
+  let height: unknown
+  let changedMs = performance.now()
+  while (performance.now() - changedMs < stuckAfterMs) {
+    const [pool, latest] = await callMany(url, [
+      { method: 'txpool_status', params: [] },
+      { method: 'eth_blockNumber', params: [] },
+    ])
+    if (Number((pool?.result as { pending: string } | undefined)?.pending ?? 0) === 0) return
+    if (latest?.result !== height) changedMs = performance.now()
+    height = latest?.result
+    await delay(2)
+  }
 }

@@ -94,8 +94,7 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
       ? recall(entries, settings)
       : await replay(node.url, entries, settings, options.minesAtOnce, log)
     const { mining: mode, lastBlock } = replayed
-    const { minesAtOnce } = options
-    const kept = { node, files, settings, journal, generation, mining: mode, minesAtOnce, log }
+    const kept = { node, files, settings, journal, generation, mining: mode, log }
     session = createSession({ ...kept, lastBlock, entries })
     if (adopted) await dumpIfReplaced(session, entries)
     await session.follower.flush()

@@ -31,6 +31,9 @@ export function kindOf(method: string): RequestKind {
   return replacing.test(method) ? 'wholesale' : 'admin'
 }
 
+/** Answered only when a block holds the transaction: whoever mines that block must not wait for the answer. */
+export const waitsForBlock = (method: string) => method.endsWith('Sync')
+
 /** The requests of a body, one or a batch, or undefined when it is no JSON-RPC (the node will say so). */
 export function requestsIn(body: Buffer): RpcRequest[] | undefined {
   let value: unknown

@@ -17,9 +17,8 @@ export type Session = {
   follower: Follower
   journal: Journal
   generation: number
-  /** As users set it, and what the node does when none has. */
+  /** As users set it; undefined while none has. */
   mining: MiningMode | undefined
-  minesAtOnce: boolean
   /** Transactions the node signed that no block holds yet: their bytes may be no valid transaction elsewhere. */
   unmined: Map<string, JournalEntry>
   lastChangeMs: number
@@ -34,7 +33,7 @@ export type Session = {
 
 type SessionStart = Pick<
   Session,
-  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'minesAtOnce' | 'log'
+  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'log'
 > & {
   lastBlock: number
   entries: readonly JournalEntry[]

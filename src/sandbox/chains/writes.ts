@@ -1,5 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises'
-import { setsMining } from './mining.ts'
+import { poolMined, setsMining } from './mining.ts'
 import { kindOf, type RpcRequest } from './requests.ts'
 import { call, callMany, post, type Reply, type RpcAnswer } from './rpc.ts'
 import { dumpSession, type Session } from './session.ts'
@@ -25,7 +24,7 @@ export async function writeTransactions(
 export async function writeAlone(session: Session, body: Buffer, requests: RpcRequest[]): Promise<Reply> {
   const { follower, settings } = session
   session.lastChangeMs = performance.now()
-  if (session.mining?.automine ?? session.minesAtOnce) await poolMined(session)
+  await poolMined(session.node.url)
   await follower.flush()
   for (const request of requests) {
     if (!isJournaled(request)) continue
@@ -41,24 +40,6 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   else await follower.flush()
   session.lastChangeMs = performance.now()
   return reply
-}
-
-const stuckAfterMs = 100
-
-/** A node that mines at once still takes a moment after it has answered; what comes now must not overtake that. */
-async function poolMined({ node }: Session): Promise<void> {
-  let height: unknown
-  let changedMs = performance.now()
-  while (performance.now() - changedMs < stuckAfterMs) {
-    const [pool, latest] = await callMany(node.url, [
-      { method: 'txpool_status', params: [] },
-      { method: 'eth_blockNumber', params: [] },
-    ])
-    if (Number((pool?.result as { pending: string } | undefined)?.pending ?? 0) === 0) return
-    if (latest?.result !== height) changedMs = performance.now()
-    height = latest?.result
-    await delay(2)
-  }
 }
 
 /** Blocks are recorded as blocks, how they are mined as the outcome, and snapshots do not outlive the node. */
