@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Gives what the client is to read instead of the node's answer; the answer itself to stay honest. */
+/** Gives what the client is to read instead of the node's answer, and may take its time; the answer itself to stay honest. */
 // biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
 export type Lie = (method: string, result: any, params: readonly any[]) => unknown
 
@@ -23,19 +23,19 @@ export async function openLyingNode(rpcUrl: string): Promise<LyingNode> {
   let target = rpcUrl
   let bend: Lie | undefined
   const asked = new Map<string, number>()
-  const bent = (request: Request, answer: Answer): Answer => {
+  const bent = async (request: Request, answer: Answer): Promise<Answer> => {
     asked.set(request.method, (asked.get(request.method) ?? 0) + 1)
     if (!bend || answer.error) return answer
-    return { ...answer, result: bend(request.method, structuredClone(answer.result), request.params) }
+    return { ...answer, result: await bend(request.method, structuredClone(answer.result), request.params) }
   }
   const pass = async (body: string): Promise<string> => {
     const headers = { 'content-type': 'application/json' }
     const response = await fetch(target, { method: 'POST', headers, body })
     const requests = JSON.parse(body) as Request | Request[]
     const answers = (await response.json()) as Answer | Answer[]
-    if (!Array.isArray(requests)) return JSON.stringify(bent(requests, answers as Answer))
+    if (!Array.isArray(requests)) return JSON.stringify(await bent(requests, answers as Answer))
     const byId = new Map((answers as Answer[]).map((answer) => [answer.id, answer]))
-    return JSON.stringify(requests.map((request) => bent(request, byId.get(request.id)!)))
+    return JSON.stringify(await Promise.all(requests.map((request) => bent(request, byId.get(request.id)!))))
   }
   const server = createServer((request, response) => {
     const chunks: Buffer[] = []

@@ -6,25 +6,44 @@ import { type CanonicalBlock, canonicalHead, highestEver } from './store/blocks.
 /** The chain was rewritten deeper than it can be: somebody lies, and nothing more is concluded from it. */
 export class DeepReorg extends Error {}
 
-/** Blocks asked for at once while catching up. */
+/** Blocks asked for at once while catching up: fewer while they are heavy or the node is slow. */
 const aheadMax = 16
+const readMs = { short: 200, long: 600 }
+
+/** What a caller gives up between blocks for. */
+export type Pace = {
+  /** Asked between blocks; what was read is applied all the same when only a lease grows old. */
+  stopping(): boolean
+  /** Asked before more is read. */
+  mayGoOn(): boolean
+}
 
 /**
  * Brings what we know of a chain up to its head: never skips a block, and walks back to the common ancestor when
- * the chain was rewritten. `mayGoOn` is asked between blocks. Returns when there is nothing more to apply.
+ * the chain was rewritten. Returns when there is nothing more to apply, or when told to.
  */
-export async function advance(ctx: EngineCtx, chain: Chain, mayGoOn: () => boolean): Promise<void> {
-  while (mayGoOn()) {
+export async function advance(ctx: EngineCtx, chain: Chain, pace: Pace): Promise<void> {
+  let ahead = 2
+  while (pace.mayGoOn()) {
     const head = await canonicalHead(ctx.database, chain.network.blockchain)
     const target = await chain.head()
     const next = head ? head.number + 1 : firstNumber(chain, target.number)
-    const last = Math.min(target.number, next + aheadMax - 1)
-    const applied = next > last ? 0 : await applyRun(ctx, chain, head, next, last, mayGoOn)
-    if (applied > 0) continue
+    const last = Math.min(target.number, next + ahead - 1)
+    if (next <= last) {
+      const startedMs = performance.now()
+      const applied = await applyRun(ctx, chain, head, next, last, pace)
+      ahead = adapted(ahead, performance.now() - startedMs)
+      if (applied > 0) continue
+    }
     if (!head || !(await isOrphaned(chain, head, target))) return
     if (!chain.local) await requireNotFinal(ctx, chain, head)
     await undoHead(ctx, chain, head)
   }
+}
+
+function adapted(ahead: number, tookMs: number): number {
+  if (tookMs > readMs.long) return Math.max(1, ahead >> 1)
+  return tookMs < readMs.short ? Math.min(aheadMax, ahead * 2) : ahead
 }
 
 /** Measured from the highest block ever applied, so that no restart halfway makes a deep reorg look like two shallow ones. */
@@ -57,7 +76,7 @@ async function applyRun(
   head: CanonicalBlock | undefined,
   from: number,
   to: number,
-  mayGoOn: () => boolean,
+  pace: Pace,
 ): Promise<number> {
   const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
   const answers = await Promise.allSettled(numbers.map((number) => chain.blockByNumber(number)))
@@ -70,7 +89,7 @@ async function applyRun(
       break
     }
     const block = answer.value
-    if (!block || !mayGoOn() || !follows(block, parent, from + count)) break
+    if (!block || pace.stopping() || !follows(block, parent, from + count)) break
     if (!(await applyBlock(ctx, chain, block, parent))) break
     parent = { number: block.number, hash: block.hash, parentHash: block.parentHash }
     count += 1

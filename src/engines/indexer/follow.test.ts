@@ -208,13 +208,29 @@ describe('several processes', () => {
     const [known] = indexing.ctx.chains.list()
     for (let index = 0; index < 20; index++) await chain.send(address, 1n)
     const { advance } = await import('./advance.ts')
-    await Promise.all(others.map(({ ctx }) => advance(ctx, known!, () => true)))
+    await Promise.all(
+      others.map(({ ctx }) => advance(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
+    )
     await caughtUp(indexing, chain.rpcUrl)
     await appliedOnce()
     await checkBooks(indexing.database)
     for (const other of others) await other.close()
   })
 })
+
+it('goes on although a block takes the node longer than the lease lasts', async () => {
+  const node = await openLyingNode(chain.rpcUrl)
+  node.lie(async (method, result) => {
+    if (method === 'eth_getBlockByNumber') await new Promise((resolve) => setTimeout(resolve, 1_700))
+    return result
+  })
+  const slow = await openIndexing({ rpcUrl: node.url })
+  slow.start()
+  const applied = () => slow.database.all(sql`select 1 from blocks`)
+  await until(async () => (await applied()).length >= 3, 'a slow node is followed', 40_000)
+  await slow.close()
+  await node.close()
+}, 60_000)
 
 it('stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
   const depth = baseSepolia.confirmations

@@ -42,9 +42,10 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
       if (!(await holdLease(ctx.database, blockchain, holder, leaseMs))) return false
       leasedUntilMs = startedMs + leaseMs
     }
-    await advance(ctx, chain, () => !stopping && performance.now() < leasedUntilMs - leaseMs / 2)
+    const isFresh = () => performance.now() < leasedUntilMs - leaseMs / 2
+    await advance(ctx, chain, { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() })
     // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
-    return !stopping && performance.now() >= leasedUntilMs - leaseMs / 2
+    return !stopping && !isFresh()
   }
   // A node that is away fails every turn: that is worth one line when it begins and one when it ends.
   let failing = false
