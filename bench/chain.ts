@@ -44,8 +44,13 @@ export const broadcast = (url: string, raw: readonly string[]): Promise<string[]
     raw.map((bytes) => ({ method: 'eth_sendRawTransaction', params: [bytes] })),
   )
 
-/** Gives USDC out of nothing and native coins from one of the node's accounts; resolves when a block has both. */
-export async function fund(node: Node, to: string, usdcAtomic: bigint, nativeAtomic: bigint): Promise<void> {
+/** Gives USDC out of nothing and native coins from one of the node's accounts; the hashes, when a block has both. */
+export async function fund(
+  node: Node,
+  to: string,
+  usdcAtomic: bigint,
+  nativeAtomic: bigint,
+): Promise<string[]> {
   const minter = privateKeyToAccount(faucetAccount.privateKey)
   const data = encodeFunctionData({
     abi,
@@ -63,6 +68,7 @@ export async function fund(node: Node, to: string, usdcAtomic: bigint, nativeAto
     hashes.push(await rpc<string>(node.url, 'eth_sendTransaction', [gift]))
   }
   for (const hash of hashes) await mined(node.url, hash)
+  return hashes
 }
 
 async function mined(url: string, hash: string): Promise<void> {

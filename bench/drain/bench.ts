@@ -30,7 +30,7 @@ export const drainBench: Bench = {
     await order('start')
     await fund(node, customer.wallet.address, 10n ** 15n, 100n * 10n ** 18n)
     for (const index of [0, 1]) await fund(node, outsider(index).address, 10n ** 15n, 0n)
-    await untilIdle(customer)
+    await untilCaughtUp(node, customer)
     const values = { ceiling: [] as number[], script: [] as number[], engine: [] as number[] }
     let coresBusy = 0
     for (let round = 0; round < (run.quick ? 1 : 3); round++) {
@@ -38,7 +38,7 @@ export const drainBench: Bench = {
       values.ceiling.push(await ceiling(run, node, outsider(0), count * ceilingFactor))
       values.script.push(await script(run, node, outsider(1), count))
       await order('start')
-      await untilIdle(customer)
+      await untilCaughtUp(node, customer)
       await order('stop')
       await accept(run, customer, count)
       const busy = countBusyCores()
@@ -109,16 +109,15 @@ const usdcId = networks
   .find(({ blockchain }) => blockchain === 'BASE-SEPOLIA')!
   .tokens.find(({ symbol }) => symbol === 'USDC')!.id
 
-/** Until the API shows what the chain has: the engines have read every block so far. */
-async function untilIdle({ tenant, wallet }: Customer): Promise<void> {
+/** Until the engines have read every block so far: what an outsider sends now comes after all of them. */
+async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): Promise<void> {
+  const [txHash] = await fund(node, wallet.address, 1n, 0n)
   for (let attempt = 0; attempt < 600; attempt++) {
-    const { tokenBalances } = await call(tenant, 'GET', `/v1/w3s/wallets/${wallet.id}/balances`)
-    const open = await call(tenant, 'GET', '/v1/w3s/transactions?state=CONFIRMED&pageSize=1')
-    if (tokenBalances.length >= 2 && open.transactions.length === 0 && attempt > 0) break
+    const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?txHash=${txHash}`)
+    if (transactions[0]?.state === 'COMPLETE') return
     await sleep(100)
   }
-  // Blocks of outsiders leave no trace in the API; what is left of them is read within this.
-  await sleep(3_000)
+  throw new Error('the engines do not reach the head of the chain within a minute')
 }
 
 /** Sends all transfers to the API and has them accepted; each to an address of its own. */
