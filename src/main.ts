@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { type Command, helpOf, parseCommand, UsageError } from '#cli/command'
 
 /** Commands are loaded when they are run, so that `--help` answers at once. */
@@ -14,6 +15,11 @@ async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(await overview())
     return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-v' || name === 'version') {
+    const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
+    process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
+    return 0
   }
   const load = commands[name]
   if (!load) throw new UsageError(`there is no command "${name}"\nSee: bezant --help`)

@@ -8,6 +8,8 @@ export type Command = {
   summary: string
   usage: string
   options: Record<string, Option>
+  /** What may follow the name without a flag; most commands take nothing. */
+  positionals?: string
   run: (input: Given) => Promise<number>
 }
 
@@ -23,6 +25,8 @@ export function parseCommand(command: Command, args: string[]): Given | 'help' {
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
     if (values['help']) return 'help'
+    if (command.positionals === undefined && positionals.length > 0)
+      throw new Error(`"${positionals[0]}" is not expected: every setting is a flag.`)
     return { flags: values as Given['flags'], positionals }
   } catch (error) {
     throw new UsageError(`${(error as Error).message}\nSee: bezant ${command.name} --help`)

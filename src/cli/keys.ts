@@ -14,6 +14,7 @@ export const keysCommand: Command = {
        bezant keys create --entity ID
        bezant keys revoke --key ID
        bezant keys list`,
+  positionals: 'ACTION',
   options: {
     name: { type: 'string', value: 'NAME', about: 'Name of the new entity.' },
     environment: {

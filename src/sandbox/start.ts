@@ -94,6 +94,7 @@ async function startParts(
     })),
   }
   const faucet = await openSandboxFaucet(ctx)
+  undo.push(faucet.stop)
   const api = await startApi(ctx, { faucet, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })

@@ -55,10 +55,8 @@ describe('POST /v1/faucet/drips', () => {
   })
 
   it('pays each of many drips at once exactly once, also from two processes', async () => {
-    const second = await startApi(harness.ctx, {
-      faucet: await openSandboxFaucet(harness.ctx),
-      endpoints: [],
-    })
+    const faucet = await openSandboxFaucet(harness.ctx)
+    const second = await startApi(harness.ctx, { faucet, endpoints: [] })
     const http = httpAs(second.url, harness.apiKey)
     const addresses = Array.from({ length: 60 }, freshAddress)
     const answers = await Promise.all(
@@ -73,6 +71,7 @@ describe('POST /v1/faucet/drips', () => {
       return owned.every((amounts) => amounts.join() === [coin, twenty, 0n].join())
     }, 'everybody has one drip')
     await second.stop()
+    await faucet.stop()
   })
 
   it('fills the place of what the node refused', async () => {
@@ -100,6 +99,7 @@ describe('POST /v1/faucet/drips', () => {
       const owned = await Promise.all(addresses.map((address) => balances(address)))
       return owned.every(([native]) => native === coin)
     }, 'all have arrived')
+    await faucet.stop()
   })
 
   it('goes on after somebody else used the same key', async () => {
@@ -115,15 +115,27 @@ describe('POST /v1/faucet/drips', () => {
   it('waits for nobody between blocks, and sends again what the node has lost', async () => {
     const chain = harness.chain('BASE-SEPOLIA')
     await chain.setAutomine(false)
-    const addresses = [freshAddress(), freshAddress(), freshAddress()]
-    for (const address of addresses.slice(0, 2))
+    const addresses = [freshAddress(), freshAddress()]
+    for (const address of addresses)
       expect((await drip({ address, native: true, usdc: true })).status).toBe(204)
     await chain.rpc('anvil_dropAllTransactions')
     harness.clock.moveMs(20_000)
-    expect((await drip({ address: addresses[2], native: true, usdc: true })).status).toBe(204)
+    const pending = async () => Number((await chain.rpc<{ pending: string }>('txpool_status')).pending)
+    await until(async () => (await pending()) === 4, 'the node has them again')
     await chain.mine()
     await chain.setAutomine(true)
     for (const address of addresses) expect(await balances(address)).toEqual([coin, twenty, 0n])
+  })
+
+  it('pays all the same when the chain goes back to before the drip', async () => {
+    const chain = harness.chain('BASE-SEPOLIA')
+    const snapshot = await chain.snapshot()
+    const [before, after] = [freshAddress(), freshAddress()]
+    expect((await drip({ address: before, usdc: true })).status).toBe(204)
+    await chain.revert(snapshot)
+    expect((await drip({ address: after, usdc: true })).status).toBe(204)
+    for (const address of [before, after])
+      await until(async () => (await balances(address))[1] === twenty, 'the drip has arrived')
   })
 
   it.each([

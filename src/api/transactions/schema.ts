@@ -86,7 +86,7 @@ export const transactionsQuery = Type.Object({
   state: Type.Optional(Type.Enum([...states])),
   txHash: optionalText('In any case.'),
   txType: optionalText('INBOUND or OUTBOUND.'),
-  walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 4000 })),
+  walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 3000 })),
 })
 
 export const transactionShape = Type.Object({

@@ -153,7 +153,7 @@ export function requireAmount(
 }
 
 /** Below this are the zero address and what the chain itself answers at: nothing sent there ever comes back. */
-const systemAddressesEnd = 0x10000n
+const systemAddressesEnd = 0x200n
 
 /** A destination that can hold what is sent: not the zero address, not the chain's own, not the token's contract. */
 export function requireDestination(text: string, blockchain: string, token: Token): `0x${string}` {

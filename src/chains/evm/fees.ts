@@ -7,9 +7,13 @@ type History = { baseFeePerGas?: unknown[]; reward?: unknown[][] }
 
 /** The least priority fee worth offering: one wei less and pools drop it on the first fee step. */
 const priorityFloorAtomic = 1_000_000n
-const historyBlocks = 5
+const historyBlocks = 10
 
-/** Base fee of the next block, and priority fees at the 25th, 50th and 90th percentile of recent blocks. */
+/**
+ * Base fee of the next block, and what the 25th, 50th and 90th percentile paid first in the middle one of recent blocks, each
+ * at least a fixed floor. Nothing is added to that: on a quiet chain the payers are we ourselves, and would raise our own
+ * price. And one block is not enough to raise it: whoever pays too much once is not followed.
+ */
 export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSuggestion> {
   if (!network.eip1559) {
     const price = quantity(await rpc.call('eth_gasPrice', []), 'gas price')
@@ -23,17 +27,21 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
   ])
   const next = history.baseFeePerGas?.at(-1)
   if (next === undefined) throw new RpcUnreachable('the fee history has no base fee')
-  const level = (index: number, floor: bigint) => {
+  const level = (index: number, floorQuarters: bigint) => {
     const rewards = (history.reward ?? []).map((block) => quantity(block[index], 'reward'))
-    return rewards.reduce((most, reward) => (reward > most ? reward : most), floor)
+    const usual = median(rewards)
+    const floor = (priorityFloorAtomic * floorQuarters) / 4n
+    return usual > floor ? usual : floor
   }
-  // Each level offers more than the one below, also where all recent blocks paid the same.
-  const low = level(0, priorityFloorAtomic)
-  const medium = level(1, low + low / 4n)
   return {
     baseFeeAtomic: quantity(next, 'base fee'),
-    priorityFeeAtomic: { LOW: low, MEDIUM: medium, HIGH: level(2, medium + medium / 4n) },
+    priorityFeeAtomic: { LOW: level(0, 4n), MEDIUM: level(1, 5n), HIGH: level(2, 6n) },
   }
+}
+
+function median(values: readonly bigint[]): bigint {
+  const sorted = [...values].sort((a, b) => (a < b ? -1 : Number(a > b)))
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0n
 }
 
 /** What the call would use, or why it cannot be done, in terms that do not depend on the node's wording. */

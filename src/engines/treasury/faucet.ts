@@ -1,7 +1,8 @@
 /**
  * Gives away coins on local chains: mints stablecoins and sends the native coin from a key that everybody knows.
  * Drips of one chain that arrive together leave together. A nonce is allocated by inserting the row that uses it, under
- * a lock that holds between processes, and the signed bytes are durable before they are sent.
+ * a lock that holds between processes, and the signed bytes are durable before they are sent. What no block holds is sent
+ * again: a reorg or a restarted node must not leave those behind it waiting for a nonce that nobody uses.
  */
 import type { Address, Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
 import { mintCall } from '#chains/evm/mint-call'
@@ -11,7 +12,10 @@ import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
 import { type Clock, formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
+import type { Log } from '#runtime/log/log'
+import { repeat } from '#runtime/loop'
 import {
+  blockchainsOfFaucet,
   deleteFaucetTransactions,
   type FaucetTransaction,
   freeNonces,
@@ -23,11 +27,13 @@ import {
 export type Faucet = {
   /** Pays `what` to the address; resolves with the hashes once the node has accepted every transaction. */
   drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
+  /** Ends the resending of what no block holds. */
+  stop(): Promise<void>
 }
 
 export type Drip = { native: boolean; tokens: readonly TokenSymbol[] }
 
-export type FaucetInput = { database: Database; chains: Chains; clock: Clock; key: KnownKey }
+export type FaucetInput = { database: Database; chains: Chains; clock: Clock; log: Log; key: KnownKey }
 
 /** What one drip gives, in whole coins. */
 const nativePerDrip = 1n
@@ -37,7 +43,7 @@ const batchMax = 100
 const waitingMax = 1_000
 const triesMax = 3
 /** What is unmined for longer is sent again: the node may have been restarted meanwhile. */
-const resendAfterMs = 15_000
+const resendAfterMs = 3_000
 
 type Payout = { call: Call; gasLimit: bigint }
 type Waiting = Payout & { tries: number; resolve: (hash: Hex) => void; reject: (error: unknown) => void }
@@ -45,7 +51,12 @@ type Lane = { waiting: Waiting[]; running: boolean }
 
 export function createFaucet(input: FaucetInput): Faucet {
   const lanes = new Map<string, Lane>()
+  const resending = repeat(
+    () => resendUnmined(input),
+    (error) => input.log.warn({ err: error }, 'drips not sent again; trying again'),
+  )
   return {
+    stop: resending.stop,
     drip: async (blockchain, address, what) => {
       const chain = input.chains.find(blockchain)
       if (!chain) throw new ApiError('chainNotStarted')
@@ -107,10 +118,8 @@ async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiti
   const nowMs = input.clock.nowMs()
   // Tenfold: the base fee may rise before the block that includes it, and these coins cost nothing.
   const maxFeeAtomic = fees.baseFeeAtomic * 10n + fees.priorityFeeAtomic.HIGH
-  const { unmined, signed } = await input.database.tx(async (tx) => {
+  const signed = await input.database.tx(async (tx) => {
     await lockFaucet(tx, blockchain)
-    const before = formatInstant(nowMs - resendAfterMs)
-    const unmined = await unminedFaucetTransactions(tx, blockchain, minedCount, before)
     const nonces = await freeNonces(tx, blockchain, minedCount, batch.length)
     const signed = batch.map(({ call, gasLimit }, index) =>
       sign(input.key, chain, {
@@ -122,10 +131,9 @@ async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiti
       }),
     )
     await insertFaucetTransactions(tx, blockchain, signed, formatInstant(nowMs))
-    return { unmined, signed }
+    return signed
   })
-  const raws = [...unmined, ...signed].map(({ raw }) => raw as Hex)
-  const outcomes = (await chain.broadcast(raws).catch(nodeAway(chain))).slice(unmined.length)
+  const outcomes = await chain.broadcast(signed.map(({ raw }) => raw as Hex)).catch(nodeAway(chain))
   const refused = signed.filter((_, index) => outcomes[index]?.kind === 'refused')
   if (refused.length > 0) {
     const hashes = refused.map(({ txHash }) => txHash)
@@ -138,6 +146,19 @@ async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiti
     else waiting.reject(unaccepted(chain, outcome?.message))
     return false
   })
+}
+
+/** Sends again, as the same bytes, what was signed a while ago and no block holds. Never in a hurry: false at the end. */
+async function resendUnmined({ database, chains, clock, key }: FaucetInput): Promise<boolean> {
+  const before = formatInstant(clock.nowMs() - resendAfterMs)
+  for (const blockchain of await blockchainsOfFaucet(database)) {
+    const chain = chains.find(blockchain)
+    if (!chain) continue
+    const minedCount = await chain.nonceOf(key.address)
+    const unmined = await unminedFaucetTransactions(database, blockchain, minedCount, before)
+    if (unmined.length > 0) await chain.broadcast(unmined.map(({ raw }) => raw as Hex))
+  }
+  return false
 }
 
 function sign(key: KnownKey, chain: Chain, transaction: UnsignedTransaction): FaucetTransaction {

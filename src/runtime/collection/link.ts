@@ -7,7 +7,7 @@ export type LinkInput = {
   /** Absolute, from configuration: never from the Host header, which a client writes. */
   baseUrl: string
   path: string
-  /** The client's own query, whose filters every address keeps. */
+  /** The parameters of the client's query that the operation knows; every address keeps the filters among them. */
   query: Record<string, unknown>
   page: PageQuery
   found: Page<{ id: string }>

@@ -110,7 +110,9 @@ function sendList(
   { found, items, extra }: ListResult,
 ) {
   const path = request.url.split('?')[0]!
-  const query = request.query as Record<string, unknown>
+  const known = querySchema(endpoint)?.properties ?? {}
+  const given = Object.entries(request.query as Record<string, unknown>)
+  const query = Object.fromEntries(given.filter(([name]) => Object.hasOwn(known, name)))
   const link = linkHeader({ baseUrl: ctx.config.publicUrl ?? '', path, query, page, found })
   const name = endpoint.collection?.items
   return reply.header('Link', link).send({ data: name ? { ...extra, [name]: items } : items })

@@ -51,6 +51,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     allowedHeaders: ['Authorization', 'Content-Type', 'X-Request-Id', 'X-User-Token'],
     exposedHeaders: ['Link', 'X-Request-Id', 'Retry-After'],
     maxAge: 600,
+    // An OPTIONS request that is no preflight gets the plain answer too, not an error of another shape.
+    strictPreflight: false,
   })
   if (config.requestsPerSecondMax > 0) await limitRate(server, config.requestsPerSecondMax)
   await registerOpenApi(server, () => config.publicUrl)

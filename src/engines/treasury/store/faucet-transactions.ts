@@ -33,10 +33,21 @@ export async function insertFaucetTransactions(
 }
 
 /** What was signed before `before` and is in no block yet, in order: the node may have lost it. */
-export const unminedFaucetTransactions = (tx: Db, blockchain: string, from: number, before: string) =>
-  tx.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
+export const unminedFaucetTransactions = (db: Db, blockchain: string, from: number, before: string) =>
+  db.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
     from faucet_transactions
-    where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 2000`)
+    where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 500`)
+
+/** Where it ever gave something. */
+export const blockchainsOfFaucet = async (db: Db): Promise<string[]> =>
+  (
+    await db.all<{ blockchain: string }>(sql`with recursive found as (
+        (select blockchain from faucet_transactions order by blockchain limit 1)
+        union all
+        select (select min(blockchain) from faucet_transactions where blockchain > f.blockchain) from found f
+          where f.blockchain is not null
+      ) select blockchain from found where blockchain is not null`)
+  ).map((row) => row.blockchain)
 
 /** Gives back the nonces of transactions that the node certainly did not take. */
 export async function deleteFaucetTransactions(db: Db, blockchain: string, hashes: readonly string[]) {
