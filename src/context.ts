@@ -34,7 +34,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   const { config, log } = input
   const clock = input.clock ?? systemClock
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
-  const applied = await migrate(database)
+  const applied = await migrate(database).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes)
@@ -76,13 +76,49 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     widen: (request) =>
       Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
   })
-  await server.listen({ host: scope.config.host, port: scope.config.port })
+  await server.listen({ host: scope.config.host, port: scope.config.port }).catch(explainListen(scope.config))
   const { port } = server.server.address() as AddressInfo
   const { host } = scope.config
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   scope.config.publicUrl ??= url
   return { url, stop: () => server.close() }
 }
+
+const explainListen =
+  ({ host, port }: Config) =>
+  (error: NodeJS.ErrnoException): never => {
+    const remedies: Record<string, string> = {
+      EADDRINUSE: `port ${port} is taken: stop what uses it, or choose another one with --port or BEZANT_PORT (0 takes a free one)`,
+      EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --port or BEZANT_PORT`,
+      EADDRNOTAVAIL: `${host} is no address of this machine: correct BEZANT_HOST`,
+      ENOTFOUND: `${host} is no address of this machine: correct BEZANT_HOST`,
+    }
+    const remedy = remedies[error.code ?? '']
+    throw remedy ? new Error(`cannot listen: ${remedy}`, { cause: error }) : error
+  }
+
+/** A server that cannot be reached at the start is most often a wrong setting. */
+const explainDatabase =
+  (connection: Connection) =>
+  (error: NodeJS.ErrnoException): never => {
+    const unreachable = [
+      'ECONNREFUSED',
+      'ENOTFOUND',
+      'EAI_AGAIN',
+      'ETIMEDOUT',
+      'EHOSTUNREACH',
+      'ENOENT',
+      'ECONNRESET',
+    ]
+    // Class 28 is a wrong name or password, 3D000 a database that does not exist.
+    const refused = /^28|^3D000$/.test(error.code ?? '')
+    if (!('url' in connection) || !(refused || unreachable.includes(error.code ?? ''))) throw error
+    const where = connection.url.replace(/\/\/[^@/]*@/, '//')
+    throw new Error(
+      `the database at ${where} cannot be used (${error.message || error.code}): correct DATABASE_URL, or unset it to use the embedded one`,
+      { cause: error },
+    )
+  }
 
 function requireNetwork(blockchain: string) {
   const network = networkOf(blockchain)

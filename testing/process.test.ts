@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, expect, it } from 'vitest'
@@ -152,3 +154,29 @@ async function mine(rpcUrl: string, from: string) {
 
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpcResult<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
+
+it.each([
+  [
+    'a port that is taken',
+    (port: number) => ({ args: ['--port', String(port)] }),
+    /port \d+ is taken.*--port/,
+  ],
+  [
+    'a database that is not there',
+    () => ({ env: { DATABASE_URL: 'postgres://x:secret@127.0.0.1:1/z' } }),
+    /127\.0\.0\.1:1.*DATABASE_URL/,
+  ],
+  ['a database of another kind', () => ({ env: { DATABASE_URL: 'mysql://a/b' } }), /DATABASE_URL must be/],
+] as const)('ends over %s, and says what to do about it', async (_, settings, remedy) => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const given: { args?: string[]; env?: Record<string, string> } = settings(
+    (server.address() as AddressInfo).port,
+  )
+  const args = [...chains, '--ephemeral', ...(given.args ?? [])]
+  const program = spawnProgram({ dataDir: await newDirectory(), ...given, args })
+  expect(await program.exited).toEqual({ code: 1, signal: null })
+  server.close()
+  expect(program.stderr()).toMatch(remedy)
+  expect(program.stderr()).not.toContain('secret')
+})

@@ -32,7 +32,12 @@ export type Program = {
   killAll(): Promise<void>
 }
 
-export type ProgramOptions = { dataDir: string; args?: readonly string[]; command?: string }
+export type ProgramOptions = {
+  dataDir: string
+  args?: readonly string[]
+  command?: string
+  env?: Record<string, string>
+}
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const startWithinMs = 60_000
@@ -61,8 +66,9 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
 }
 
 /** Starts the program without waiting for anything. */
-export function spawnProgram({ dataDir, args = [], command = 'sandbox' }: ProgramOptions) {
-  const { DATABASE_URL: _, ...env } = process.env
+export function spawnProgram({ dataDir, args = [], command = 'sandbox', env: more = {} }: ProgramOptions) {
+  const { DATABASE_URL: _, ...own } = process.env
+  const env = { ...own, ...more }
   const flags = command === 'sandbox' ? ['--json', '--port', '0'] : []
   const child: ChildProcess = spawn(
     process.execPath,

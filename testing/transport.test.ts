@@ -275,9 +275,17 @@ describe('headers', () => {
     expect((await rawHttp(harness.url, twice)).status).toBe(401)
   })
 
+  it('serves a request that names scheme and host, with its own address in the links', async () => {
+    const request = `GET http://evil.example/v1/w3s/walletSets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.apiKey}\r\nConnection: close\r\n\r\n`
+    const { status, head } = await rawHttp(harness.url, request)
+    expect(status).toBe(200)
+    expect(head).toContain(`<${harness.url}/v1/w3s/walletSets?`)
+  })
+
   it('refuses headers without end', async () => {
     const huge = `GET /v1/w3s/walletSets HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(70_000)}\r\n\r\n`
-    expect((await rawHttp(harness.url, huge)).status).toBe(431)
+    const { status, body } = await rawHttp(harness.url, huge)
+    expect([status, JSON.parse(body).code]).toEqual([431, 431])
   })
 
   it('refuses a request that is no HTTP with an answer of its own shape, or cuts the line', async () => {

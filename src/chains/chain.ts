@@ -91,6 +91,8 @@ export type Chain = {
   balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
   fees(): Promise<FeeSuggestion>
   estimateGas(from: Address, call: Call): Promise<GasEstimate>
+  /** The least gas limit with which a block can take a call with this data. */
+  intrinsicGas(data: Hex): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
   /** The 32 bytes to sign. */

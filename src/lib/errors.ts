@@ -43,6 +43,21 @@ export class ApiError extends Error {
   }
 }
 
+/**
+ * A refusal that what is being booked at this moment may overturn. Whoever runs the request waits until `settled`, without
+ * holding anything, and decides it once more before the refusal counts.
+ */
+export class Premature extends Error {
+  readonly refusal: ApiError
+  readonly settled: () => Promise<boolean>
+
+  constructor(refusal: ApiError, settled: () => Promise<boolean>) {
+    super(refusal.message, { cause: refusal })
+    this.refusal = refusal
+    this.settled = settled
+  }
+}
+
 /** The error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
 export function invalid(
   location: string,

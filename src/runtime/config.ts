@@ -26,7 +26,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
-    databaseUrl: environment['DATABASE_URL'] || undefined,
+    databaseUrl: databaseUrlOf(environment),
     databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: integer(environment, 'BEZANT_PORT', 4020),
@@ -45,6 +45,14 @@ function integer(environment: Environment, name: string, fallback: number): numb
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+function databaseUrlOf(environment: Environment): string | undefined {
+  const url = environment['DATABASE_URL'] || undefined
+  if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url
+  throw new Error(
+    'DATABASE_URL must be the address of a PostgreSQL, such as postgresql://user:password@host:5432/name',
+  )
 }
 
 function networksOf(environment: Environment): Config['networks'] {

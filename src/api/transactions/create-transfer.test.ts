@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { formatAmount } from '#lib/amounts'
 import {
   freshAddress,
   makeWallet,
@@ -160,6 +161,20 @@ describe('a transfer', () => {
       .chain()
       .oracle.checkMovedOnce([{ to: destinationAddress, token: USDC, amountAtomic: 1_500_000n }])
   })
+
+  it('is never refused for what just left: a block may be booked before its holds are resolved', async () => {
+    const chain = harness.chain()
+    const payer = await makeWallet(world)
+    await harness.fundWallet(payer.address, { usdc: '1000', native: '1' })
+    for (let leftAtomic = 1_000_000_000n; leftAtomic > 100n; ) {
+      const half = leftAtomic / 2n
+      const { status, text } = await send({ walletId: payer.id, amounts: [formatAmount(half, 6)] })
+      expect(status, text).toBe(201)
+      leftAtomic -= half
+      const owned = () => chain.oracle.balanceOf(payer.address, chain.tokens.USDC)
+      await until(async () => (await owned()) === leftAtomic, 'it has left')
+    }
+  })
 })
 
 async function availableUsdc(): Promise<string> {
@@ -184,6 +199,12 @@ const refusals: [string, Record<string, unknown>, number, string?][] = [
     155219,
     'destinationAddress',
   ],
+  [
+    'the contract of another token',
+    { destinationAddress: '0x808456652fdb597867f38412077A9182bf77359F' },
+    155219,
+    'destinationAddress',
+  ],
   ['nothing', { amounts: ['0'] }, 155221, 'amounts[0]'],
   ['less than nothing', { amounts: ['-1'] }, 155224, 'amounts[0]'],
   ['an exponent', { amounts: ['1e3'] }, 155224, 'amounts[0]'],
@@ -200,6 +221,7 @@ const refusals: [string, Record<string, unknown>, number, string?][] = [
   ['no fee at all', { feeLevel: undefined }, 155231, 'feeLevel'],
   ['a level and a price', { maxFee: '1' }, 155234, 'maxFee'],
   ['too little gas', { gasLimit: '20999' }, 155233, 'gasLimit'],
+  ['too little gas for its call', { gasLimit: '21000' }, 155233, 'gasLimit'],
   ['a gas limit without prices', { feeLevel: undefined, gasLimit: '90000' }, 155235, 'maxFee'],
   [
     'a tip above the cap',

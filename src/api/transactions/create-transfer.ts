@@ -2,8 +2,8 @@ import { type EntitySecret, openSecretOf, spendCiphertext } from '#custody/index
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { balancesOf, InsufficientFunds, type Token } from '#engines/ledger/index'
-import { submitTransfer } from '#engines/transactions/index'
-import { invalid } from '#lib/errors'
+import { holdsAreSettled, submitTransfer } from '#engines/transactions/index'
+import { invalid, Premature } from '#lib/errors'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
 import {
   requireAmount,
@@ -55,8 +55,13 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   const chain = requireChain(ctx, wallet.blockchain)
   const token = await requireToken(ctx, body, wallet.blockchain)
   const amount = requireAmount(body.amounts ?? [], token)
-  const destinationAddress = requireDestination(body.destinationAddress, wallet.blockchain, token)
-  const fee = parseFeeRequest(body, chain.network)
+  const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain)
+  const call = chain.transferCall(
+    destinationAddress,
+    amount.atomic,
+    (token.address ?? undefined) as `0x${string}` | undefined,
+  )
+  const fee = parseFeeRequest(body, chain, call.data)
   try {
     return await submitTransfer(ctx, secret, {
       wallet,
@@ -65,18 +70,20 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
       destinationAddress,
       amountAtomic: amount.atomic,
       amountText: amount.text,
+      call,
       fee,
       refId: body.refId ?? '',
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
-    throw invalid(
+    const refusal = invalid(
       'amounts[0]',
       `is more ${token.symbol} than the wallet has available: fund it or wait for what is under way`,
       amount.text,
       'insufficientBalance',
       'max_value',
     )
+    throw new Premature(refusal, () => holdsAreSettled(ctx, wallet.blockchain))
   }
 }
 

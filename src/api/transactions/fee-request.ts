@@ -1,7 +1,8 @@
-import type { Network } from '#chains/network'
+import type { Chain } from '#chains/chain'
 import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
+import type { Hex } from '#lib/hex'
 
 /** The fee fields of a request, flat as clients send them. Prices are decimal strings in gwei. */
 export type FeeFields = {
@@ -13,11 +14,12 @@ export type FeeFields = {
 }
 
 const gweiDecimals = 9
-const gasLimitMin = 21_000n
 const gasLimitMax = 1_000_000_000n
 
-/** Checks the fee mode against what the chain takes, and returns it in wei. */
-export function parseFeeRequest(fields: FeeFields, network: Network): FeeRequest {
+/** Checks the fee mode against what the chain takes for a call with this data, and returns it in wei. */
+export function parseFeeRequest(fields: FeeFields, chain: Chain, data: Hex): FeeRequest {
+  const { network } = chain
+  const gasMin = chain.intrinsicGas(data)
   const { feeLevel } = fields
   const explicit = (['gasPrice', 'maxFee', 'priorityFee'] as const).find((name) => fields[name] !== undefined)
   if (feeLevel !== undefined) {
@@ -29,11 +31,14 @@ export function parseFeeRequest(fields: FeeFields, network: Network): FeeRequest
         'feeLevelWithExplicitFee',
         'not_required',
       )
-    return { feeLevel, gasLimit: fields.gasLimit === undefined ? undefined : gasLimitOf(fields.gasLimit) }
+    return {
+      feeLevel,
+      gasLimit: fields.gasLimit === undefined ? undefined : gasLimitOf(fields.gasLimit, gasMin),
+    }
   }
   if (fields.gasLimit === undefined)
     throw invalid('feeLevel', 'or gasLimit is missing: send one', undefined, 'feeMissing', 'required')
-  const gasLimit = gasLimitOf(fields.gasLimit)
+  const gasLimit = gasLimitOf(fields.gasLimit, gasMin)
   const request = network.eip1559 ? cappedFee(fields) : legacyFee(fields)
   if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxAtomic) {
     throw invalid(
@@ -89,7 +94,7 @@ function gweiOf(name: string, text: string): bigint {
   throw invalid(name, reason, text, 'feeInvalid', 'number_format')
 }
 
-function gasLimitOf(text: string): bigint {
+function gasLimitOf(text: string, gasMin: bigint): bigint {
   const gas = /^[1-9]\d{0,9}$/.test(text) ? BigInt(text) : undefined
   if (gas === undefined || gas > gasLimitMax) {
     throw invalid(
@@ -100,10 +105,10 @@ function gasLimitOf(text: string): bigint {
       'number_format',
     )
   }
-  if (gas < gasLimitMin)
+  if (gas < gasMin)
     throw invalid(
       'gasLimit',
-      `is below ${gasLimitMin}, what any transaction costs`,
+      `is below ${gasMin}, the least that a block takes this call with`,
       text,
       'gasLimitTooLow',
       'min_value',

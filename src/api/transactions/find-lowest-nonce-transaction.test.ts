@@ -35,6 +35,8 @@ async function transfer(feeLevel: string): Promise<string> {
 describe('the transaction that others wait behind', () => {
   it('is the first one sent, until a block holds it', async () => {
     const chain = harness.chain()
+    // Nobody paid anything in the blocks that suggestions are made from: the levels differ.
+    await chain.mine(10)
     await chain.setAutomine(false)
     const ids = [await transfer('LOW'), await transfer('HIGH')]
     const { status, body } = await ask({ walletId: wallet.id })

@@ -81,7 +81,9 @@ export const transactionsQuery = Type.Object({
   blockchain: Type.Optional(Type.Enum([...blockchains])),
   custodyType: Type.Optional(Type.Enum(['DEVELOPER', 'ENDUSER'])),
   destinationAddress: optionalText('In any case.'),
-  includeAll: Type.Optional(Type.Boolean({ description: 'Also those of tokens that are not monitored.' })),
+  includeAll: Type.Optional(
+    Type.Boolean({ description: 'Also what came in of tokens that are not monitored.' }),
+  ),
   operation: Type.Optional(Type.Enum(['TRANSFER', 'CONTRACT_EXECUTION', 'CONTRACT_DEPLOYMENT'])),
   state: Type.Optional(Type.Enum([...states])),
   txHash: optionalText('In any case.'),

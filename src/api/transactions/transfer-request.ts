@@ -155,13 +155,14 @@ export function requireAmount(
 /** Below this are the zero address and what the chain itself answers at: nothing sent there ever comes back. */
 const systemAddressesEnd = 0x200n
 
-/** A destination that can hold what is sent: not the zero address, not the chain's own, not the token's contract. */
-export function requireDestination(text: string, blockchain: string, token: Token): `0x${string}` {
+/** A destination that can hold what is sent: not the zero address, not the chain's own, no token's contract. */
+export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<`0x${string}`> {
   const address = parseAddress(blockchain as Blockchain, text)
   const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
   if (BigInt(address) < systemAddressesEnd)
     throw refuse('is an address of the blockchain itself: what is sent there is lost')
-  if (address === token.address) throw refuse('is the contract of the token: what is sent there is lost')
+  if (await tokenByAddress(ctx.db, blockchain, address))
+    throw refuse('is the contract of a token: what is sent there is lost')
   return address as `0x${string}`
 }

@@ -15,6 +15,17 @@ export function transferCall(to: Address, amountAtomic: bigint, token?: Address)
   return { to: token, valueAtomic: 0n, data: `${transferSelector}${recipient}${amount}` }
 }
 
+/**
+ * The least gas that a block takes the call with: below it no node ever mines it, and some keep it in their pool for ever.
+ * Per byte of data as in EIP-2028 and, as the floor, EIP-7623.
+ */
+export function intrinsicGas(data: Hex): bigint {
+  const bytes = bytesOf(data)
+  const zeros = bytes.filter((byte) => byte === 0).length
+  const tokens = BigInt(zeros + 4 * (bytes.length - zeros))
+  return 21_000n + 10n * tokens
+}
+
 function requestOf(network: Network, transaction: UnsignedTransaction) {
   const { to, valueAtomic: value, data, nonce, gasLimit: gas } = transaction
   const call = { chainId: network.chainId, to, value, data, nonce, gas }

@@ -3,7 +3,7 @@ import type { Address, Chain } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { readBlock, readHead } from './blocks.ts'
 import { broadcast } from './broadcast.ts'
-import { attachSignature, digestOf, transferCall } from './build.ts'
+import { attachSignature, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity, toQuantity } from './quantities.ts'
@@ -40,6 +40,7 @@ export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmCha
     },
     fees: () => suggestFees(rpc, network),
     estimateGas: (from, call) => estimateGas(rpc, from, call),
+    intrinsicGas,
     transferCall,
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),

@@ -6,7 +6,7 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { followSteps } from '#engines/indexer/index'
+import { followSteps, hasFollowed } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
 import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
@@ -27,6 +27,15 @@ export {
 } from './store/transactions.ts'
 export { type FeeRequest, submitTransfer, type TransferRequest } from './submit.ts'
 
+const engine = 'transactions'
+
+/**
+ * Whether every block that is booked was followed here. Until then what a block shows as spent is still held as well, and
+ * a wallet looks poorer than it is.
+ */
+export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
+  hasFollowed(ctx.database, engine, blockchain)
+
 /** Starts signing, sending and following on every chain; `stop` waits for the work under way. */
 export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains
@@ -35,7 +44,7 @@ export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> 
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
   const unlisten = ctx.database.listen('transactions', wake)
   unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for transactions; polling'))
-  const following = followSteps(ctx, 'transactions', async (tx, step) => {
+  const following = followSteps(ctx, engine, async (tx, step) => {
     await followStep(ctx, tx, step)
     // A block makes room in flight, and an orphaned one leaves something to send again.
     await announceWork(tx, step.blockchain)

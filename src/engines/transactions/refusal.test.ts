@@ -95,7 +95,7 @@ describe('what a node says to a send', () => {
     const bytes = refuseOnce(1)
     harness.startEngines()
     await reaches(before, 'COMPLETE')
-    expect((await reaches(refused, 'FAILED')).errorReason).toBe('INTERNAL_ERROR')
+    expect((await reaches(refused, 'FAILED')).errorReason).toBe('GAS_LIMIT_TOO_LOW')
     await reaches(after, 'COMPLETE')
     await until(async () => (await heldNow()) === 0n, 'nothing is held')
     harness.chain().intercept(undefined)
@@ -109,6 +109,20 @@ describe('what a node says to a send', () => {
       sql`select kind from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
     )
     expect(kinds.map(({ kind }) => kind)).toEqual(['original', 'filler', 'original'])
+  })
+
+  it('a price below that of the block fails the transfer with its reason, and holds up nobody', async () => {
+    const cheap = {
+      feeLevel: undefined,
+      gasLimit: '100000',
+      maxFee: '0.000000001',
+      priorityFee: '0.000000001',
+    }
+    const [refused, after] = [await transfer(cheap), await transfer()]
+    expect((await reaches(refused, 'FAILED')).errorReason).toBe('TRANSACTION_UNDER_PRICE')
+    await reaches(after, 'COMPLETE')
+    await until(async () => (await heldNow()) === 0n, 'nothing is held')
+    await harness.chain().oracle.checkNonces(wallet.address)
   })
 
   it('the same request again takes the nonce that its refused bytes left', async () => {

@@ -1,4 +1,4 @@
-import type { BroadcastOutcome, Chain } from '#chains/chain'
+import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
@@ -61,12 +61,19 @@ async function record(
       rejected.map(({ attempt, result }) => ({
         entityId: attempt.entityId,
         id: attempt.transactionId,
-        reason: 'INTERNAL_ERROR',
+        reason: result.reason ?? 'INTERNAL_ERROR',
         details: `the node refused it: ${result.error}`,
       })),
     )
   })
 }
+
+/** Refusals of the first sending that say for certain that no block will ever hold these bytes, as customers see them. */
+const certain = new Map<RefusalReason, string>([
+  ['underpriced', 'TRANSACTION_UNDER_PRICE'],
+  ['gas-limit', 'GAS_LIMIT_TOO_LOW'],
+  ['invalid', 'INTERNAL_ERROR'],
+])
 
 /** Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. */
 function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): SendResult {
@@ -74,15 +81,13 @@ function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): Se
   const kept = { entityId, id, fencingToken }
   const resend = chain.local ? resendLocalMs : resendMs
   if (outcome.kind === 'accepted') return { ...kept, state: 'sent', againMs: resend, error: null }
-  const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resendMs)
+  const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
-  const named = outcome.reason === 'invalid' || outcome.reason === 'gas-limit'
+  const reason = certain.get(outcome.reason)
   // A filler is not given up: nothing else would come to its nonce.
-  const certain = named && attempt.kind === 'original'
-  if (certain && attempt.state === 'signed' && attempt.broadcastCount === 1) {
-    return { ...kept, state: 'rejected', againMs: 0, error: outcome.message }
-  }
+  if (reason && attempt.kind === 'original' && attempt.state === 'signed' && attempt.broadcastCount === 1)
+    return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
   // A nonce that is used up was used by these bytes or by somebody else; the blocks will tell.
   const state = outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state
   return { ...kept, state, againMs: state === 'sent' ? resend : backoff, error: outcome.message }

@@ -1,4 +1,4 @@
-import type { Chain } from '#chains/chain'
+import type { Call, Chain } from '#chains/chain'
 import { type EntitySecret, grantSigning, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { placeHolds, type Token } from '#engines/ledger/index'
@@ -26,6 +26,8 @@ export type TransferRequest = {
   amountAtomic: bigint
   /** As the customer wrote it. */
   amountText: string
+  /** What the transfer is on chain. */
+  call: Call
   fee: FeeRequest
   refId: string
 }
@@ -39,15 +41,10 @@ export async function submitTransfer(
   secret: EntitySecret,
   request: TransferRequest,
 ): Promise<{ id: string; state: 'INITIATED' }> {
-  const { wallet, chain, token, destinationAddress, amountAtomic, fee } = request
+  const { wallet, chain, token, destinationAddress, amountAtomic, call, fee } = request
   const { blockchain } = chain.network
   const id = newId(ctx.receivedMs)
   const entityId = ctx.entity.id
-  const call = chain.transferCall(
-    destinationAddress,
-    amountAtomic,
-    (token.address ?? undefined) as `0x${string}` | undefined,
-  )
   const callData = bytesOf(call.data)
   await insertTransfer(ctx.db, {
     entityId,

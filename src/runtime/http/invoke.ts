@@ -1,4 +1,5 @@
-import { ApiError } from '#lib/errors'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { ApiError, Premature } from '#lib/errors'
 import { fingerprintOf } from '#lib/json'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
 import type { RequestScope } from '#runtime/scope'
@@ -29,7 +30,7 @@ export async function invoke(
   }
   const prepared = await run.prepare?.(ctx, input)
   if (endpoint.method === 'GET') return { result: await run.verb(ctx, input, prepared), replayed: false }
-  const outcome = await inOneTx(ctx, async (inTx) => {
+  const outcome = await untilSettled(ctx, async (inTx) => {
     if (once && !(await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs)))
       return { lost: true as const }
     const result = await run.verb(inTx, input, prepared)
@@ -42,15 +43,30 @@ export async function invoke(
   return replay
 }
 
-async function inOneTx<Result>(
+const settleMs = 2_000
+const settlePollMs = 10
+
+/** Runs `work` in a `tx`. A premature refusal is decided again once what was under way is booked. */
+async function untilSettled<Result>(
   ctx: RequestScope,
   work: (inTx: RequestScope) => Promise<Result>,
 ): Promise<Result> {
-  try {
-    return await ctx.database.tx((tx) => work({ ...ctx, db: tx }))
-  } catch (error) {
-    await Promise.all(ctx.afterRollback.map((act) => act()))
-    throw error
+  const endMs = performance.now() + settleMs
+  for (let decided = 0; ; decided++) {
+    // What is to be done after a refusal belongs to the refusal that counts.
+    const afterRollback: RequestScope['afterRollback'] = []
+    try {
+      return await ctx.database.tx((tx) => work({ ...ctx, db: tx, afterRollback }))
+    } catch (error) {
+      const premature = error instanceof Premature ? error : undefined
+      const late = performance.now() > endMs || (decided > 0 && (await premature?.settled()))
+      if (premature && !late) {
+        while (!(await premature.settled()) && performance.now() < endMs) await sleep(settlePollMs)
+        continue
+      }
+      await Promise.all(afterRollback.map((act) => act()))
+      throw premature?.refusal ?? error
+    }
   }
 }
 

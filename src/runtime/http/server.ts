@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { STATUS_CODES } from 'node:http'
+import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
@@ -31,7 +33,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   const { config } = input.scope
   const server = fastify({
     bodyLimit: config.bodyBytesMax,
-    rewriteUrl: (request) => (request.url ?? '/').replace(/^\/{2,}/, '/'),
+    rewriteUrl: (request) => pathOf(request.url ?? '/'),
+    clientErrorHandler: refuseUnreadable,
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
     requestTimeout: 30_000,
     connectionTimeout: 60_000,
@@ -64,6 +67,20 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, authenticate }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   return server
+}
+
+/** What is asked for: proxies also write it with scheme and host in front, and clients with doubled slashes. */
+const pathOf = (url: string) => `/${url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^\/+/, '')}`
+
+/** What the parser of HTTP itself refuses never becomes a request; it gets our vocabulary all the same. */
+function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
+  if (!socket.writable) return void socket.destroy()
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
+  const refusal = new ApiError(tooLarge ? 'headersTooLarge' : 'invalidRequest')
+  const body = JSON.stringify({ code: refusal.code, message: refusal.message })
+  const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
+  const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
+  socket.end(`${head}Connection: close\r\n\r\n${body}`)
 }
 
 /** The caller's own id when it is a plain token, so that it can be found in the log; a fresh one otherwise. */

@@ -35,3 +35,11 @@ export async function claimStep(tx: Db, engine: string, blockchain: string): Pro
 
 export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
+
+/** Whether the engine has done every step of the chain that there is. */
+export const hasFollowed = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
+  (
+    await db.one<{ done: boolean }>(sql`select
+      coalesce((select max(step) from block_steps where blockchain = ${blockchain}), 0)
+        <= coalesce((select step from step_cursors where engine = ${engine} and blockchain = ${blockchain}), 0) as done`)
+  ).done

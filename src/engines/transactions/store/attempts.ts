@@ -106,6 +106,8 @@ export type SendResult = {
   /** When it may be sent again. */
   againMs: number
   error: string | null
+  /** `rejected`: what the customer is told. */
+  reason?: string
 }
 
 /** Writes what sending came to; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */

@@ -102,7 +102,7 @@ export type TransactionFilters = {
   blockchain?: string | undefined
   custodyType?: string | undefined
   destinationAddress?: string | undefined
-  /** Also those of tokens that the entity does not monitor. */
+  /** Also what came in of tokens that the entity does not monitor; what it sends itself is always there. */
   includeAll?: boolean | undefined
   operation?: string | undefined
   state?: string | undefined
@@ -125,7 +125,9 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
         filters.destinationAddress === undefined
           ? undefined
           : sql`t.destination_address = ${filters.destinationAddress.toLowerCase()}`,
-        filters.includeAll ? undefined : monitoredOnly(entityId, sql`t.token_id`),
+        filters.includeAll
+          ? undefined
+          : sql`(t.transaction_type = 'OUTBOUND' or ${monitoredOnly(entityId, sql`t.token_id`)})`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
         filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash.toLowerCase()}`,
