@@ -43,7 +43,11 @@ const sections = {
       column('Created', (item) => when(item.createDate)),
       column('Blockchain', (item) => item.blockchain),
       column('Kind', (item) => item.transactionType),
-      column('Amount', (item) => (item.amounts ?? []).join(', '), 'right'),
+      column(
+        'Amount',
+        (item) => `${(item.amounts ?? []).join(', ')} ${symbols.get(item.tokenId) ?? ''}`,
+        'right',
+      ),
       column('From', (item) => short(item.sourceAddress), 'mono'),
       column('To', (item) => short(item.destinationAddress), 'mono'),
       column('Hash', (item) => short(item.txHash), 'mono'),
@@ -85,6 +89,13 @@ const at = (id) => document.getElementById(id)
 let key = sessionStorage.getItem('key') ?? ''
 /** The page on show, as the Link header gave it; empty for the first one. */
 let address = ''
+/** What the table was made from. */
+let shown = ''
+
+/** Whether text in the element is selected, or a part of it has the keyboard. */
+const isInUse = (element) =>
+  element.contains(document.activeElement) ||
+  (getSelection()?.containsNode(element, true) && !getSelection().isCollapsed)
 
 function make(tag, properties = {}, ...children) {
   const element = Object.assign(document.createElement(tag), properties)
@@ -94,9 +105,14 @@ function make(tag, properties = {}, ...children) {
 
 async function ask(path) {
   const headers = key ? { authorization: `Bearer ${key}` } : {}
-  const response = await fetch(path, { headers })
+  const response = await fetch(path, { headers }).catch(() => {
+    throw new Error('The server does not answer: is it still running?')
+  })
   const body = await response.json().catch(() => ({}))
-  if (!response.ok) throw new Error(body.message ?? `The server answered ${response.status}.`)
+  if (!response.ok) {
+    const error = new Error(body.message ?? `The server answered ${response.status}.`)
+    throw Object.assign(error, { status: response.status })
+  }
   return { data: body.data ?? body, links: linksOf(response.headers.get('link') ?? '') }
 }
 
@@ -104,6 +120,14 @@ const linksOf = (header) =>
   Object.fromEntries(
     [...header.matchAll(/<([^>]+)>; rel="(\w+)"/g)].map(([, url, rel]) => [rel, new URL(url)]),
   )
+
+/** Names of the tokens that were met so far, by id. */
+const symbols = new Map()
+
+async function nameTokens(items) {
+  const unknown = new Set(items.map((item) => item.tokenId).filter((id) => id && !symbols.has(id)))
+  for (const id of unknown) symbols.set(id, (await ask(`/v1/w3s/tokens/${id}`)).data.token.symbol)
+}
 
 const current = () => sections[location.hash.slice(1)] ?? sections.overview
 
@@ -119,7 +143,11 @@ async function show() {
   at('notice').textContent = ''
   try {
     const { data, links } = await ask(address || section.path)
-    if (section !== current()) return
+    if (section === sections.transactions) await nameTokens(section.items(data))
+    const answer = JSON.stringify([section.title, address, data])
+    // What did not change is left alone, and so is what somebody is about to copy.
+    if (section !== current() || answer === shown || (address === '' && isInUse(at('view')))) return
+    shown = answer
     at('view').replaceChildren(table(section, section.items(data)))
     at('pages').replaceChildren(
       ...['first', 'prev', 'next']
@@ -132,14 +160,18 @@ async function show() {
         ),
     )
   } catch (error) {
+    shown = ''
     at('view').replaceChildren()
     at('pages').replaceChildren()
-    at('notice').textContent = section === sections.overview ? section.empty : error.message
+    at('notice').textContent = error.status === 404 ? section.empty : error.message
   }
 }
 
 function turn(url) {
-  address = url.pathname + url.search
+  const paged = url.searchParams.has('pageAfter') || url.searchParams.has('pageBefore')
+  // The first page is the one that goes on showing what is new.
+  address = paged ? url.pathname + url.search : ''
+  shown = ''
   show()
 }
 
@@ -182,6 +214,7 @@ at('session').onsubmit = (event) => {
 }
 addEventListener('hashchange', () => {
   address = ''
+  shown = ''
   at('detail').hidden = true
   show()
 })

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { endpoints, removedPaths } from '#api/index'
-import { networkOf } from '#chains/networks/index'
+import { networkOf, networks } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
 import { openCustody } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -122,6 +122,9 @@ const explainDatabase =
 
 function requireNetwork(blockchain: string) {
   const network = networkOf(blockchain)
-  if (!network) throw new Error(`there is no network named ${blockchain}: see src/chains/networks`)
+  if (!network) {
+    const known = networks.map((each) => each.blockchain).join(', ')
+    throw new Error(`there is no network named "${blockchain}" in BEZANT_NETWORKS: known are ${known}`)
+  }
   return network
 }

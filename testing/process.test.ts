@@ -1,12 +1,14 @@
+import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterEach, expect, it } from 'vitest'
 import { until } from './builders.ts'
-import { isRunning, type Program, spawnProgram, startProgram } from './program.ts'
+import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
 const stopWithinMs = 5_000
@@ -154,6 +156,24 @@ async function mine(rpcUrl: string, from: string) {
 
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpcResult<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
+
+it('stops with the npm that started it, which passes no signal on', async () => {
+  const dataDir = await newDirectory()
+  const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {
+    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    stdio: ['ignore', 'pipe', 'ignore'],
+    detached: true,
+  })
+  let printed = ''
+  npm.stdout.on('data', (chunk) => {
+    printed += chunk
+  })
+  await until(async () => printed.includes('{'), 'it is ready', 60_000)
+  const started = processesUnder(npm.pid!)
+  expect(started.length).toBeGreaterThan(2)
+  npm.kill('SIGTERM')
+  await until(async () => !started.some(isRunning), 'all that npm started has ended', stopWithinMs)
+})
 
 it.each([
   [

@@ -60,7 +60,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
     answer,
     tenant: tenantOf(answer.url, { entityId: '', apiKey, entitySecret }),
     signal: (name, to) => void process.kill(to === 'group' ? -pid : pid, name),
-    tree: () => treeOf(pid),
+    tree: () => processesUnder(pid),
     killAll: () => killTree(pid),
   }
 }
@@ -100,7 +100,7 @@ export function spawnProgram({ dataDir, args = [], command = 'sandbox', env: mor
 }
 
 async function killTree(pid: number): Promise<void> {
-  const pids = treeOf(pid)
+  const pids = processesUnder(pid)
   for (const each of pids) {
     try {
       process.kill(each, 'SIGKILL')
@@ -113,7 +113,8 @@ async function killTree(pid: number): Promise<void> {
 
 export const isRunning = (pid: number): boolean => processes().some((found) => found.pid === pid)
 
-function treeOf(pid: number): number[] {
+/** The process and everything that it started, directly or not. */
+export function processesUnder(pid: number): number[] {
   const all = processes()
   const tree = all.some((each) => each.pid === pid) ? [pid] : []
   for (const parent of tree) tree.push(...all.filter(({ ppid }) => ppid === parent).map((each) => each.pid))

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Config } from '#runtime/config'
-import { readConfig } from '#runtime/config'
+import { levelOf, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { type Given, type Option, textOf } from './command.ts'
@@ -14,7 +14,11 @@ export const joinOptions: Record<string, Option> = {
 export function configOf(given: Given, more: Partial<Config> = {}): Config {
   const dataDir = textOf(given, 'data-dir')
   const logLevel = textOf(given, 'log-level')
-  return readConfig({ ...more, ...(dataDir && { dataDir: resolve(dataDir) }), ...(logLevel && { logLevel }) })
+  return readConfig({
+    ...more,
+    ...(dataDir && { dataDir: resolve(dataDir) }),
+    ...(logLevel && { logLevel: levelOf(logLevel, '--log-level') }),
+  })
 }
 
 /** `DATABASE_URL` when set, else the database of the sandbox that runs on the data directory. */

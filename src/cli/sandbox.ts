@@ -39,15 +39,15 @@ async function run(given: Given): Promise<number> {
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
   const log = createLog(config.logLevel)
   const blockTimeMs = secondsOf(given)
-  const gasLimit = numberOf(given, 'gas-limit', 999_999_999_999)
-  const stopSignal = untilToldToStop()
+  const gasLimit = gasLimitOf(given)
+  const stopSignal = untilToldToStop(config)
   const sandbox = await startSandbox({
     config,
     log,
     ephemeral,
     blockchains: chainsOf(given),
     blockTimeMs,
-    gasLimit: gasLimit === undefined ? undefined : BigInt(gasLimit),
+    gasLimit,
   })
   process.stdout.write(
     given.flags['json'] === true ? `${JSON.stringify(sandbox.answer)}\n` : banner(sandbox.answer),
@@ -60,6 +60,19 @@ async function runUntilStopped(sandbox: Sandbox, stopSignal: Promise<string>): P
   if (reason) process.stderr.write(`${reason}\n`)
   await sandbox.stop()
   return reason ? 1 : 0
+}
+
+/** Less than this, and a block has no room for an ordinary contract. */
+const gasLimitMin = 5_000_000
+
+function gasLimitOf(given: Given): bigint | undefined {
+  const text = textOf(given, 'gas-limit')
+  if (text === undefined) return undefined
+  if (!/^\d{1,12}$/.test(text) || Number(text) < gasLimitMin)
+    throw new UsageError(
+      `--gas-limit must be a whole number from ${gasLimitMin} to 999999999999, not "${text}"`,
+    )
+  return BigInt(text)
 }
 
 function chainsOf(given: Given): string[] {

@@ -29,7 +29,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const port = numberOf(given, 'port', 65_535)
   const config = configOf(given, port === undefined ? {} : { port })
   const log = createLog(config.logLevel)
-  const stopSignal = untilToldToStop()
+  const stopSignal = untilToldToStop(config)
   const connection = await connectionOf(config)
   const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
   const nodes = [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]

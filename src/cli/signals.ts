@@ -1,8 +1,11 @@
+const parentPollMs = 250
+
 /**
  * Resolves at the first SIGTERM or SIGINT. A second one within the stop does nothing for a moment, since
  * Ctrl-C reaches the whole process group at once and must not cut an orderly stop short; a third ends it.
+ * Under npm the end of the parent counts as well: it is all that we see of a signal sent to npm.
  */
-export function untilToldToStop(): Promise<string> {
+export function untilToldToStop({ underNpm }: { underNpm: boolean }): Promise<string> {
   return new Promise((resolve) => {
     let count = 0
     const onSignal = (signal: string) => {
@@ -12,5 +15,13 @@ export function untilToldToStop(): Promise<string> {
     }
     process.on('SIGTERM', onSignal)
     process.on('SIGINT', onSignal)
+    if (!underNpm) return
+    const parent = process.ppid
+    const watch = setInterval(() => {
+      if (process.ppid === parent) return
+      clearInterval(watch)
+      onSignal('parent ended')
+    }, parentPollMs)
+    watch.unref()
   })
 }

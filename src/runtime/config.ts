@@ -15,6 +15,8 @@ export type Config = {
   bodyBytesMax: number
   /** Requests per second for one API key; 0 switches the limit off. */
   requestsPerSecondMax: number
+  /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
+  underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrl": "https://…"}]`. */
   networks: { blockchain: string; rpcUrl: string }[]
 }
@@ -30,11 +32,12 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
     port: integer(environment, 'BEZANT_PORT', 4020),
-    publicUrl: environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined,
+    publicUrl: publicUrlOf(environment),
     rootKey: environment['BEZANT_ROOT_KEY'] || undefined,
-    logLevel: environment['BEZANT_LOG_LEVEL'] ?? 'info',
+    logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: networksOf(environment),
     ...given,
   }
@@ -45,6 +48,20 @@ function integer(environment: Environment, name: string, fallback: number): numb
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+const levels = ['debug', 'info', 'warn', 'error']
+
+/** A level of the log, or an error that names the setting. */
+export function levelOf(text: string, setting: string): string {
+  if (levels.includes(text)) return text
+  throw new Error(`${setting} must be one of ${levels.join(', ')}, not "${text}"`)
+}
+
+function publicUrlOf(environment: Environment): string | undefined {
+  const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
+  if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
+  throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
 }
 
 function databaseUrlOf(environment: Environment): string | undefined {
@@ -62,7 +79,11 @@ function networksOf(environment: Environment): Config['networks'] {
     const list = JSON.parse(text) as unknown
     if (!Array.isArray(list)) throw new Error('not a list')
     return list.map((item) => {
-      if (typeof item?.blockchain !== 'string' || typeof item?.rpcUrl !== 'string')
+      if (
+        typeof item?.blockchain !== 'string' ||
+        !/^https?:\/\//.test(item.rpcUrl) ||
+        !URL.canParse(item.rpcUrl)
+      )
         throw new Error('bad item')
       return { blockchain: item.blockchain, rpcUrl: item.rpcUrl }
     })

@@ -11,42 +11,54 @@ export const moneySchema = Type.Object(
   { description: 'An amount in whole units of its currency, as a decimal string.' },
 )
 
-export const newPaymentIntentSchema = Type.Object({
-  type: Type.Optional(
-    Type.Enum(['continuous', 'transient'], {
-      description: 'Default: transient when amount.amount is given, continuous otherwise.',
-    }),
-  ),
-  amount: Type.Optional(
-    Type.Object(
-      {
-        amount: Type.Optional(Type.String({ description: 'Above zero.', examples: ['2.00'] })),
-        currency: Type.Optional(Type.Enum(currencies)),
-      },
-      { description: 'What a transient intent asks for.' },
-    ),
-  ),
-  currency: Type.Optional(Type.Enum(currencies, { description: 'What a continuous intent takes.' })),
-  settlementCurrency: Type.Enum(currencies, { description: 'The same as the currency that is paid.' }),
-  paymentMethods: Type.Array(
-    Type.Object({
-      type: Type.Enum(['blockchain']),
-      chain: Type.Enum([...businessChains], {
-        description: "Names the network of the key's environment: with a TEST key, BASE is BASE-SEPOLIA.",
+export const newPaymentIntentSchema = Type.Object(
+  {
+    type: Type.Optional(
+      Type.Enum(['continuous', 'transient'], {
+        description: 'Default: transient when amount.amount is given, continuous otherwise.',
       }),
-    }),
-    { minItems: 1, maxItems: 1 },
-  ),
-  merchantWalletId: Type.Optional(
-    Type.String({ maxLength: 36, description: 'Default: the masterWalletId of GET /v1/configuration.' }),
-  ),
-  expiresOn: Type.Optional(
-    Type.String({
-      description:
-        'RFC 3339, in the future; for transient intents. Default: 8 hours from now. Empty means absent.',
-    }),
-  ),
-})
+    ),
+    amount: Type.Optional(
+      Type.Object(
+        {
+          amount: Type.Optional(Type.String({ description: 'Above zero.', examples: ['2.00'] })),
+          currency: Type.Optional(Type.Enum(currencies)),
+        },
+        { description: 'What a transient intent asks for.' },
+      ),
+    ),
+    currency: Type.Optional(Type.Enum(currencies, { description: 'What a continuous intent takes.' })),
+    settlementCurrency: Type.Enum(currencies, { description: 'The same as the currency that is paid.' }),
+    paymentMethods: Type.Array(
+      Type.Object({
+        type: Type.Enum(['blockchain']),
+        chain: Type.Enum([...businessChains], {
+          description: "Names the network of the key's environment: with a TEST key, BASE is BASE-SEPOLIA.",
+        }),
+      }),
+      { minItems: 1, maxItems: 1 },
+    ),
+    merchantWalletId: Type.Optional(
+      Type.String({ maxLength: 36, description: 'Default: the masterWalletId of GET /v1/configuration.' }),
+    ),
+    expiresOn: Type.Optional(
+      Type.String({
+        description:
+          'RFC 3339, in the future; for transient intents. Default: 8 hours from now. Empty means absent.',
+      }),
+    ),
+  },
+  {
+    examples: [
+      {
+        type: 'continuous',
+        currency: 'USD',
+        settlementCurrency: 'USD',
+        paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+      },
+    ],
+  },
+)
 
 const statuses = ['created', 'pending', 'active', 'complete', 'expired', 'failed', 'refunded'] as const
 const contexts = ['underpaid', 'paid', 'overpaid'] as const

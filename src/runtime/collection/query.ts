@@ -27,8 +27,8 @@ export type PageQuery = {
 
 /** The query parameters that every list of this kind takes. */
 export function collectionProperties(collection: Collection): TProperties {
-  const date = (description: string) =>
-    Type.Optional(Type.String({ description, examples: ['2026-01-01T00:00:00.000Z'] }))
+  // No examples: the reference page would fill them in, and ask for nothing but an old day.
+  const date = (description: string) => Type.Optional(Type.String({ description }))
   return {
     from: date('Inclusive start of the range applied to createDate, RFC 3339.'),
     to: date('Inclusive end of the range applied to createDate, RFC 3339. Default: the time of the request.'),

@@ -25,7 +25,11 @@ export async function registerOpenApi(
   await server.register(swaggerUi, {
     routePrefix: '/docs',
     uiConfig: { docExpansion: 'list', deepLinking: true, persistAuthorization: true },
-    theme: { title: 'Bezant API' },
+    theme: {
+      title: 'Bezant API',
+      // The bar names another project and loads whatever document an address tells it to.
+      css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
+    },
     transformSpecification: (document) => ({ ...document, servers: [{ url: baseUrl() ?? '/' }] }),
   })
   server.get('/openapi.json', { schema: { hide: true } as object }, () => server.swagger())

@@ -21,13 +21,21 @@ export function bodySchema(endpoint: Endpoint<never>): TObject | undefined {
   })
   return Type.Object(
     { idempotencyKey: key, ...endpoint.body.properties } as TProperties,
-    requiredOf(endpoint.body),
+    optionsOf(endpoint.body),
   )
 }
 
-const requiredOf = (schema: TObject) => ({
-  description: (schema as { description?: string }).description ?? '',
+const optionsOf = ({
+  description = '',
+  examples,
+}: TObject & { description?: string; examples?: unknown[] }) => ({
+  description,
+  ...(examples && {
+    examples: examples.map((example) => ({ idempotencyKey: exampleKey, ...(example as object) })),
+  }),
 })
+
+const exampleKey = '6f1f0a52-6c66-4e3c-8f0e-2a7ba20d1e10'
 
 /** The body of a success, with its envelope. */
 export function responseSchema(endpoint: Endpoint<never>): TSchema | undefined {
