@@ -2,7 +2,6 @@ import {
   type Abi,
   type Address,
   BaseError,
-  type ContractFunctionArgs,
   type ContractFunctionName,
   ContractFunctionRevertedError,
   encodeDeployData,
@@ -14,22 +13,21 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { people, type TokenChain, tokenAddress } from './token-chain.ts'
 
+/** Arguments are not typed by function: inferring each call took the compiler longer than all the rest of the project. */
 type WriteName = ContractFunctionName<typeof stablecoinAbi, 'nonpayable'>
-type WriteArgs<name extends WriteName> = ContractFunctionArgs<typeof stablecoinAbi, 'nonpayable', name> &
-  readonly unknown[]
 
 /** Sends a call to the token, waits for its block, and gives back what was decoded of its logs and the gas used. */
-export async function send<name extends WriteName>(
+export async function send(
   { client }: TokenChain,
   account: PrivateKeyAccount,
-  functionName: name,
-  args: WriteArgs<name>,
+  functionName: WriteName,
+  args: readonly unknown[],
   address: Address = tokenAddress,
 ) {
   const data = calldata(functionName, args)
   const receipt = await client.sendTransactionSync({ account, to: address, data })
   if (receipt.status !== 'success') throw new Error(`${functionName} was reverted in its block`)
-  const logs = parseEventLogs({ abi: stablecoinAbi, logs: receipt.logs })
+  const logs = parseEventLogs({ abi: stablecoinAbi as Abi, logs: receipt.logs })
   if (logs.length !== receipt.logs.length) throw new Error('A log of the token is not in its ABI')
   return {
     gasUsed: receipt.gasUsed,
@@ -38,11 +36,11 @@ export async function send<name extends WriteName>(
 }
 
 /** Puts the call into a block without a dry run; whether it succeeded there. */
-export async function mined<name extends WriteName>(
+export async function mined(
   { client }: TokenChain,
   account: PrivateKeyAccount,
-  functionName: name,
-  args: WriteArgs<name>,
+  functionName: WriteName,
+  args: readonly unknown[],
 ): Promise<boolean> {
   const data = calldata(functionName, args)
   const receipt = await client.sendTransactionSync({
@@ -56,11 +54,11 @@ export async function mined<name extends WriteName>(
 }
 
 /** The reason the token gives for refusing a call; an Error when it does not refuse. */
-export async function refusal<name extends WriteName>(
+export async function refusal(
   { client }: TokenChain,
   account: PrivateKeyAccount,
-  functionName: name,
-  args: WriteArgs<name>,
+  functionName: WriteName,
+  args: readonly unknown[],
   address: Address = tokenAddress,
 ): Promise<string> {
   try {

@@ -81,7 +81,6 @@ export async function startTokenChain() {
     await ended
     rmSync(directory, { recursive: true, force: true })
   }
-  // Typed as any ABI: to infer each call from this one took the compiler longer than all the rest of the project.
   return { client, stop, token: { address: tokenAddress, abi: stablecoinAbi as Abi } }
 }
 
