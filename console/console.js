@@ -151,7 +151,7 @@ async function show() {
     at('view').replaceChildren(table(section, section.items(data)))
     at('pages').replaceChildren(
       ...['first', 'prev', 'next']
-        .filter((rel) => links[rel])
+        .filter((rel) => links[rel === 'first' ? 'prev' : rel])
         .map((rel) =>
           make('button', {
             textContent: { first: 'First', prev: 'Newer', next: 'Older' }[rel],
