@@ -172,7 +172,8 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
 
   it('carries filters, to and pageSize in absolute links, whatever Host says', async () => {
     const url = new URL(harness.url)
-    const filters = { from: '2020-01-01T00:00:00+01:00', unknownFilter: 'a b&c=ü,"<>' }
+    const known = { from: '2020-01-01T00:00:00+01:00' }
+    const filters = { ...known, unknownFilter: 'a b&c=ü,"<>' }
     const ids = (await subject.all()).map(subject.idOf)
     const page = await subject.page({ ...filters, pageSize: 1, pageAfter: ids[0]! })
     const lied = await httpAs(harness.url, subject.world.tenant.apiKey)('GET', subject.listing.path, {
@@ -191,7 +192,9 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
       const link = new URL(address)
       expect([link.origin, link.pathname]).toEqual([url.origin, subject.listing.path])
       const parameters = Object.fromEntries(link.searchParams)
-      expect(parameters).toMatchObject({ ...subject.listing.query, ...filters, pageSize: '1' })
+      expect(parameters).toMatchObject({ ...subject.listing.query, ...known, pageSize: '1' })
+      // What is ignored is not repeated: four times as long, it would not fit into an answer's headers.
+      expect(parameters).not.toHaveProperty('unknownFilter')
       expect(parameters['to']).toBe(new Date(harness.clock.nowMs()).toISOString())
       const cursors = ['pageAfter', 'pageBefore'].filter((cursor) => cursor in parameters)
       expect(cursors).toEqual(
