@@ -21,6 +21,12 @@ create table transactions (
   call_to text,
   call_value numeric(78, 0),
   call_data bytea,
+  -- A contract execution as it was asked for; empty for transfers.
+  contract_address text,
+  abi_function_signature text,
+  abi_parameters jsonb,
+  -- What its owner asked for while it is under way, until a worker has signed the replacement.
+  wanted text check (wanted in ('bump', 'cancel')),
   fee_level text,
   gas_limit numeric(78, 0),
   gas_price numeric(78, 0),
@@ -54,6 +60,7 @@ create unique index transactions_inbound_once on transactions (entity_id, blockc
   where transaction_type = 'INBOUND';
 create index transactions_queue on transactions (blockchain, address, create_date, id)
   where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null;
+create index transactions_wanted on transactions (blockchain, address) where wanted is not null;
 create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
 create index transactions_by_block on transactions (blockchain, block_hash) where block_hash is not null;
 
@@ -71,7 +78,11 @@ create table attempts (
   gas_limit numeric(78, 0) not null,
   max_fee numeric(78, 0) not null,
   priority_fee numeric(78, 0) not null,
-  state text not null check (state in ('signed', 'sent', 'mined', 'replaced', 'rejected')),
+  -- The attempt whose place this one takes in the nodes' pools: same key, same nonce, higher price.
+  replaces_id uuid,
+  -- replaced: another one took its place, though it may still be mined. rejected: no pool ever held it.
+  -- displaced: its nonce was used by a final transaction that is not ours.
+  state text not null check (state in ('signed', 'sent', 'mined', 'replaced', 'rejected', 'displaced')),
   -- Workers claim an attempt before they send it; the token fences a worker that was frozen meanwhile.
   lease_until timestamptz,
   fencing_token bigint not null default 0,
@@ -79,14 +90,13 @@ create table attempts (
   last_error text,
   create_date timestamptz(3) not null,
   primary key (entity_id, id),
-  foreign key (entity_id, transaction_id) references transactions (entity_id, id)
+  foreign key (entity_id, transaction_id) references transactions (entity_id, id),
+  foreign key (entity_id, replaces_id) references attempts (entity_id, id)
 );
--- A nonce is used once, unless the node refused the bytes for certain and before its pool.
-create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce)
-  where kind in ('original', 'filler') and state <> 'rejected';
--- The same request again, on the nonce that its refused bytes left, gives the same bytes.
-create unique index attempts_hash_once on attempts (entity_id, blockchain, tx_hash) where state <> 'rejected';
-create index attempts_by_hash on attempts (entity_id, blockchain, tx_hash);
+-- A nonce is given out once; whatever else is signed for it replaces what was signed before, in one line without forks.
+create unique index attempts_nonce_once on attempts (entity_id, blockchain, address, nonce) where replaces_id is null;
+create unique index attempts_replaced_once on attempts (entity_id, replaces_id) where replaces_id is not null;
+create unique index attempts_hash_once on attempts (entity_id, blockchain, tx_hash);
 create index attempts_by_address on attempts (blockchain, address, nonce);
 -- What a round of signing asks for must not grow with what an address has sent in its life.
 create index attempts_in_flight on attempts (blockchain, address, nonce) where state in ('signed', 'sent');

@@ -95,6 +95,16 @@ export const errorKinds = {
   },
 
   walletFrozen: { code: 155501, status: 409, text: 'The wallet is frozen and cannot be written to.' },
+  replacementUnsupported: {
+    code: 155215,
+    status: 400,
+    text: 'Transactions on this blockchain can be neither accelerated nor cancelled.',
+  },
+  transactionNotEligible: {
+    code: 155229,
+    status: 400,
+    text: 'The state of the transaction does not allow this.',
+  },
   walletLimitReached: { code: 155502, status: 403, text: 'The wallet limit of the wallet set is reached.' },
   metadataCountDiffers: {
     code: 155503,

@@ -15,6 +15,8 @@ export type Config = {
   bodyBytesMax: number
   /** Requests per second for one API key; 0 switches the limit off. */
   requestsPerSecondMax: number
+  /** Accelerate what is stuck without being asked, as far as the fee stays under its cap. */
+  autoBump: boolean
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrl": "https://…"}]`. */
@@ -37,6 +39,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: networksOf(environment),
     ...given,
@@ -48,6 +51,12 @@ function integer(environment: Environment, name: string, fallback: number): numb
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+function booleanOf(environment: Environment, name: string): boolean {
+  const text = environment[name] ?? ''
+  if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
+  return text === '1'
 }
 
 const levels = ['debug', 'info', 'warn', 'error']

@@ -1,15 +1,19 @@
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
+import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { findTransaction } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
+import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer, prepareTransfer } from './create-transfer.ts'
 import { estimateTransfer, feeTable } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
+  acceleratedAnswer,
+  controlBody,
   estimateBody,
   feeParametersQuery,
   feeTableAnswer,
@@ -44,6 +48,31 @@ const sourceErrors = [
   'walletFrozen',
 ] as const
 
+const controlErrors = [
+  'invalidRequest',
+  'unauthorized',
+  'entitySecretWrong',
+  'ciphertextReused',
+  'entitySecretMissing',
+  'idempotencyKeyReused',
+  'idNotUuid',
+  'transactionNotFound',
+  'transactionNotEligible',
+  'replacementUnsupported',
+] as const
+
+const asItIs = async (ctx: Ctx, id: string) => {
+  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  if (!row) throw new ApiError('transactionNotFound')
+  return { id, state: row.state }
+}
+
+const controlledOnce = {
+  conflict: 'idempotencyKeyReused',
+  resourceIdOf: (result: { id: string }) => result.id,
+  reload: asItIs,
+} as const
+
 export const transactionEndpoints = [
   endpoint({
     method: 'POST',
@@ -58,11 +87,7 @@ export const transactionEndpoints = [
     idempotent: {
       conflict: 'idempotencyKeyReused',
       resourceIdOf: (result: { id: string }) => result.id,
-      reload: async (ctx: Ctx, id) => {
-        const row = await findTransaction(ctx.db, ctx.entity.id, id)
-        if (!row) throw new ApiError('transactionNotFound')
-        return { id, state: row.state }
-      },
+      reload: asItIs,
     },
     errors: [
       'invalidRequest',
@@ -162,6 +187,36 @@ export const transactionEndpoints = [
     response: lowestNonceAnswer,
     errors: ['invalidRequest', 'unauthorized', ...sourceErrors, ...chainErrors],
     verb: (ctx: Ctx, { query }) => findLowestNonceTransaction(ctx, query),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/transactions/{id}/accelerate',
+    operationId: 'accelerateTransaction',
+    summary: 'Offer more for a transaction that is under way',
+    tag,
+    auth: 'apiKey',
+    params: transactionParams,
+    body: controlBody,
+    response: acceleratedAnswer,
+    idempotent: controlledOnce,
+    errors: controlErrors,
+    prepare: openSecretOf,
+    verb: (ctx: Ctx, { params }, secret) => accelerateTransaction(ctx, params.id, secret),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/transactions/{id}/cancel',
+    operationId: 'cancelTransaction',
+    summary: 'Cancel a transaction that is under way',
+    tag,
+    auth: 'apiKey',
+    params: transactionParams,
+    body: controlBody,
+    response: transferAnswer,
+    idempotent: controlledOnce,
+    errors: controlErrors,
+    prepare: openSecretOf,
+    verb: (ctx: Ctx, { params }, secret) => cancelTransaction(ctx, params.id, secret),
   }),
   endpoint({
     method: 'GET',

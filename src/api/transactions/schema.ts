@@ -39,6 +39,10 @@ export const transferBody = Type.Object({
   refId: optionalText('A reference of your own.'),
 })
 
+/** Accelerating and cancelling take nothing but the secret. */
+export const controlBody = Type.Object({ entitySecretCiphertext: ciphertextField })
+export const acceleratedAnswer = Type.Object({ id: uuid })
+
 export const transferAnswer = Type.Object({ id: uuid, state: Type.Enum([...states]) })
 
 export const estimateBody = Type.Object({

@@ -13,6 +13,7 @@ import { holdLease, releaseLease } from './store/blocks.ts'
 export { followSteps } from './feed.ts'
 export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 export {
+  finalTransactionsOf,
   type ObservedTransaction,
   type ObservedTransfer,
   observedTransactionsOf,

@@ -12,6 +12,7 @@ export {
   InsufficientFunds,
   placeHolds,
   type Resolution,
+  raiseHold,
   resolveHolds,
 } from './store/holds.ts'
 export {

@@ -26,3 +26,19 @@ export function feeAt(suggestion: FeeSuggestion, level: Level): Fee {
   const priorityFeeAtomic = suggestion.priorityFeeAtomic[level]
   return { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic: 2n * baseFeeAtomic + priorityFeeAtomic }
 }
+
+/** A tenth more, rounded up, and at least one: what nodes ask of a replacement before they let go of what they hold. */
+const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
+
+const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+/** The price of a replacement: the highest level, and enough above what it replaces in both the cap and the tip. */
+export function replacementFee(
+  suggestion: FeeSuggestion,
+  replaced: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint },
+): Fee {
+  const { baseFeeAtomic, ...high } = feeAt(suggestion, 'HIGH')
+  const priorityFeeAtomic = larger(high.priorityFeeAtomic, raised(replaced.priorityFeeAtomic))
+  const capAtomic = larger(high.maxFeeAtomic, raised(replaced.maxFeeAtomic))
+  return { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic: larger(capAtomic, priorityFeeAtomic) }
+}

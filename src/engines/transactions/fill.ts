@@ -5,17 +5,18 @@ import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
-import { feeAt, suggestedFees } from './fees.ts'
+import { replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
-import { type Gap, gapsOf, insertAttempts, lockNonces, nonceState } from './store/attempts.ts'
+import { type Gap, gapsOf, insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
 
 /**
- * Uses nonces that certainly refused bytes left below others: those would wait in the node for ever. Whoever waits for a
- * nonce takes them first; what is left is used by a transaction that moves nothing, signed under the grant of the
- * transfer that waits behind it. True when something was signed.
+ * Uses nonces that certainly refused bytes left below others: those would wait in the node for ever. A transaction that
+ * moves nothing takes the place of the refused bytes, signed under the grant of the transfer that waits behind it. No
+ * other transfer may: if a node had kept those bytes after all, two of them would have the same nonce. True when something
+ * was signed.
  */
 export async function fillGaps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   let did = false
@@ -41,11 +42,14 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean>
   if (estimate.kind !== 'estimated') throw new Error(`a filler cannot be estimated: ${estimate.message}`)
   // Used by somebody else with this key: the blocks tell about that.
   if (chainNonce > gap.nonce) return false
-  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(suggestion, 'HIGH')
+  const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
+    maxFeeAtomic: gap.maxFee,
+    priorityFeeAtomic: gap.priorityFee,
+  })
   const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address))) return false
-    if (!(await nonceState(tx, blockchain, gap.address)).free.includes(gap.nonce)) return false
+    if (await isReplaced(tx, gap.entityId, gap.replacesId)) return false
     const id = newId(ctx.clock.nowMs())
     if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return false
     await signFiller(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
@@ -73,7 +77,7 @@ async function signFiller(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  { entityId, transactionId, address, nonce }: Gap,
+  { entityId, transactionId, address, nonce, replacesId }: Gap,
   id: string,
   unsigned: UnsignedTransaction,
 ): Promise<void> {
@@ -87,5 +91,5 @@ async function signFiller(
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { entityId, id, transactionId, blockchain, address, nonce, txHash: hash, raw: bytesOf(raw) }
-  await insertAttempts(tx, ctx.clock.nowMs(), [{ ...kept, ...fees, kind: 'filler' }])
+  await insertAttempts(tx, ctx.clock.nowMs(), [{ ...kept, ...fees, kind: 'filler', replacesId }])
 }

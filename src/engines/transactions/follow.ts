@@ -10,8 +10,16 @@ import {
 import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { type AttemptRef, markMined, reviveAttempts } from './store/attempts.ts'
-import { completeUpTo, failInbound, markInBlock, returnToSent, upsertInbound } from './store/chain-effects.ts'
+import { concludeForeign } from './displace.ts'
+import { type AttemptRef, markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
+import {
+  completeUpTo,
+  failInbound,
+  markCancelled,
+  markInBlock,
+  returnToSent,
+  upsertInbound,
+} from './store/chain-effects.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** What one step of the feed means to transactions. */
@@ -30,39 +38,60 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
   const mined = await markMined(tx, blockchain, seen)
   const nowMs = ctx.clock.nowMs()
-  const rows = mined
-    .filter(({ kind }) => kind === 'original')
-    .map(({ entityId, transactionId, txHash }) => ({
-      entityId,
-      id: transactionId,
-      seen: byHash.get(`${entityId}:${txHash}`)!,
-    }))
+  await retireSiblings(tx, blockchain, mined)
+  const rows = mined.map(({ entityId, transactionId, txHash, kind }) => ({
+    entityId,
+    id: transactionId,
+    kind,
+    seen: byHash.get(`${entityId}:${txHash}`)!,
+  }))
   await resolveHolds(
     tx,
     nowMs,
     fillersOf(mined).map((intent) => ({ ...intent, outcome: 'posted' })),
   )
-  const changed = await markInBlock(tx, nowMs, rows)
-  await resolveHolds(
+  const changed = await markInBlock(
     tx,
     nowMs,
-    changed.flatMap(({ entityId, id, success }) => [
+    rows.filter(({ kind }) => kind === 'original' || kind === 'bump'),
+  )
+  await release(ctx, tx, changed)
+  const cancelled = await markCancelled(
+    tx,
+    nowMs,
+    rows.filter(({ kind }) => kind === 'cancel'),
+  )
+  await release(
+    ctx,
+    tx,
+    cancelled.map((ref) => ({ ...ref, success: false })),
+  )
+  const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
+  await note(ctx, tx, good, 'CONFIRMED')
+  await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
+  await note(ctx, tx, cancelled, 'CANCELLED')
+}
+
+/** The chain took the fee, and the amount if it succeeded; what did not move is free again and can be signed no more. */
+async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: boolean })[]): Promise<void> {
+  await resolveHolds(
+    tx,
+    ctx.clock.nowMs(),
+    rows.flatMap(({ entityId, id: intentId, success }) => [
       {
         entityId,
-        intentId: id,
+        intentId,
         purpose: 'amount' as const,
         outcome: success ? ('posted' as const) : ('voided' as const),
       },
-      { entityId, intentId: id, purpose: 'fee' as const, outcome: 'posted' as const },
+      { entityId, intentId, purpose: 'fee' as const, outcome: 'posted' as const },
     ]),
   )
-  const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
+  const ended = rows.filter(({ success }) => !success)
   await eraseGrants(
     tx,
-    bad.map(({ entityId, id }) => ({ entityId, intentId: id })),
+    ended.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
-  await note(ctx, tx, good, 'CONFIRMED')
-  await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
 }
 
 async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
@@ -104,6 +133,7 @@ async function completeFinal(
     own.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
   await note(ctx, tx, final, 'COMPLETE')
+  await concludeForeign(ctx, tx, chain, blockNumber - chain.finalityDepth + 1)
 }
 
 /** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */

@@ -8,12 +8,15 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasFollowed } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
+import { careForStuck } from './care.ts'
 import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
+import { replaceWanted } from './replace.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
+export { control } from './control.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { type State, states } from './states.ts'
 export {
@@ -71,7 +74,9 @@ function chainLoop(ctx: EngineCtx, chain: Chain) {
   const sending = repeat(() => sendSigned(ctx, chain), onError)
   const signing = repeat(async () => {
     const signed = await signWaiting(ctx, chain)
-    const did = (await fillGaps(ctx, chain)) || signed
+    const filled = await fillGaps(ctx, chain)
+    const replaced = await replaceWanted(ctx, chain)
+    const did = signed || filled || replaced || (await careForStuck(ctx, chain))
     if (did) sending.wake()
     return did
   }, onError)

@@ -125,7 +125,7 @@ describe('what a node says to a send', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
-  it('the same request again takes the nonce that its refused bytes left', async () => {
+  it('the same request again signs other bytes, with a nonce of its own', async () => {
     const again = {
       destinationAddress: freshAddress(),
       gasLimit: '100000',
@@ -140,10 +140,15 @@ describe('what a node says to a send', () => {
     await reaches(second, 'COMPLETE')
     harness.chain().intercept(undefined)
     expect(bytes).toHaveLength(1)
-    const attempts = await harness.database.all<{ txHash: string; nonce: number }>(
-      sql`select tx_hash as "txHash", nonce from attempts where transaction_id in (${first}, ${second})`,
+    const attempts = await harness.database.all<{ kind: string; nonce: number }>(
+      sql`select kind, nonce from attempts where transaction_id in (${first}, ${second}) order by create_date, id`,
     )
-    expect(attempts[0]).toEqual(attempts[1])
+    const nonce = attempts[0]!.nonce
+    expect(attempts.map((attempt) => [attempt.kind, attempt.nonce - nonce])).toEqual([
+      ['original', 0],
+      ['original', 1],
+      ['filler', 0],
+    ])
     expect((await read(first)).state).toBe('FAILED')
     await harness.chain().oracle.checkNonces(wallet.address)
   })

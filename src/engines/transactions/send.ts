@@ -39,7 +39,11 @@ async function record(
       .map((attempt, index) => ({ attempt, result: results[index]! }))
       .filter(({ attempt }) => written.has(attempt.id))
     const taken = mine
-      .filter(({ attempt, result }) => result.state === 'sent' && attempt.kind === 'original')
+      // What is sent again changes nothing: a stuck one stays stuck until dearer bytes are taken.
+      .filter(
+        ({ attempt, result }) =>
+          result.state === 'sent' && attempt.state === 'signed' && attempt.kind !== 'filler',
+      )
       .map(({ attempt }) => ({ entityId: attempt.entityId, id: attempt.transactionId }))
     const nowMs = ctx.clock.nowMs()
     const entered = taken.length > 0 ? await enterState(tx, nowMs, 'SENT', taken) : []
@@ -85,7 +89,7 @@ function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): Se
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   const reason = certain.get(outcome.reason)
-  // A filler is not given up: nothing else would come to its nonce.
+  // A filler is not given up: nothing else would come to its nonce. Nor is a replacement: its price only rises.
   if (reason && attempt.kind === 'original' && attempt.state === 'signed' && attempt.broadcastCount === 1)
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
   // A nonce that is used up was used by these bytes or by somebody else; the blocks will tell.

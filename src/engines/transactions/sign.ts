@@ -160,9 +160,8 @@ async function signAll(
   if (plans.length === 0) return
   const { blockchain } = chain.network
   const nowMs = ctx.clock.nowMs()
-  const free = nonces.free.filter((nonce) => nonce >= chainNonce)
   const first = Math.max(nonces.next, chainNonce)
-  const unsigned = plans.map((plan, index) => unsignedOf(plan, free[index] ?? first + index - free.length))
+  const unsigned = plans.map((plan, index) => unsignedOf(plan, first + index))
   const requests = plans.map(({ row }, index) => ({
     entityId: row.entityId,
     intentId: row.id,
@@ -212,6 +211,7 @@ function attemptOf(
     address,
     nonce,
     kind: 'original',
+    replacesId: null,
     txHash: hash,
     raw: bytesOf(raw),
     gasLimit,

@@ -19,10 +19,11 @@ const entries: Record<State, readonly State[]> = {
   INITIATED: [],
   // Nothing speaks against it.
   CLEARED: ['INITIATED'],
-  // It has a nonce, and its signed bytes are durable.
-  QUEUED: ['INITIATED', 'CLEARED'],
+  // It has a nonce, and its signed bytes are durable; or somebody outside used that nonce, and it waits for another.
+  QUEUED: ['INITIATED', 'CLEARED', 'SENT', 'STUCK'],
   // A node took it, or its block was orphaned.
-  SENT: ['QUEUED', 'STUCK', 'CONFIRMED', 'COMPLETE', 'FAILED'],
+  SENT: ['QUEUED', 'STUCK', 'CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED'],
+  // It offers less than the blocks ask for.
   STUCK: ['SENT'],
   // A block holds it; the notice may come before the answer of the node that took it.
   CONFIRMED: ['QUEUED', 'SENT', 'STUCK', 'FAILED'],
@@ -30,6 +31,7 @@ const entries: Record<State, readonly State[]> = {
   COMPLETE: ['CONFIRMED'],
   FAILED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED', 'COMPLETE'],
   DENIED: ['INITIATED'],
+  // Nothing was signed yet, or a block holds what took its nonce instead.
   CANCELLED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK'],
 }
 

@@ -82,6 +82,24 @@ export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly 
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 }
 
+/**
+ * Lets an open hold grow to `amountAtomic`, in the account's lock; one that is as large already stays. False, and nothing
+ * changed, when the account does not have what is missing.
+ */
+export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<boolean> {
+  const available = await availableForHold(tx, nowMs, hold)
+  const open = await tx.maybe<{ amount: bigint }>(sql`select h.amount from holds h
+    where h.entity_id = ${hold.entityId} and h.intent_id = ${hold.intentId} and h.purpose = ${hold.purpose}
+      and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
+  const heldAtomic = open?.amount ?? 0n
+  if (heldAtomic >= hold.amountAtomic) return true
+  if (available + heldAtomic < hold.amountAtomic) return false
+  const { entityId, intentId, purpose } = hold
+  await resolveHolds(tx, nowMs, [{ entityId, intentId, purpose, outcome: 'voided' }])
+  await placeHolds(tx, nowMs, [hold])
+  return true
+}
+
 /** Holds again, whatever the account has, what these intents held before their block was orphaned. */
 export async function holdAgain(
   tx: Db,
@@ -101,7 +119,7 @@ export async function holdAgain(
       select distinct on (x.entity_id, x.intent_id, x.purpose) x.* from holds x
       join unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
         on x.entity_id = n.e and x.intent_id = n.i
-      order by x.entity_id, x.intent_id, x.purpose, x.create_date desc
+      order by x.entity_id, x.intent_id, x.purpose, x.create_date desc, x.amount desc
     ) h
     where not exists (
       select 1 from holds o where o.entity_id = h.entity_id and o.intent_id = h.intent_id and o.purpose = h.purpose

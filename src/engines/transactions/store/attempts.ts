@@ -9,8 +9,10 @@ export type NewAttempt = {
   blockchain: string
   address: string
   nonce: number
-  /** `filler`: moves nothing, and uses a nonce that refused bytes left below others that wait for it. */
-  kind: 'original' | 'filler'
+  /** `cancel` and `filler` move nothing: one instead of what was asked for, one where refused bytes left a nonce unused. */
+  kind: 'original' | 'bump' | 'cancel' | 'filler'
+  /** The attempt whose nonce this one takes over. */
+  replacesId: string | null
   txHash: string
   raw: Buffer
   gasLimit: bigint
@@ -30,38 +32,49 @@ export const lockNonces = async (tx: Db, blockchain: string, address: string) =>
 export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)
 
 export type NonceState = {
-  /** The nonce after the highest one used. */
+  /** The nonce after the highest one given out. */
   next: number
-  /** Used by bytes that no node ever took, so that they are free again, lowest first. */
-  free: number[]
   /** Signed or sent, and not seen in a block. */
   open: number
 }
 
 export async function nonceState(tx: Db, blockchain: string, address: string): Promise<NonceState> {
   return tx.one<NonceState>(sql`select
-    coalesce((select max(nonce) + 1 from attempts where blockchain = ${blockchain} and address = ${address}
-      and state <> 'rejected'), 0)::int8 as next,
-    array(select distinct r.nonce::float8 from attempts r where r.blockchain = ${blockchain} and r.address = ${address}
-      and r.state = 'rejected' and not exists (select 1 from attempts a where a.blockchain = r.blockchain
-        and a.address = r.address and a.nonce = r.nonce and a.state <> 'rejected') order by 1) as free,
+    coalesce((select max(nonce) + 1 from attempts where blockchain = ${blockchain} and address = ${address}), 0)::int8
+      as next,
     (select count(*) from attempts where blockchain = ${blockchain} and address = ${address}
       and state in ('signed', 'sent')) as open`)
 }
 
-/** Uses the nonces: the unique key over (chain, address, nonce) is what gives them out. */
+/**
+ * Uses the nonces: the unique key over (chain, address, nonce) is what gives them out. Those that replace others end the
+ * sending of these, which may be mined all the same.
+ */
 export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAttempt[]): Promise<void> {
-  await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, tx_hash,
+  await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, replaces_id, tx_hash,
       raw_transaction, gas_limit, max_fee, priority_fee, state, create_date)
-    select e, i, t, b, a, n, k, h, r, g, m, p, 'signed', ${formatInstant(nowMs)}
+    select e, i, t, b, a, n, k, x, h, r, g, m, p, 'signed', ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.nonce)}::int8[],
-      ${rows.map((row) => row.kind)}::text[],
+      ${rows.map((row) => row.kind)}::text[], ${rows.map((row) => row.replacesId)}::uuid[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.raw)}::bytea[],
       ${rows.map((row) => row.gasLimit.toString())}::numeric[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
-      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[]) as row(e, i, t, b, a, n, k, h, r, g, m, p)`)
+      ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[]) as row(e, i, t, b, a, n, k, x, h, r, g, m, p)`)
+  const replacing = rows.filter((row) => row.replacesId !== null)
+  if (replacing.length > 0)
+    await tx.run(sql`update attempts a set state = 'replaced'
+      from unnest(${replacing.map((row) => row.entityId)}::uuid[], ${replacing.map((row) => row.replacesId)}::uuid[]) as n(e, i)
+      where a.entity_id = n.e and a.id = n.i and a.state in ('signed', 'sent')`)
 }
+
+/** Whether another attempt took over its nonce. Under `lockNonces` the answer holds until the `tx` ends. */
+export const isReplaced = async (tx: Db, entityId: string, id: string): Promise<boolean> =>
+  (
+    await tx.one<{ yes: boolean }>(
+      sql`select exists (select 1 from attempts where entity_id = ${entityId} and replaces_id = ${id}) as yes`,
+    )
+  ).yes
 
 export type Claimed = {
   entityId: string
@@ -141,34 +154,88 @@ export const markMined = (
     from (select l.entity_id, l.id
       from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
       join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h
-        and (l.state <> 'rejected' or not exists (select 1 from attempts o where o.entity_id = l.entity_id
-          and o.blockchain = l.blockchain and o.tx_hash = l.tx_hash and o.state <> 'rejected'))
       ${inLockOrder}) n
     where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
-/** Their block was orphaned: the same bytes are due to be sent again, at once. */
-export const reviveAttempts = (
+/** What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. */
+export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
+  tx.run(sql`update attempts a set state = 'replaced'
+    from (select l.entity_id, l.id
+      from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)
+      join attempts m on m.entity_id = n.e and m.id = n.i
+      join attempts l on l.entity_id = m.entity_id and l.blockchain = ${blockchain} and l.address = m.address
+        and l.nonce = m.nonce and l.id <> m.id and l.state in ('signed', 'sent')
+      ${inLockOrder}) n
+    where a.entity_id = n.entity_id and a.id = n.id`)
+
+/**
+ * Their block was orphaned: the last bytes that were signed for each of their nonces are due to be sent again, at once.
+ * Returns the attempts that the block held.
+ */
+export async function reviveAttempts(
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
-) =>
-  tx.all<AttemptRef>(sql`update attempts a set state = 'signed', lease_until = null
-    from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-    where a.entity_id = n.e and a.blockchain = ${blockchain} and a.tx_hash = n.h and a.state = 'mined'
+): Promise<AttemptRef[]> {
+  const orphaned = await tx.all<AttemptRef>(sql`update attempts a set state = 'replaced'
+    from (select l.entity_id, l.id
+      from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
+      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h and l.state = 'mined'
+      ${inLockOrder}) n
+    where a.entity_id = n.entity_id and a.id = n.id
+    returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
+  await tx.run(sql`update attempts a set state = 'signed', lease_until = null
+    from unnest(${orphaned.map((row) => row.entityId)}::uuid[], ${orphaned.map((row) => row.id)}::uuid[]) as n(e, i)
+    join attempts m on m.entity_id = n.e and m.id = n.i
+    where a.entity_id = m.entity_id and a.id = (
+      select s.id from attempts s where s.entity_id = m.entity_id and s.blockchain = m.blockchain
+        and s.address = m.address and s.nonce = m.nonce and s.state = 'replaced'
+      order by s.max_fee desc limit 1)`)
+  return orphaned
+}
+
+/**
+ * The final transactions of a block that used nonces of ours with bytes that are not ours. What was signed for these nonces
+ * can be in no block any more; it is returned.
+ */
+export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
+  tx.all<AttemptRef>(sql`update attempts a set state = 'displaced'
+    from (select l.entity_id, l.id
+      from unnest(${used.map((row) => row.entityId)}::uuid[], ${used.map((row) => row.address)}::text[],
+        ${used.map((row) => row.nonce)}::int8[], ${used.map((row) => row.txHash)}::text[]) as n(e, a, k, h)
+      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.address = n.a and l.nonce = n.k
+        and l.state in ('signed', 'sent', 'replaced')
+      where not exists (select 1 from attempts o where o.entity_id = n.e and o.blockchain = ${blockchain}
+        and o.tx_hash = n.h)
+      ${inLockOrder}) n
+    where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
-/** A nonce that nobody uses, and the transaction right above it that cannot be in a block before it is used. */
-export type Gap = { address: string; nonce: number; entityId: string; transactionId: string }
+export type NonceUse = { entityId: string; address: string; nonce: number; txHash: string }
+
+/**
+ * A nonce that nobody uses, because its bytes were certainly refused, and the transaction right above it that cannot be in a
+ * block before it is used.
+ */
+export type Gap = {
+  address: string
+  nonce: number
+  /** The refused attempt, whose nonce is taken over. */
+  replacesId: string
+  maxFee: bigint
+  priorityFee: bigint
+  entityId: string
+  transactionId: string
+}
 
 export const gapsOf = (db: Db, blockchain: string, limit: number) =>
-  db.all<Gap>(sql`select distinct on (r.address, r.nonce) r.address, r.nonce, l.entity_id as "entityId",
-      l.transaction_id as "transactionId"
+  db.all<Gap>(sql`select r.address, r.nonce, r.id as "replacesId", r.max_fee as "maxFee", r.priority_fee as "priorityFee",
+      l.entity_id as "entityId", l.transaction_id as "transactionId"
     from attempts r
     join lateral (select a.entity_id, a.transaction_id from attempts a where a.blockchain = r.blockchain
-      and a.address = r.address and a.nonce > r.nonce and a.state in ('signed', 'sent') and a.kind = 'original'
-      order by a.nonce limit 1) l on true
-    where r.blockchain = ${blockchain} and r.state = 'rejected'
-      and not exists (select 1 from attempts u where u.blockchain = r.blockchain and u.address = r.address
-        and u.nonce = r.nonce and u.state <> 'rejected')
+      and a.address = r.address and a.nonce > r.nonce and a.state in ('signed', 'sent') and a.entity_id = r.entity_id
+      and a.kind <> 'filler' order by a.nonce limit 1) l on true
+    where r.blockchain = ${blockchain} and r.state = 'rejected' and r.replaces_id is null
+      and not exists (select 1 from attempts u where u.entity_id = r.entity_id and u.replaces_id = r.id)
     order by r.address, r.nonce limit ${limit}`)

@@ -23,6 +23,21 @@ export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen:
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
     returning t.entity_id as "entityId", t.id, n.s as success`)
 
+/** A block holds what took their nonce instead of what was asked for. Returns those whose state changed. */
+export const markCancelled = (
+  tx: Db,
+  nowMs: number,
+  rows: readonly (Ref & { seen: ObservedTransaction })[],
+) =>
+  tx.all<Ref>(sql`update transactions t set state = 'CANCELLED', tx_hash = n.h, block_hash = n.b, block_number = n.k,
+      network_fee = n.f, first_confirm_date = n.c, wanted = null, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map(({ seen }) => seen.txHash)}::text[], ${rows.map(({ seen }) => seen.blockHash)}::text[],
+      ${rows.map(({ seen }) => seen.blockNumber)}::int8[], ${rows.map(({ seen }) => seen.fee.toString())}::numeric[],
+      ${rows.map(({ seen }) => seen.blockTime)}::timestamptz[]) as n(e, i, h, b, k, f, c)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
+    returning t.entity_id as "entityId", t.id`)
+
 /** Confirmed ones whose block is final now. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
   tx.all<
@@ -33,11 +48,22 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
 
 /** Our own transactions of an orphaned block are on their way again. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
-  tx.all<Ref>(sql`update transactions set state = 'SENT', block_hash = null, block_number = null, network_fee = null,
+  tx.all<Ref>(sql`update transactions set state = 'SENT', wanted = null, block_hash = null, block_number = null, network_fee = null,
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'
-      and state in ('CONFIRMED', 'COMPLETE', 'FAILED')
+      and state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED')
     returning entity_id as "entityId", id`)
+
+/** Their nonce is gone: they wait for another one, unless they were to be cancelled anyway. */
+export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
+  tx.all<
+    Ref & { state: 'QUEUED' | 'CANCELLED' }
+  >(sql`update transactions t set state = case when t.wanted = 'cancel' or exists (select 1 from attempts a
+        where a.entity_id = t.entity_id and a.transaction_id = t.id and a.kind = 'cancel') then 'CANCELLED' else 'QUEUED' end,
+      wanted = null, tx_hash = null, estimated_fee = null, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK')
+    returning t.entity_id as "entityId", t.id, t.state`)
 
 /** What came in an orphaned block did not come; it is taken up again when the same transfer is in another block. */
 export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>

@@ -1,0 +1,38 @@
+import { type EntitySecret, spendCiphertext } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { control, findTransaction, type TransactionRow } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+
+/** Sends a transaction that is under way again with the price of the highest level. The same id answers for it. */
+export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
+  return { id: (await controlled(ctx, id, secret, 'bump')).id }
+}
+
+/** Cancels a transaction: at once while nothing is signed, else by a transaction that takes its nonce and moves nothing. */
+export async function cancelTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
+  const row = await controlled(ctx, id, secret, 'cancel')
+  return { id: row.id, state: row.state }
+}
+
+/** Rollups that put transactions into blocks in the order of their coming replace none. */
+const withoutReplacement = new Set(['ARB', 'ARB-SEPOLIA'])
+
+async function controlled(
+  ctx: Ctx,
+  id: string,
+  secret: EntitySecret,
+  wanted: 'bump' | 'cancel',
+): Promise<TransactionRow> {
+  await spendCiphertext(ctx, secret)
+  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  if (!row || row.transactionType !== 'OUTBOUND') throw new ApiError('transactionNotFound')
+  if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
+  const changed = await control(ctx, row, wanted)
+  if (changed) return changed
+  const states = wanted === 'bump' ? 'SENT or STUCK' : 'INITIATED, CLEARED, QUEUED, SENT or STUCK'
+  const verb = wanted === 'bump' ? 'accelerated' : 'cancelled'
+  throw new ApiError(
+    'transactionNotEligible',
+    `The transaction is ${row.state}${wanted === 'bump' ? ', or about to be cancelled' : ''}: only what is ${states} can be ${verb}.`,
+  )
+}

@@ -1,0 +1,40 @@
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { recordChanges } from '#runtime/record/store'
+import { suggestedFees } from './fees.ts'
+import { leftBehind, wish } from './store/replacements.ts'
+import { enterState } from './store/transactions.ts'
+
+/** How long a transaction may wait for the price to fall before it counts as stuck. */
+const stuckAfterMs = 60_000
+const stuckAfterLocalMs = 3_000
+const stuckMax = 200
+
+/**
+ * Finds what was sent and offers less than blocks ask for: its state says so, and where the operator chose it (`autoBump`)
+ * it is accelerated without being asked. True when something was found.
+ */
+export async function careForStuck(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const { blockchain } = chain.network
+  const { baseFeeAtomic } = await suggestedFees(chain)
+  const afterMs = chain.local ? stuckAfterLocalMs : stuckAfterMs
+  const behind = await leftBehind(ctx.database, blockchain, baseFeeAtomic, afterMs, stuckMax)
+  if (behind.length === 0) return false
+  return ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    const stuck = await enterState(tx, nowMs, 'STUCK', behind)
+    await recordChanges(
+      tx,
+      nowMs,
+      stuck.map(({ entityId, id }) => ({
+        entityId,
+        actor: 'transactions',
+        type: 'transaction.stuck',
+        resourceId: id,
+        data: { state: 'STUCK', reason: 'TRANSACTION_UNDER_PRICE' },
+      })),
+    )
+    if (ctx.config.autoBump) for (const row of stuck) await wish(tx, nowMs, blockchain, row, 'bump')
+    return stuck.length > 0
+  })
+}

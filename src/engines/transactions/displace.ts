@@ -1,0 +1,74 @@
+import type { Chain } from '#chains/chain'
+import { eraseGrants } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { finalTransactionsOf } from '#engines/indexer/index'
+import { resolveHolds } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { displaceBy } from './store/attempts.ts'
+import { requeue } from './store/chain-effects.ts'
+import { announceWork } from './store/transactions.ts'
+
+/**
+ * A key that is also used outside of here takes nonces that we gave out. Nothing is concluded from a nonce that is used up
+ * alone: only when the transaction that used it is known, is not ours, and is final, may what it displaced be signed
+ * anew, with another nonce.
+ */
+export async function concludeForeign(
+  ctx: EngineCtx,
+  tx: Db,
+  chain: Chain,
+  finalNumber: number,
+): Promise<void> {
+  const { blockchain } = chain.network
+  const final = await finalTransactionsOf(tx, blockchain, finalNumber)
+  if (final.length === 0) return
+  const displaced = await displaceBy(tx, blockchain, final)
+  if (displaced.length === 0) return
+  const nowMs = ctx.clock.nowMs()
+  const fillers = displaced.filter(({ kind }) => kind === 'filler')
+  const intents = displaced.filter(({ kind }) => kind !== 'filler')
+  await resolveHolds(tx, nowMs, [
+    ...fillers.map(({ entityId, id }) => ({ entityId, intentId: id, outcome: 'voided' as const })),
+    ...intents.map(({ entityId, transactionId }) => ({
+      entityId,
+      intentId: transactionId,
+      purpose: 'fee' as const,
+      outcome: 'voided' as const,
+    })),
+  ])
+  const changed = await requeue(
+    tx,
+    nowMs,
+    intents.map(({ entityId, transactionId }) => ({ entityId, id: transactionId })),
+  )
+  const cancelled = changed
+    .filter(({ state }) => state === 'CANCELLED')
+    .map(({ entityId, id }) => ({ entityId, intentId: id }))
+  await resolveHolds(
+    tx,
+    nowMs,
+    cancelled.map((intent) => ({ ...intent, outcome: 'voided' })),
+  )
+  await eraseGrants(tx, cancelled)
+  await recordChanges(
+    tx,
+    nowMs,
+    changed.map(({ entityId, id, state }) => ({
+      entityId,
+      actor: 'transactions',
+      type: `transaction.${state.toLowerCase()}`,
+      resourceId: id,
+      data: { state, reason: 'NONCE_USED_OUTSIDE' },
+    })),
+  )
+  ctx.log.warn(
+    {
+      alarm: 'nonce-used-outside',
+      blockchain,
+      transactions: intents.map(({ transactionId }) => transactionId),
+    },
+    'a key is used outside: what its nonces were given to is signed again with others',
+  )
+  await announceWork(tx, blockchain)
+}

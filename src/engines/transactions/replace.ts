@@ -1,0 +1,147 @@
+import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/chain'
+import { signForIntents } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { nativeToken, raiseHold } from '#engines/ledger/index'
+import { bytesOf, hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { type Fee, feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
+import { intentBytes } from './intent.ts'
+import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
+import {
+  endOutlivedWishes,
+  endWish,
+  lockWish,
+  type Replaceable,
+  showReplacement,
+  wishesOf,
+} from './store/replacements.ts'
+
+const wishesMax = 100
+
+/**
+ * Signs what accelerates or cancels a transaction: the same key and nonce, a higher price, linked to what it replaces. It is
+ * stored before it is sent, like the first. Whichever of them a block holds decides. True when something was signed.
+ */
+export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const { blockchain } = chain.network
+  const wishes = await wishesOf(ctx.database, blockchain, wishesMax)
+  if (wishes.length === 0) {
+    await endOutlivedWishes(ctx.database, blockchain)
+    return false
+  }
+  const suggestion = await suggestedFees(chain)
+  let did = false
+  for (const row of wishes) {
+    try {
+      did = (await replaceOne(ctx, chain, row, suggestion)) || did
+    } catch (error) {
+      ctx.log.error(
+        { err: error, blockchain, transactionId: row.id },
+        'a replacement cannot be signed; trying again',
+      )
+    }
+  }
+  return did
+}
+
+type Replacement = { call: Call; gasLimit: bigint; fee: Fee }
+
+async function replaceOne(
+  ctx: EngineCtx,
+  chain: Chain,
+  row: Replaceable,
+  suggestion: FeeSuggestion,
+): Promise<boolean> {
+  const replacement = await plan(chain, row, suggestion)
+  return ctx.database.tx(async (tx) => {
+    if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
+    const wish = await lockWish(tx, row)
+    if (!wish || wish.wanted !== row.wanted || (await isReplaced(tx, row.entityId, row.attemptId)))
+      return false
+    // Another price than asked for is no answer to a wish, and a cancellation need not be cancelled again.
+    const done = wish.wanted === 'cancel' && wish.kind === 'cancel'
+    if (done || replacement === 'too dear' || !(await holdFee(tx, ctx, chain, row, replacement))) {
+      await endWish(tx, row)
+      if (!done) await note(tx, ctx, row, 'replacementImpossible')
+      return false
+    }
+    await signReplacement(tx, ctx, chain, row, replacement)
+    return true
+  })
+}
+
+async function plan(
+  chain: Chain,
+  row: Replaceable,
+  suggestion: FeeSuggestion,
+): Promise<Replacement | 'too dear'> {
+  const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
+  const fee = replacementFee(suggestion, replaced)
+  const own = row.address as `0x${string}`
+  const cancelling = row.wanted === 'cancel'
+  const call: Call = cancelling
+    ? { to: own, valueAtomic: 0n, data: '0x' }
+    : { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const gasLimit = cancelling ? await gasOfNothing(chain, call) : row.gasLimit
+  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too dear' : { call, gasLimit, fee }
+}
+
+async function gasOfNothing(chain: Chain, call: Call): Promise<bigint> {
+  const estimate = await chain.estimateGas(call.to, call)
+  if (estimate.kind === 'estimated') return estimate.gas
+  throw new Error(`a transaction to oneself cannot be estimated: ${estimate.message}`)
+}
+
+/** The fee it holds is the dearest of its attempts: any of them may be the one that a block takes. */
+async function holdFee(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  row: Replaceable,
+  { gasLimit, fee }: Replacement,
+) {
+  const { blockchain } = chain.network
+  const { id: tokenId } = await nativeToken(tx, blockchain)
+  const account = { entityId: row.entityId, blockchain, tokenId, address: row.address }
+  const amountAtomic = gasLimit * fee.maxFeeAtomic
+  return raiseHold(tx, ctx.clock.nowMs(), { ...account, intentId: row.id, purpose: 'fee', amountAtomic })
+}
+
+async function signReplacement(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  row: Replaceable,
+  { call, gasLimit, fee }: Replacement,
+) {
+  const { entityId, id, address, nonce, wanted: kind, attemptId: replacesId } = row
+  const { blockchain } = chain.network
+  const { maxFeeAtomic, priorityFeeAtomic } = fee
+  const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
+  const digest = chain.digestOf(unsigned)
+  const intent = intentBytes({ blockchain, ...row })
+  const [signature] = await signForIntents(ctx.custody, tx, [{ entityId, intentId: id, intent, digest }])
+  const { raw, hash: txHash } = chain.attachSignature(unsigned, signature!)
+  const nowMs = ctx.clock.nowMs()
+  const kept = {
+    entityId,
+    id: newId(nowMs),
+    transactionId: id,
+    blockchain,
+    address,
+    nonce,
+    kind,
+    replacesId,
+    txHash,
+  }
+  await insertAttempts(tx, nowMs, [{ ...kept, raw: bytesOf(raw), gasLimit, maxFeeAtomic, priorityFeeAtomic }])
+  await showReplacement(tx, nowMs, row, txHash)
+  await note(tx, ctx, row, kind === 'cancel' ? 'cancelling' : 'accelerated')
+}
+
+const note = (tx: Db, ctx: EngineCtx, { entityId, id }: Replaceable, what: string) =>
+  recordChanges(tx, ctx.clock.nowMs(), [
+    { entityId, actor: 'transactions', type: `transaction.${what}`, resourceId: id },
+  ])

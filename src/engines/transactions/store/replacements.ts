@@ -1,0 +1,94 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import type { NewAttempt } from './attempts.ts'
+import { announceWork, type Ref } from './transactions.ts'
+
+export type Wish = 'bump' | 'cancel'
+
+/** Writes down what the owner wants of a transaction that is under way; a worker acts on it. True when it still is. */
+export async function wish(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  row: Ref,
+  wanted: Wish,
+): Promise<boolean> {
+  const from = wanted === 'bump' ? ['SENT', 'STUCK'] : ['QUEUED', 'SENT', 'STUCK']
+  const written =
+    await tx.run(sql`update transactions set wanted = ${wanted}, update_date = ${formatInstant(nowMs)}
+    where entity_id = ${row.entityId} and id = ${row.id} and tx_hash is not null and state = any(${from}::text[])
+      and (${wanted === 'cancel'} or (wanted is distinct from 'cancel' and not exists (select 1 from attempts a
+        where a.entity_id = ${row.entityId} and a.transaction_id = ${row.id} and a.kind = 'cancel'
+          and a.state in ('signed', 'sent'))))`)
+  if (written > 0) await announceWork(tx, blockchain)
+  return written > 0
+}
+
+/** The transaction leaves the queue before anything was signed for it. False when it is not there any more. */
+export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
+  (await tx.run(sql`update transactions set state = 'CANCELLED', update_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
+      and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
+
+/** What is to be replaced: a transaction with a wish, and the last of its attempts that a node may hold. */
+export type Replaceable = Ref & {
+  wanted: Wish
+  address: string
+  callTo: string
+  callValue: bigint
+  callData: Buffer
+  attemptId: string
+  kind: NewAttempt['kind']
+  nonce: number
+  gasLimit: bigint
+  maxFee: bigint
+  priorityFee: bigint
+}
+
+const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.address, t.call_to as "callTo",
+    t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
+    a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee"
+  from transactions t
+  join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
+    and a.kind <> 'filler'`
+
+export const wishesOf = (db: Db, blockchain: string, limit: number) =>
+  db.all<Replaceable>(sql`${replaceable} where t.blockchain = ${blockchain} and t.wanted is not null
+    order by t.address, a.nonce limit ${limit}`)
+
+/** The same again, with the attempt locked before the transaction, as whoever follows blocks locks them. */
+export async function lockWish(tx: Db, row: Replaceable): Promise<Replaceable | undefined> {
+  await tx.run(
+    sql`select 1 from attempts where entity_id = ${row.entityId} and id = ${row.attemptId} for no key update`,
+  )
+  return tx.maybe<Replaceable>(sql`${replaceable} where t.entity_id = ${row.entityId} and t.id = ${row.id}
+    and t.wanted is not null and a.id = ${row.attemptId} for no key update of t`)
+}
+
+/** The wish is done, or cannot be. */
+export const endWish = (tx: Db, { entityId, id }: Ref) =>
+  tx.run(sql`update transactions set wanted = null where entity_id = ${entityId} and id = ${id}`)
+
+/** Wishes of transactions that came to an end by themselves meanwhile. */
+export const endOutlivedWishes = (db: Db, blockchain: string) =>
+  db.run(sql`update transactions set wanted = null
+    where blockchain = ${blockchain} and wanted is not null and state not in ('QUEUED', 'SENT', 'STUCK')`)
+
+/** Its newest bytes are other ones now. */
+export const showReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, txHash: string) =>
+  tx.run(sql`update transactions set tx_hash = ${txHash}, wanted = null, update_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** Sent for a while, in no block, and offering less than the block asks. */
+export const leftBehind = (
+  db: Db,
+  blockchain: string,
+  baseFeeAtomic: bigint,
+  afterMs: number,
+  limit: number,
+) =>
+  db.all<Ref>(sql`select distinct t.entity_id as "entityId", t.id
+    from attempts a join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
+    where a.blockchain = ${blockchain} and a.state = 'sent' and a.max_fee < ${baseFeeAtomic.toString()}::numeric
+      and a.kind <> 'filler' and a.create_date < now() - ${afterMs} * interval '1 millisecond'
+      and t.state = 'SENT' limit ${limit}`)
