@@ -4,7 +4,7 @@ import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
 import { insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
-import type { Database, Db } from '#runtime/db/db'
+import type { Connection, Database, Db } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import { openTestDatabase } from './database.ts'
@@ -15,6 +15,7 @@ export type CustodyCtx = RequestScope & { custody: Custody }
 /** Custody alone on a database of its own: what its tests need without chains, engines or HTTP. */
 export type TestCustody = {
   database: Database
+  connection: Connection
   custody: Custody
   rootKey: Buffer
   /** A second process on the same database. */
@@ -37,7 +38,7 @@ export type TestEntity = {
 }
 
 export async function openTestCustody(): Promise<TestCustody> {
-  const { database, close } = await openTestDatabase('empty')
+  const { database, connection, close } = await openTestDatabase('empty')
   const log = createLog('silent')
   const rootKey = randomBytes(32)
   const opened: Custody[] = []
@@ -67,6 +68,7 @@ export async function openTestCustody(): Promise<TestCustody> {
   }
   return {
     database,
+    connection,
     custody,
     rootKey,
     open,

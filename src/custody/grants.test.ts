@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import {
+  type Custody,
   createPlatformKey,
   createWalletSet,
   createWallets,
@@ -13,6 +14,7 @@ import {
   grantSigning,
   openEntitySecret,
   type Signature,
+  type SigningRequest,
   signForIntents,
   signWithPlatformKey,
   type Wallet,
@@ -47,8 +49,18 @@ const grant = (wallet: Wallet, intent: Buffer, intentId = randomUUID()) =>
   entity
     .act((ctx) => grantSigning(ctx, secret, { intentId, keyId: wallet.keyId, intent }))
     .then(() => intentId)
+/** Every request is for a nonce of its own; what one nonce allows is the signing ledger's test. */
+let nonces = 0
+const onChain = () => ({
+  blockchain: 'BASE-SEPOLIA',
+  nonce: nonces++,
+  maxFeeAtomic: 2n,
+  priorityFeeAtomic: 1n,
+})
 const sign = (intentId: string, intent: Buffer, digest = randomBytes(32), entityId = entity.id) =>
-  signForIntents(test.custody, test.database, [{ entityId, intentId, intent, digest }])
+  signAll(test.custody, [{ entityId, intentId, intent, digest, ...onChain() }])
+const signAll = (custody: Custody, requests: readonly SigningRequest[]) =>
+  test.database.tx((tx) => signForIntents(custody, tx, requests, Date.now()))
 
 describe('a grant', () => {
   it('lets its intent be signed by its address, as often as needed and in any process', async () => {
@@ -56,12 +68,14 @@ describe('a grant', () => {
     const requests = await Promise.all(
       wallets.map(async (wallet, index) => {
         const intent = Buffer.from(`intent ${index}`)
-        return { entityId: entity.id, intentId: await grant(wallet, intent), intent, digest: randomBytes(32) }
+        const intentId = await grant(wallet, intent)
+        return { entityId: entity.id, intentId, intent, digest: randomBytes(32), ...onChain() }
       }),
     )
-    const twice = [...requests, ...requests.map((request) => ({ ...request, digest: randomBytes(32) }))]
+    const others = requests.map((request) => ({ ...request, digest: randomBytes(32), ...onChain() }))
+    const twice = [...requests, ...others]
     for (const custody of [test.custody, other]) {
-      const signatures = await signForIntents(custody, test.database, twice)
+      const signatures = await signAll(custody, twice)
       const signers = signatures.map((signature, index) => signerOf(twice[index]!.digest, signature))
       expect(signers).toEqual([...wallets, ...wallets].map((wallet) => wallet.address))
     }
@@ -99,8 +113,9 @@ describe('a grant', () => {
       intentId,
       intent,
       digest: randomBytes(32),
+      ...onChain(),
     }))
-    await expect(signForIntents(test.custody, test.database, requests)).rejects.toThrow('no grant')
+    await expect(signAll(test.custody, requests)).rejects.toThrow('no grant')
     expect((await sign(kept, intent)).length).toBe(1)
   })
 

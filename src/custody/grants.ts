@@ -4,8 +4,10 @@ import type { Db } from '#runtime/db/db'
 import { grantOf, walletPrivateKey } from './contexts.ts'
 import type { Custody, EntitySecret } from './custody.ts'
 import { seal, withUnsealed } from './sealing.ts'
-import { deleteGrants, findGrants, type IntentRef, insertGrant } from './store/grants.ts'
+import { recordPayloads } from './signing-ledger.ts'
+import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey } from './store/keys.ts'
+import type { PayloadRow } from './store/signatures.ts'
 import type { CustodyCtx, Signature } from './types.ts'
 
 /** `intent` is its canonical bytes: whoever signs later must show the same ones. */
@@ -37,33 +39,67 @@ export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, grant:
   })
 }
 
-export type SigningRequest = IntentRef & { intent: Buffer; digest: Buffer }
+export type SigningRequest = IntentRef & {
+  intent: Buffer
+  digest: Buffer
+  /** What the digest is of; fees per gas in wei. */
+  blockchain: string
+  nonce: number
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+  /** The digest that was signed last for this nonce, whose place this one takes. Left out, it is the nonce's first. */
+  replaces?: Buffer | undefined
+  /** It moves nothing and only uses the nonce up: it may replace what was signed for another intent. */
+  filler?: boolean | undefined
+}
 
 /** After this many signatures the event loop gets a turn. */
 const burst = 128
 
 /**
- * One signature per request, in order. Throws when a grant is missing (the intent is final, or was never accepted),
- * and when it was made for other intent bytes: then nothing at all is signed.
+ * One signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws when
+ * a grant is missing (the intent is final, or was never accepted), when it was made for other intent bytes, and
+ * `SecondPayload` when something else was signed for one of the nonces: then nothing at all is signed.
  */
 export async function signForIntents(
   custody: Custody,
-  db: Db,
+  tx: Db,
   requests: readonly SigningRequest[],
+  nowMs: number,
 ): Promise<Signature[]> {
   if (requests.length === 0) return []
-  const rows = await findGrants(db, requests)
-  const grants = new Map(rows.map((row) => [`${row.entityId}:${row.intentId}`, row]))
+  const rows = await findGrants(tx, requests)
+  const grants = new Map(rows.map((row) => [keyOf(row), row]))
+  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
+  await recordPayloads(tx, payloads, nowMs)
   const signatures: Signature[] = []
   for (const [turn, { entityId, intentId, intent, digest }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))
-    const grant = grants.get(`${entityId}:${intentId}`)
-    if (!grant) throw new Error(`there is no grant to sign for intent ${intentId}`)
+    const grant = grants.get(keyOf({ entityId, intentId }))!
     const context = grantOf(entityId, intentId, grant.address, intent)
     const sign = (privateKey: Buffer) => custody.signer.sign(digest, privateKey)
     signatures.push(withUnsealed(custody.vault.root, context, grant.sealedKey, sign))
   }
   return signatures
+}
+
+const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
+
+function payloadOf(request: SigningRequest, grant: GrantRow | undefined): PayloadRow {
+  const { entityId, intentId, blockchain, nonce, digest, maxFeeAtomic, priorityFeeAtomic } = request
+  if (!grant) throw new Error(`there is no grant to sign for intent ${intentId}`)
+  return {
+    entityId,
+    intentId,
+    address: grant.address,
+    blockchain,
+    nonce,
+    digest,
+    maxFeeAtomic,
+    priorityFeeAtomic,
+    filler: request.filler ?? false,
+    replaces: request.replaces ?? null,
+  }
 }
 
 /** Erases the grants of intents that are final, in the tx that makes them so. */

@@ -9,7 +9,9 @@ export { type KnownKey, openKnownKey } from './known-key.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'
 export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
+export { recordPayloads, SecondPayload, signedDigest } from './signing-ledger.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
+export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {
   findWallet,

@@ -42,12 +42,15 @@ async function rotate(entity: TestEntity, bytes: Buffer, proof?: RotationProof) 
   return entity.act((ctx) => rotateEntitySecret(ctx, given, shown))
 }
 
+let nonces = 0
+
 async function grantWith(entity: TestEntity, bytes: Buffer, keyId: string) {
   const secret = await openEntitySecret(entity.ctx(), await entity.encrypt(bytes))
   const intentId = randomUUID()
   const intent = Buffer.from(intentId)
   await entity.act((ctx) => grantSigning(ctx, secret, { intentId, keyId, intent }))
-  return { entityId: entity.id, intentId, intent, digest: Buffer.alloc(32, 5) }
+  const payload = { blockchain: 'BASE-SEPOLIA', nonce: nonces++, maxFeeAtomic: 2n, priorityFeeAtomic: 1n }
+  return { entityId: entity.id, intentId, intent, digest: Buffer.alloc(32, 5), ...payload }
 }
 
 describe('rotating the entity secret', () => {
@@ -55,13 +58,13 @@ describe('rotating the entity secret', () => {
     const entity = await test.newEntity()
     const made = await wallets(entity, 150)
     const before = await grantWith(entity, entity.secret, made[3]!.keyId)
-    const [signature] = await signForIntents(test.custody, test.database, [before])
+    const [signature] = await signForIntents(test.custody, test.database, [before], Date.now())
     const fresh = randomBytes(32)
     await rotate(entity, fresh)
     await expect(grantWith(entity, entity.secret, made[3]!.keyId)).rejects.toMatchObject({ code: 156013 })
     for (const wallet of [made[0]!, made[3]!, made[149]!]) await grantWith(entity, fresh, wallet.keyId)
     const after = await grantWith(entity, fresh, made[3]!.keyId)
-    const again = await signForIntents(test.custody, test.database, [before, after])
+    const again = await signForIntents(test.custody, test.database, [before, after], Date.now())
     expect(again).toEqual([signature, signature])
     expect((await wallets(entity, 2, fresh)).length).toBe(2)
   })

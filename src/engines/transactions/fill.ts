@@ -1,5 +1,5 @@
 import type { Chain, UnsignedTransaction } from '#chains/chain'
-import { signForIntents } from '#custody/index'
+import { signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
@@ -7,6 +7,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
+import { pricedNonce } from './sign.ts'
 import { type Gap, gapsOf, insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import { intentOf } from './store/transactions.ts'
 
@@ -77,19 +78,21 @@ async function signFiller(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  { entityId, transactionId, address, nonce, replacesId }: Gap,
+  { entityId, transactionId, address, nonce, replacesId, maxFee }: Gap,
   id: string,
   unsigned: UnsignedTransaction,
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
   const digest = chain.digestOf(unsigned)
-  const [signature] = await signForIntents(ctx.custody, tx, [
-    { entityId, intentId: transactionId, intent, digest },
-  ])
+  const replaces = await signedDigest(tx, { entityId, address, blockchain, nonce, maxFeeAtomic: maxFee })
+  const payload = { digest, replaces, filler: true, ...pricedNonce(blockchain, unsigned) }
+  const nowMs = ctx.clock.nowMs()
+  const request = { entityId, intentId: transactionId, intent, ...payload }
+  const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
   const { raw, hash } = chain.attachSignature(unsigned, signature!)
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { entityId, id, transactionId, blockchain, address, nonce, txHash: hash, raw: bytesOf(raw) }
-  await insertAttempts(tx, ctx.clock.nowMs(), [{ ...kept, ...fees, kind: 'filler', replacesId }])
+  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'filler', replacesId }])
 }

@@ -1,5 +1,5 @@
 import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/chain'
-import { signForIntents } from '#custody/index'
+import { signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf, hexOf } from '#lib/hex'
@@ -8,6 +8,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { type Fee, feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
+import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import {
   endOutlivedWishes,
@@ -122,9 +123,12 @@ async function signReplacement(
   const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const digest = chain.digestOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
-  const [signature] = await signForIntents(ctx.custody, tx, [{ entityId, intentId: id, intent, digest }])
-  const { raw, hash: txHash } = chain.attachSignature(unsigned, signature!)
+  const replaced = { entityId, address, blockchain, nonce, maxFeeAtomic: row.maxFee }
+  const payload = { digest, replaces: await signedDigest(tx, replaced), ...pricedNonce(blockchain, unsigned) }
   const nowMs = ctx.clock.nowMs()
+  const request = { entityId, intentId: id, intent, ...payload }
+  const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
+  const { raw, hash: txHash } = chain.attachSignature(unsigned, signature!)
   const kept = {
     entityId,
     id: newId(nowMs),

@@ -1,5 +1,5 @@
 import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
-import { signForIntents } from '#custody/index'
+import { SecondPayload, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf, hexOf } from '#lib/hex'
@@ -167,8 +167,11 @@ async function signAll(
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
     digest: chain.digestOf(unsigned[index]!),
+    ...pricedNonce(blockchain, unsigned[index]!),
   }))
-  const signatures = await signForIntents(ctx.custody, tx, requests).catch(async (error) => {
+  const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
+    // Nothing is wrong with the intents: this nonce is not theirs.
+    if (error instanceof SecondPayload) throw error
     // A lost connection throws here; what still answers was refused by custody.
     await stillAnswers(tx)
     throw new CannotSign(
@@ -192,6 +195,12 @@ async function signAll(
   )
   await noteQueued(tx, nowMs, plans)
 }
+
+/** What the signing ledger is told of a payload. */
+export const pricedNonce = (
+  blockchain: string,
+  { nonce, maxFeeAtomic, priorityFeeAtomic }: UnsignedTransaction,
+) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic })
 
 /** The row that uses the nonce, with the bytes that will be sent. */
 function attemptOf(

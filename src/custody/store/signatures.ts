@@ -1,0 +1,55 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** The place in the world that a signature is for: one nonce of one key on one chain. */
+export type NonceRef = { entityId: string; address: string; blockchain: string; nonce: number }
+
+export type PayloadRow = NonceRef & {
+  digest: Buffer
+  intentId: string
+  filler: boolean
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+  replaces: Buffer | null
+}
+
+/** Each place costs a tenth more than the one before: nobody gets this far. */
+const lineMax = 1_000
+
+const asked = (rows: readonly PayloadRow[], createDate: string) =>
+  sql`unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.address)}::text[],
+    ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.nonce)}::int8[],
+    ${rows.map((row) => row.digest)}::bytea[], ${rows.map((row) => row.intentId)}::uuid[],
+    ${rows.map((row) => row.filler)}::boolean[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
+    ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[], ${rows.map((row) => row.replaces)}::bytea[],
+    array_fill(${createDate}::timestamptz, array[${rows.length}::int]))
+    as n(entity_id, address, blockchain, nonce, digest, intent_id, filler, max_fee, priority_fee, replaces, create_date)`
+
+/**
+ * Takes each row's place in the line of its nonce. A place that is taken already stays as it is, so the caller has to
+ * compare: `payloadsOf` tells what stands there. Throws when a replacement breaks the rules of the table.
+ */
+export const takePlaces = (tx: Db, rows: readonly PayloadRow[], createDate: string) =>
+  tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, filler, max_fee,
+      priority_fee, replaces, create_date)
+    select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.filler,
+      n.max_fee, n.priority_fee, n.replaces, n.create_date
+    from ${asked(rows, createDate)}
+    left join lateral (select s.ordinal from signatures s where n.replaces is not null and s.entity_id = n.entity_id
+      and s.address = n.address and s.blockchain = n.blockchain and s.nonce = n.nonce and s.digest = n.replaces
+      limit 1) last on true
+    order by n.entity_id, n.address, n.blockchain, n.nonce
+    on conflict (entity_id, address, blockchain, nonce, ordinal) do nothing`)
+
+/** Everything that was signed for these nonces, in the order of their lines. */
+export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
+  db.all<
+    PayloadRow & { ordinal: number; createDate: string }
+  >(sql`select s.entity_id as "entityId", s.address, s.blockchain,
+      s.nonce, s.ordinal, s.digest, s.intent_id as "intentId", s.filler, s.max_fee as "maxFeeAtomic",
+      s.priority_fee as "priorityFeeAtomic", s.replaces, s.create_date as "createDate"
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.address)}::text[],
+      ${refs.map((ref) => ref.blockchain)}::text[], ${refs.map((ref) => ref.nonce)}::int8[])
+      as n(entity_id, address, blockchain, nonce)
+    cross join lateral (select * from signatures l where l.entity_id = n.entity_id and l.address = n.address
+      and l.blockchain = n.blockchain and l.nonce = n.nonce order by l.ordinal limit ${lineMax}) s
+    order by s.entity_id, s.address, s.blockchain, s.nonce, s.ordinal`)
