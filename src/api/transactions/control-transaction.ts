@@ -25,7 +25,7 @@ async function controlled(
 ): Promise<TransactionRow> {
   await spendCiphertext(ctx, secret)
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
-  if (!row || row.transactionType !== 'OUTBOUND') throw new ApiError('transactionNotFound')
+  if (row?.transactionType !== 'OUTBOUND') throw new ApiError('transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
   const changed = await control(ctx, row, wanted)
   if (changed) return changed
