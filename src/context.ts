@@ -8,6 +8,7 @@ import { startIndexer } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type Faucet, startTreasury } from '#engines/treasury/index'
+import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
 import { type Connection, openDatabase } from '#runtime/db/db'
@@ -32,6 +33,10 @@ export type Context = { ctx: EngineCtx; close(): Promise<void> }
 /** Makes every dependency once and migrates the database: the only place where parts are put together. */
 export async function openContext(input: ContextInput): Promise<Context> {
   const { config, log } = input
+  if (config.crashAt) {
+    log.warn({ ...config.crashAt }, 'BEZANT_CRASH_AT is set: this process will end or freeze itself')
+    armCrashPoint(config.crashAt)
+  }
   const clock = input.clock ?? systemClock
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   const applied = await migrate(database).catch(explainDatabase(input.connection))

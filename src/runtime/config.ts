@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
 
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
@@ -21,6 +22,8 @@ export type Config = {
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrl": "https://…"}]`. */
   networks: { blockchain: string; rpcUrl: string }[]
+  /** For tests of crashes: where this process kills or freezes itself. */
+  crashAt: CrashPlan | undefined
 }
 
 export type Environment = Record<string, string | undefined>
@@ -42,6 +45,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: networksOf(environment),
+    crashAt: crashPlanOf(environment),
     ...given,
   }
 }
@@ -79,6 +83,14 @@ function databaseUrlOf(environment: Environment): string | undefined {
   throw new Error(
     'DATABASE_URL must be the address of a PostgreSQL, such as postgresql://user:password@host:5432/name',
   )
+}
+
+function crashPlanOf(environment: Environment): CrashPlan | undefined {
+  const text = environment['BEZANT_CRASH_AT']
+  if (!text) return undefined
+  const plan = parseCrashPlan(text)
+  if (plan) return plan
+  throw new Error(`BEZANT_CRASH_AT must name a crash point, a hit and an action, such as P8:3 or P8:3:stop, not "${text}"`)
 }
 
 function networksOf(environment: Environment): Config['networks'] {

@@ -1,5 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
+import { reachPoint } from '#lib/crash-points'
 
 /** A JSON-RPC endpoint. Answers are hostile text until their reader has parsed them. */
 export type Rpc = {
@@ -38,7 +39,8 @@ export function createRpc(url: string): Rpc {
     ? new SecureAgent({ keepAlive: true, maxSockets: 32 })
     : new Agent({ keepAlive: true, maxSockets: 32 })
   let nextId = 1
-  const post = (body: string, timeoutMs: number) => postJson(url, secure, agent, body, timeoutMs)
+  const post = (body: string, timeoutMs: number, onAnswer?: () => void) =>
+    postJson(url, secure, agent, body, timeoutMs, onAnswer)
   return {
     url,
     async call<Result>(method: string, params: unknown[], timeoutMs = defaultTimeoutMs) {
@@ -56,7 +58,9 @@ export function createRpc(url: string): Rpc {
       const firstId = nextId
       nextId += calls.length
       const body = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
-      const answers = await post(JSON.stringify(body), timeoutMs)
+      const sends = calls[0]!.method === 'eth_sendRawTransaction'
+      const onAnswer = sends ? () => reachPoint('P13') : undefined
+      const answers = await post(JSON.stringify(body), timeoutMs, onAnswer)
       if (!Array.isArray(answers))
         throw new RpcUnreachable(`${url}: the node did not answer a batch with a batch`)
       const byId = new Map(answers.map((answer) => [answer?.id, answer]))
@@ -87,12 +91,14 @@ function postJson(
   agent: Agent | SecureAgent,
   body: string,
   timeoutMs: number,
+  onAnswer?: () => void,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string) => reject(new RpcUnreachable(`${url}: ${reason}`))
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const send = secure ? httpsRequest : httpRequest
     const sent = send(url, { method: 'POST', headers, agent }, (response) => {
+      onAnswer?.()
       const chunks: Buffer[] = []
       let bytes = 0
       response.on('data', (chunk: Buffer) => {

@@ -1,6 +1,7 @@
 import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { post, reverse, tokensOf } from '#engines/ledger/index'
+import { reachPoint } from '#lib/crash-points'
 import { observe } from './observe.ts'
 import { type CanonicalBlock, canonicalHead, insertBlock, lockChain, orphanBlock } from './store/blocks.ts'
 import { insertTransactions, insertTransfers } from './store/observed.ts'
@@ -19,7 +20,8 @@ export async function applyBlock(
   const { blockchain } = chain.network
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
-  return ctx.database.tx(async (tx) => {
+  reachPoint('P15')
+  const applied = await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)
     const head = await canonicalHead(tx, blockchain)
     if (head?.hash !== parent?.hash) return false
@@ -29,8 +31,11 @@ export async function applyBlock(
     await insertTransactions(tx, seen.transactions)
     await post(tx, nowMs, seen.postings)
     await appendStep(tx, { blockchain, kind: 'applied', blockHash: block.hash, blockNumber: block.number })
+    reachPoint('P16')
     return true
   })
+  reachPoint('P17')
+  return applied
 }
 
 /** Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. */
@@ -41,6 +46,7 @@ export async function undoHead(ctx: EngineCtx, chain: Chain, head: CanonicalBloc
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
     await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)
+    reachPoint('P23')
     await appendStep(tx, { blockchain, kind: 'undone', blockHash: head.hash, blockNumber: head.number })
   })
 }

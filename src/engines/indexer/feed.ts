@@ -1,4 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
+import { reachPoint } from '#lib/crash-points'
 import type { Db } from '#runtime/db/db'
 import { repeat } from '#runtime/loop'
 import { claimStep, finishStep, type Step } from './store/steps.ts'
@@ -38,6 +39,7 @@ function followChain(
       const step = await claimStep(tx, engine, blockchain)
       if (step === 'none' || step === 'busy') return false
       await onStep(tx, step)
+      reachPoint('P22')
       await finishStep(tx, engine, step)
       return true
     })

@@ -1,5 +1,6 @@
 import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
 import { fail } from './fail.ts'
@@ -21,7 +22,9 @@ const retryMs = 1_000
 export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return false
+  reachPoint('P6')
   const outcomes = await chain.broadcast(claimed.map((attempt) => hexOf(attempt.raw)))
+  reachPoint('P14')
   await record(ctx, chain, claimed, outcomes)
   return true
 }

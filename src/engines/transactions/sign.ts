@@ -2,6 +2,7 @@ import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { SecondPayload, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
+import { reachPoint } from '#lib/crash-points'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -86,7 +87,7 @@ async function signBatch(
   if (waiting.length === 0) return false
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
   const chainNonce = await chain.nonceOf(sender.address as `0x${string}`)
-  return ctx.database.tx(async (tx) => {
+  const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return false
     const nonces = await nonceState(tx, blockchain, sender.address)
     const room = Math.min(limit, (chain.local ? inFlightLocalMax : inFlightMax) - nonces.open)
@@ -103,8 +104,11 @@ async function signBatch(
     ]
     await fail(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
+    reachPoint('P7')
     return covered.length + failed.length > 0
   })
+  if (did) reachPoint('P8')
+  return did
 }
 
 const failureOf = (plan: Plan): Failure[] =>
@@ -179,10 +183,12 @@ async function signAll(
       plans.map(({ row }) => row.id),
     )
   })
+  reachPoint('P10')
   const attempts = plans.map(({ row }, index) =>
     attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
   )
   await insertAttempts(tx, nowMs, attempts)
+  reachPoint('P11')
   await markQueued(
     tx,
     nowMs,

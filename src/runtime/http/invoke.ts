@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { reachPoint } from '#lib/crash-points'
 import { ApiError, Premature } from '#lib/errors'
 import { fingerprintOf } from '#lib/json'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
@@ -35,8 +36,10 @@ export async function invoke(
       return { lost: true as const }
     const result = await run.verb(inTx, input, prepared)
     if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
+    reachPoint('P1')
     return { lost: false as const, result }
   })
+  reachPoint('P2')
   if (!outcome.lost) return { result: outcome.result, replayed: false }
   const replay = await replayOf(run.idempotent!, ctx, once!)
   if (!replay) throw new ApiError('unavailable', 'A twin of this request is being decided: send it again.')
