@@ -1,7 +1,8 @@
 /**
  * Test databases, in the main process of a test run. One server for the whole run, started when the first test asks:
  * an embedded ephemeral one, or the one of DATABASE_URL. Every test file gets a clone of a template, which takes
- * some 30 ms. Workers ask over loopback HTTP: `POST /empty` or `/seeded` makes one, `DELETE /NAME` drops it.
+ * some 30 ms. Workers ask over loopback HTTP: `POST /empty` or `/seeded` makes one, `POST /NAME` copies one that nobody
+ * is connected to, `DELETE /NAME` drops it.
  */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -56,7 +57,8 @@ export async function startDatabaseServer(databaseUrl: string | undefined) {
     const [, name = ''] = (request.url ?? '').split('/')
     const work = async () => {
       if (request.method === 'DELETE') return drop(name)
-      return create(`${run}_${++count}`, await templateOf(name as TemplateName))
+      const template = made.has(name) ? name : await templateOf(name as TemplateName)
+      return create(`${run}_${++count}`, template)
     }
     work().then(
       (result) => response.end(JSON.stringify(result ?? {})),

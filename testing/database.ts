@@ -1,6 +1,7 @@
 import { inject } from 'vitest'
 import { type Connection, type Database, openDatabase } from '#runtime/db/db'
-import type { TemplateName, TestConnection } from './database-server.ts'
+import { cloneOf } from './database-clone.ts'
+import type { TemplateName } from './database-server.ts'
 
 export type TestDatabase = { connection: Connection; database: Database; close(): Promise<void> }
 
@@ -20,9 +21,5 @@ export async function openTestDatabase(template: TemplateName = 'empty'): Promis
 
 /** The clone without a connection to it, for what opens its own. */
 export async function cloneDatabase(template: TemplateName) {
-  const server = inject('databaseServer')
-  const response = await fetch(`${server}/${template}`, { method: 'POST' })
-  if (!response.ok) throw new Error(`no test database: ${await response.text()}`)
-  const { name, connection } = (await response.json()) as TestConnection
-  return { connection, drop: async () => void (await fetch(`${server}/${name}`, { method: 'DELETE' })) }
+  return cloneOf(inject('databaseServer'), template)
 }

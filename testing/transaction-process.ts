@@ -1,26 +1,88 @@
 /**
- * A worker process that only carries out transactions, for the tests to kill. Its one argument is what it opens, as
- * JSON. It says `ready` when it is loaded, and starts when anything comes in on standard input.
+ * A worker process for the tests to kill and to freeze; `worker.ts` is the other end of its standard input and output.
+ * It can open and close one platform after the other, because starting a process costs more than most of what is tested.
  */
-import { once } from 'node:events'
+import { createInterface } from 'node:readline'
 import type { Blockchain } from '#chains/blockchains'
-import { openContext } from '#context'
+import { type Context, openContext, startApi } from '#context'
+import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
+import { startTreasury } from '#engines/treasury/index'
+import { armCrashPoint, type CrashPlan } from '#lib/crash-points'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { testRootKey } from './template.ts'
 
-export type TransactionProcessOptions = { connection: Connection; rpcUrl: string; blockchain: Blockchain }
+export type Role = 'api' | 'indexer' | 'transactions' | 'treasury'
 
-const { connection, rpcUrl, blockchain } = JSON.parse(process.argv[2]!) as TransactionProcessOptions
-const { ctx } = await openContext({
-  config: readConfig({ databaseConnectionsMax: 6 }, {}),
-  log: createLog('fatal'),
-  connection,
-  rootKey: testRootKey,
-  nodes: [{ blockchain, rpcUrl, local: true }],
-})
-process.stdout.write('ready\n')
-await once(process.stdin, 'data')
-startTransactionWorker(ctx)
+export type TransactionProcessOptions = {
+  connection: Connection
+  rpcUrl: string
+  blockchain: Blockchain
+  roles: readonly Role[]
+  /** Armed when it starts to work, and disarmed when it closes. */
+  crashAt?: CrashPlan | undefined
+  logLevel?: string
+}
+
+export type Order =
+  | { say: 'open'; options: TransactionProcessOptions }
+  | { say: 'start' }
+  | { say: 'arm'; crashAt: CrashPlan | undefined }
+  | { say: 'close' }
+
+export type Answer = { said: 'loaded' | Order['say']; url?: string }
+
+type Running = { stop(): Promise<void> }
+
+let options: TransactionProcessOptions
+let context: Context
+let running: Running[] = []
+
+const answer = (said: Answer) => process.stdout.write(`${JSON.stringify(said)}\n`)
+
+async function obey(order: Order): Promise<Answer> {
+  if (order.say === 'open') await open(order.options)
+  if (order.say === 'start') return { said: 'start', ...(await start()) }
+  if (order.say === 'arm') armCrashPoint(order.crashAt)
+  if (order.say === 'close') await close()
+  return { said: order.say }
+}
+
+async function open(given: TransactionProcessOptions): Promise<void> {
+  options = given
+  const { connection, rpcUrl, blockchain } = options
+  context = await openContext({
+    config: readConfig({ databaseConnectionsMax: 6, port: 0 }, {}),
+    log: createLog(options.logLevel ?? 'fatal'),
+    connection,
+    rootKey: testRootKey,
+    nodes: [{ blockchain, rpcUrl, local: true }],
+  })
+}
+
+async function start(): Promise<{ url?: string }> {
+  const { ctx } = context
+  armCrashPoint(options.crashAt)
+  const { roles } = options
+  if (roles.includes('indexer')) running.push(startIndexer(ctx))
+  if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
+  if (roles.includes('treasury')) running.push(startTreasury(ctx))
+  if (!roles.includes('api')) return {}
+  const api = await startApi(ctx)
+  running.push(api)
+  return { url: api.url }
+}
+
+async function close(): Promise<void> {
+  armCrashPoint(undefined)
+  await Promise.all(running.map((each) => each.stop()))
+  running = []
+  await context.close()
+}
+
+answer({ said: 'loaded' })
+for await (const line of createInterface(process.stdin)) answer(await obey(JSON.parse(line) as Order))
+// Whoever started this process is gone.
+process.exit(0)

@@ -90,7 +90,9 @@ function crashPlanOf(environment: Environment): CrashPlan | undefined {
   if (!text) return undefined
   const plan = parseCrashPlan(text)
   if (plan) return plan
-  throw new Error(`BEZANT_CRASH_AT must name a crash point, a hit and an action, such as P8:3 or P8:3:stop, not "${text}"`)
+  throw new Error(
+    `BEZANT_CRASH_AT must name a crash point, a hit and an action, such as P8:3 or P8:3:stop, not "${text}"`,
+  )
 }
 
 function networksOf(environment: Environment): Config['networks'] {

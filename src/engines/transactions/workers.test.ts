@@ -2,11 +2,8 @@
  * Worker processes are killed at random moments with transfers under way, and others go on. Every send is held at the
  * node's address until the database was asked for its bytes: nothing may leave that is not durable.
  */
-import { type ChildProcess, spawn } from 'node:child_process'
 import { randomInt, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
@@ -19,7 +16,7 @@ import {
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import type { TransactionProcessOptions } from '../../../testing/transaction-process.ts'
+import { startWorker, type Worker } from '../../../testing/worker.ts'
 
 const transfersTotal = Number(process.env['CRASH_TRANSFERS'] ?? 200)
 const kills = Number(process.env['CRASH_KILLS'] ?? 8)
@@ -29,7 +26,7 @@ let harness: Harness
 let world: World
 let wallets: Wallet[]
 let indexer: { stop(): Promise<void> }
-const processes = new Set<ChildProcess>()
+const workers = new Set<Worker>()
 const undurable: string[] = []
 let sends = 0
 
@@ -47,7 +44,7 @@ beforeAll(async () => {
   harness.chain().intercept(requireDurable)
 })
 afterAll(async () => {
-  for (const child of processes) child.kill('SIGKILL')
+  for (const worker of workers) worker.signal('SIGKILL')
   await indexer?.stop()
   await harness?.close()
 })
@@ -74,18 +71,14 @@ async function requireDurable({ body }: { body: Buffer }): Promise<'forward'> {
   return 'forward'
 }
 
-/** Loaded and waiting; `go` sets it to work. */
-async function prepareProcess() {
+/** Opened and waiting; `start` sets it to work. */
+async function prepareWorker(): Promise<Worker> {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()
-  const options: TransactionProcessOptions = { connection, rpcUrl, blockchain }
-  const file = fileURLToPath(new URL('../../../testing/transaction-process.ts', import.meta.url))
-  const args = ['--conditions=source', '--import', 'tsx', file, JSON.stringify(options)]
-  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-  processes.add(child)
-  child.once('exit', () => processes.delete(child))
-  await once(child.stdout!, 'data')
-  return { child, go: () => void child.stdin!.write('go\n') }
+  const worker = await startWorker()
+  workers.add(worker)
+  await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'] })
+  return worker
 }
 
 type Order = { from: string; walletId: string; to: string; amountAtomic: bigint; id?: string }
@@ -119,14 +112,14 @@ it(`moves each of ${transfersTotal} transfers once although ${kills} workers are
     }
   })()
   const killing = async (count: number) => {
-    let next = prepareProcess()
+    let next = prepareWorker()
     for (let kill = 0; kill < count; kill++) {
       const worker = await next
-      next = prepareProcess()
-      worker.go()
+      next = prepareWorker()
+      await worker.start()
       await sleep(randomInt(20, 700))
-      worker.child.kill('SIGKILL')
-      await once(worker.child, 'exit')
+      worker.signal('SIGKILL')
+      await worker.exited
     }
     return next
   }
@@ -136,7 +129,7 @@ it(`moves each of ${transfersTotal} transfers once although ${kills} workers are
   )
   const shown = found.map(({ state, n }) => `${n} ${state}`).join(', ')
   console.info(`${kills} workers killed with ${submitted} submitted; of the attempts were ${shown}`)
-  for (const survivor of survivors) survivor.go()
+  for (const survivor of survivors) await survivor.start()
   await submitting
   await until(async () => (await countNotIn('COMPLETE')) === 0, 'every transfer is complete', 90_000)
 

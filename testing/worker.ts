@@ -1,0 +1,78 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { fileURLToPath } from 'node:url'
+import type { CrashPlan } from '#lib/crash-points'
+import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
+
+/** A worker process as a test holds it. What is asked of a dead one rejects. */
+export type Worker = {
+  pid: number
+  /** Connects to a database and a chain. */
+  open(options: TransactionProcessOptions): Promise<void>
+  /** Sets its roles to work; the address of its API, if it has one. */
+  start(): Promise<string | undefined>
+  arm(crashAt: CrashPlan | undefined): Promise<void>
+  /** Ends the work under way; the process waits to be opened again. */
+  close(): Promise<void>
+  signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
+  /** Whether it has ended, and whether it stands still. */
+  state(): 'running' | 'frozen' | 'dead'
+  exited: Promise<void>
+  /** It ended without having been killed: a defect of its own. */
+  failed(): boolean
+}
+
+/** How a worker process is started: by default from the sources, as they are. */
+export type WorkerCommand = { args: readonly string[]; cwd?: string }
+
+const fromSource: WorkerCommand = {
+  args: [
+    '--conditions=source',
+    '--import',
+    'tsx',
+    fileURLToPath(new URL('./transaction-process.ts', import.meta.url)),
+  ],
+}
+
+/** Starts a process and resolves when it has loaded everything and waits for orders. */
+export async function startWorker({ args, cwd }: WorkerCommand = fromSource): Promise<Worker> {
+  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.on('error', () => undefined)
+  const exited = once(child, 'exit').then(() => undefined)
+  const waiting: { resolve(answer: Answer): void; reject(error: Error): void }[] = []
+  const next = () => new Promise<Answer>((resolve, reject) => waiting.push({ resolve, reject }))
+  createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(JSON.parse(line) as Answer))
+  void exited.then(() => {
+    for (const { reject } of waiting.splice(0)) reject(new Error(`worker ${child.pid} is dead`))
+  })
+  const loaded = next()
+  const order = (given: Order): Promise<Answer> => {
+    if (isDead(child)) return Promise.reject(new Error(`worker ${child.pid} is dead`))
+    const answered = next()
+    child.stdin.write(`${JSON.stringify(given)}\n`)
+    return answered
+  }
+  await loaded
+  return {
+    pid: child.pid!,
+    open: async (options) => void (await order({ say: 'open', options })),
+    start: async () => (await order({ say: 'start' })).url,
+    arm: async (crashAt) => void (await order({ say: 'arm', crashAt })),
+    close: async () => void (await order({ say: 'close' })),
+    signal: (name) => void child.kill(name),
+    state: () => (isDead(child) ? 'dead' : isFrozen(child.pid!) ? 'frozen' : 'running'),
+    exited,
+    failed: () => child.exitCode !== null,
+  }
+}
+
+const isDead = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+/** By its entry in /proc; where there is none nothing counts as frozen, and tests go by the time that has passed. */
+function isFrozen(pid: number): boolean {
+  const path = `/proc/${pid}/stat`
+  if (!existsSync(path)) return false
+  return readFileSync(path, 'utf8').split(') ').at(-1)!.startsWith('T')
+}
