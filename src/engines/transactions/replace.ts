@@ -2,6 +2,7 @@ import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/ch
 import { signedDigest, signForIntents } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
+import { reachPoint } from '#lib/crash-points'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -56,7 +57,7 @@ async function replaceOne(
   suggestion: FeeSuggestion,
 ): Promise<boolean> {
   const replacement = await plan(chain, row, suggestion)
-  return ctx.database.tx(async (tx) => {
+  const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
     const wish = await lockWish(tx, row)
     if (!wish || wish.wanted !== row.wanted || (await isReplaced(tx, row.entityId, row.attemptId)))
@@ -71,6 +72,8 @@ async function replaceOne(
     await signReplacement(tx, ctx, chain, row, replacement)
     return true
   })
+  if (did) reachPoint('P18')
+  return did
 }
 
 async function plan(

@@ -25,6 +25,7 @@ export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean>
   reachPoint('P6')
   const outcomes = await chain.broadcast(claimed.map((attempt) => hexOf(attempt.raw)))
   reachPoint('P14')
+  if (claimed.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')
   await record(ctx, chain, claimed, outcomes)
   return true
 }
