@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { Blockchain } from '#chains/blockchains'
-import { openContext, startApi, startEngines } from '#context'
+import { type ContextInput, openContext, startApi, startEngines } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
@@ -25,6 +25,8 @@ export type HarnessOptions = {
   blockTimeMs?: number
   gasLimit?: bigint
   config?: Partial<Config>
+  /** What the platform is told of a chain's node where that differs: the address of a proxy before it, its limits. */
+  node?: (chain: TestChain) => Promise<Partial<ContextInput['nodes'][number]>>
 }
 
 /** A whole platform of one test file: what a customer sees over HTTP, and what only a test may touch. */
@@ -69,7 +71,12 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const clock = movableClock()
   const config = readConfig({ port: 0, logLevel: 'error', databaseConnectionsMax: 12, ...options.config }, {})
   const log = createLog(config.logLevel)
-  const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
+  const nodes = await Promise.all(
+    local.chains.map(async (chain) => {
+      const { blockchain, rpcUrl } = chain
+      return { blockchain, rpcUrl, local: true, ...(await options.node?.(chain)) }
+    }),
+  )
   const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
   undo.push(close)
   let engines = options.engines === false ? undefined : startEngines(ctx)

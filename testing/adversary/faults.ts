@@ -1,0 +1,224 @@
+/** What can go wrong between a client and its node. Those with `reply` spoil a whole HTTP request, those with `bend` one call. */
+import { keccak256 } from 'viem'
+import { type Exchange, type Reply, type RpcAnswer, type RpcRequest, refusalOf, resultFor } from './proxy.ts'
+import type { Chance } from './seed.ts'
+
+export type FaultContext = {
+  chance: Chance
+  ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
+  /** What a fault keeps for as long as its script plays. */
+  memory: Map<string, unknown>
+}
+
+type Named = {
+  name: string
+  /** The methods that it is about; every method when left out. */
+  methods?: readonly string[]
+}
+export type RequestFault = Named & { reply(exchange: Exchange, context: FaultContext): Promise<Reply> }
+export type CallFault = Named & {
+  bend(request: RpcRequest, honest: () => Promise<RpcAnswer>, context: FaultContext): Promise<RpcAnswer>
+}
+export type Fault = RequestFault | CallFault
+
+const send = ['eth_sendRawTransaction']
+const html = '<html><body><h1>Bad gateway</h1></body></html>'
+const asJson = { 'content-type': 'application/json' }
+
+/** Says `reply` without having asked the node. */
+const instead = (name: string, reply: Reply): RequestFault => ({ name, reply: async () => reply })
+
+/** Has the node do it, and says `reply` all the same. */
+const after = (name: string, reply: Reply): RequestFault => ({
+  name,
+  reply: async ({ requests, forward }) => {
+    await forward(requests)
+    return reply
+  },
+})
+
+const whole = (answers: readonly RpcAnswer[], batch: boolean) => JSON.stringify(batch ? answers : answers[0])
+
+/** The node does it, and its true answer is spoiled on the way. */
+const spoiled = (name: string, spoil: (body: string, answers: RpcAnswer[]) => Reply): RequestFault => ({
+  name,
+  reply: async ({ requests, batch, forward }) => {
+    const answers = await forward(requests)
+    return spoil(whole(answers, batch), answers)
+  },
+})
+
+/** Faults of a line and of what stands before a node; each leaves open whether the call was done. */
+export const lineFaults = {
+  acceptThenTimeOut: after('accept, then time out', 'hang'),
+  timeOut: instead('time out unheard', 'hang'),
+  resetBefore: instead('reset before forwarding', 'reset'),
+  resetAfter: after('reset after forwarding', 'reset'),
+  error500: instead('500', { status: 500, headers: asJson, body: '{"error":"internal"}' }),
+  error500After: after('500 after forwarding', { status: 500, headers: asJson, body: '{}' }),
+  error502: instead('502 with HTML', { status: 502, headers: { 'content-type': 'text/html' }, body: html }),
+  error502After: after('502 after forwarding', { status: 502, body: html }),
+  rateLimited: instead('429 with Retry-After', {
+    status: 429,
+    headers: { ...asJson, 'retry-after': '1' },
+    body: '{"jsonrpc":"2.0","error":{"code":-32005,"message":"rate limit exceeded"}}',
+  }),
+  rateLimitedAfter: after('429 after forwarding', { status: 429, headers: { 'retry-after': '1' }, body: '' }),
+  html: after('HTML with status 200', { status: 200, headers: { 'content-type': 'text/html' }, body: html }),
+  empty: after('an empty answer', { status: 200, headers: asJson, body: '' }),
+  truncated: spoiled('truncated JSON', (body) => ({
+    status: 200,
+    headers: asJson,
+    body: body.slice(0, Math.max(1, body.length - 12)),
+  })),
+  cutOff: spoiled('cut off in the middle', (body) => ({
+    status: 200,
+    headers: asJson,
+    body,
+    cutAfter: Math.floor(body.length / 2),
+  })),
+  hugeBody: spoiled('a huge body', (body) => ({
+    status: 200,
+    headers: asJson,
+    body: body + ' '.repeat(40 * 1024 * 1024),
+  })),
+  halfOfBatch: spoiled('half of the answers', (_, answers) => ({
+    answers: answers.slice(0, answers.length >> 1),
+  })),
+  otherIds: spoiled('answers to other questions', (_, answers) => ({
+    answers: answers.map((answer, index) => ({ ...answer, id: 900_000_000 + index })),
+  })),
+  oneErrorForAll: after('one error for all', {
+    status: 200,
+    headers: asJson,
+    body: '{"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"internal error"}}',
+  }),
+} satisfies Record<string, RequestFault>
+
+const refused = (name: string, message: string, code = -32000): CallFault => ({
+  name,
+  methods: send,
+  bend: async (request) => refusalOf(request, message, code),
+})
+
+/** The node takes the bytes and says that it did not. */
+const refusedAfter = (name: string, message: string, code = -32000): CallFault => ({
+  name,
+  methods: send,
+  bend: async (request, honest) => {
+    await honest()
+    return refusalOf(request, message, code)
+  },
+})
+
+/** What a node says to raw transactions, true or not. */
+export const sendFaults = {
+  alreadyKnown: refused('"already known" for new bytes', 'already known'),
+  swallowed: {
+    name: 'a hash for bytes that are dropped',
+    methods: send,
+    bend: async (request) => resultFor(request, keccak256(request.params[0])),
+  },
+  internalErrorAfter: refusedAfter('internal error after taking it', 'internal error', -32603),
+  limitExceeded: refused('rate limit as a JSON-RPC error', 'request rate limit exceeded', -32005),
+  poolFull: refused('the pool is full', 'txpool is full'),
+  nonceTooLowAfter: refusedAfter('"nonce too low" after taking it', 'nonce too low'),
+  underpricedAgain: refusedAfter(
+    '"replacement underpriced" after taking it',
+    'replacement transaction underpriced',
+  ),
+} satisfies Record<string, CallFault>
+
+const receiptMethods = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
+
+const heightOf = async ({ ask }: FaultContext) =>
+  Number((await ask([{ id: 0, method: 'eth_blockNumber', params: [] }]))[0]!.result)
+
+/** Whether fewer than `blocks` blocks were mined since this fault was first met. */
+async function withinBlocks(blocks: number, context: FaultContext): Promise<boolean> {
+  const height = await heightOf(context)
+  if (!context.memory.has('from')) context.memory.set('from', height)
+  return height < Number(context.memory.get('from')) + blocks
+}
+
+/** Lies and delays of what a node tells of its chain. */
+export const readFaults = {
+  /** No receipt of anything, for this many blocks. */
+  nullReceipts: (blocks: number): CallFault => ({
+    name: `no receipts for ${blocks} blocks`,
+    methods: receiptMethods,
+    bend: async (request, honest, context) =>
+      (await withinBlocks(blocks, context)) ? resultFor(request, null) : honest(),
+  }),
+  receiptErrors: (blocks: number): CallFault => ({
+    name: `errors for receipts for ${blocks} blocks`,
+    methods: receiptMethods,
+    bend: async (request, honest, context) =>
+      (await withinBlocks(blocks, context)) ? refusalOf(request, 'transaction not found') : honest(),
+  }),
+  /** Every answer is as of `behind` blocks ago. */
+  staleHead: (behind: number): CallFault => ({
+    name: `a head ${behind} blocks behind`,
+    bend: async (request, honest, context) =>
+      asOf(Math.max(0, (await heightOf(context)) - behind), request, honest, context),
+  }),
+  /** Stays where it was when the script began, until `blocks` more are mined. */
+  frozenHead: (blocks = Number.POSITIVE_INFINITY): CallFault => ({
+    name: 'a head that stands still',
+    bend: async (request, honest, context) => {
+      const within = await withinBlocks(blocks, context)
+      return within ? asOf(Number(context.memory.get('from')), request, honest, context) : honest()
+    },
+  }),
+  /** Each answer is as of another moment, up to `behind` blocks ago: the head goes back and forth. */
+  timeTravel: (behind: number): CallFault => ({
+    name: `a head that jumps up to ${behind} blocks`,
+    bend: async (request, honest, context) =>
+      asOf(
+        Math.max(0, (await heightOf(context)) - context.chance.below(behind + 1)),
+        request,
+        honest,
+        context,
+      ),
+  }),
+  emptyLogs: {
+    name: 'no logs where there are some',
+    methods: ['eth_getLogs'],
+    bend: async (request: RpcRequest) => resultFor(request, []),
+  } as CallFault,
+  wrongChainId: (chainId = 1): CallFault => ({
+    name: `chain id ${chainId}`,
+    methods: ['eth_chainId', 'net_version'],
+    bend: async (request) => resultFor(request, `0x${chainId.toString(16)}`),
+  }),
+}
+
+/** The answer that a node would give whose newest block is `height`. */
+async function asOf(
+  height: number,
+  request: RpcRequest,
+  honest: () => Promise<RpcAnswer>,
+  { ask }: FaultContext,
+): Promise<RpcAnswer> {
+  const tag = `0x${height.toString(16)}`
+  const { method, params } = request
+  if (method === 'eth_blockNumber') return resultFor(request, tag)
+  if (params.includes('latest')) {
+    const then = { ...request, params: params.map((param) => (param === 'latest' ? tag : param)) }
+    return (await ask([then]))[0]!
+  }
+  const answer = await honest()
+  const { result } = answer
+  if (method.startsWith('eth_getBlockBy') && Number(result?.number) > height) return resultFor(request, null)
+  if (method === 'eth_getTransactionReceipt' && Number(result?.blockNumber) > height)
+    return resultFor(request, null)
+  if (method === 'eth_getBlockReceipts' && Number(result?.[0]?.blockNumber) > height)
+    return resultFor(request, null)
+  // By hash: a node without the block cannot say that it has none of its logs.
+  if (method === 'eth_getLogs' && Number(result?.[0]?.blockNumber) > height)
+    return refusalOf(request, 'unknown block')
+  return answer
+}
+
+/** All that need no number. */
+export const faults = { ...lineFaults, ...sendFaults, ...readFaults }

@@ -1,0 +1,162 @@
+/**
+ * Answers about one block whose parts do not belong together: what a provider gives that mixes nodes, caches or forks.
+ * A reader of blocks must take none of them. Logs are changed wherever they are shown, in receipts too.
+ */
+import type { CallFault } from './faults.ts'
+import { type RpcAnswer, resultFor } from './proxy.ts'
+import type { Chance } from './seed.ts'
+
+// biome-ignore lint/suspicious/noExplicitAny: what is changed may be of any shape
+type Loose = any
+
+export type Mutation = {
+  name: string
+  methods: readonly string[]
+  /** Changes a result in place or gives another one. */
+  change(result: Loose, chance: Chance, method: string): Loose
+}
+
+const byBlock = ['eth_getBlockByNumber', 'eth_getBlockByHash']
+const byReceipt = ['eth_getTransactionReceipt', 'eth_getBlockReceipts']
+const byLog = ['eth_getLogs', ...byReceipt]
+const nobody = `0x${'be'.repeat(20)}`
+const elsewhere = `0x${'e1'.repeat(32)}`
+
+/** Only blocks asked for with their transactions, and that have some. */
+const block = (name: string, change: (block: Loose, chance: Chance) => void): Mutation => ({
+  name: `block: ${name}`,
+  methods: byBlock,
+  change: (result, chance) => {
+    if (typeof result?.transactions?.[0] === 'object') change(result, chance)
+    return result
+  },
+})
+
+const sent = (name: string, change: (transaction: Loose, block: Loose) => void): Mutation =>
+  block(`a transaction ${name}`, (result, chance) => change(chance.pick(result.transactions), result))
+
+const receipt = (name: string, change: (receipt: Loose) => void): Mutation => ({
+  name: `receipt: ${name}`,
+  methods: byReceipt,
+  change: (result) => {
+    for (const one of [result].flat()) if (one) change(one)
+    return result
+  },
+})
+
+/** Changes a list of logs; in receipts the lists of each. */
+const logs = (name: string, change: (logs: Loose[], chance: Chance) => Loose[]): Mutation => ({
+  name: `logs: ${name}`,
+  methods: byLog,
+  change: (result, chance, method) => {
+    if (method === 'eth_getLogs') return result.length > 0 ? change(result, chance) : result
+    for (const one of [result].flat()) if (one?.logs?.length > 0) one.logs = change(one.logs, chance)
+    return result
+  },
+})
+
+const log = (name: string, change: (log: Loose) => void): Mutation =>
+  logs(name, (all) => {
+    for (const one of all) change(one)
+    return all
+  })
+
+const plus = (value: string, by: number) => `0x${(BigInt(value) + BigInt(by)).toString(16)}`
+
+export const mutations: readonly Mutation[] = [
+  block('the hash of another', (result) => {
+    result.hash = elsewhere
+  }),
+  block('the one above', (result) => {
+    result.number = plus(result.number, 1)
+  }),
+  block('two transactions have changed places', ({ transactions }) => transactions.reverse()),
+  block('a transaction is missing', ({ transactions }, chance) => {
+    transactions.splice(chance.below(transactions.length), 1)
+  }),
+  block('a transaction twice', ({ transactions }, chance) => transactions.push(chance.pick(transactions))),
+  sent('of another block', (transaction) => {
+    transaction.blockHash = elsewhere
+  }),
+  sent('of another height', (transaction) => {
+    transaction.blockNumber = plus(transaction.blockNumber, 1)
+  }),
+  sent('of another chain', (transaction) => {
+    transaction.chainId = '0x1'
+  }),
+  sent('from somebody else', (transaction) => {
+    transaction.from = nobody
+  }),
+  sent('to somebody else', (transaction) => {
+    transaction.to = nobody
+  }),
+  receipt('of another block', (one) => {
+    one.blockHash = elsewhere
+  }),
+  receipt('of another height', (one) => {
+    one.blockNumber = plus(one.blockNumber, 1)
+  }),
+  receipt('of another place in the block', (one) => {
+    one.transactionIndex = plus(one.transactionIndex, 1)
+  }),
+  receipt('of an unknown transaction', (one) => {
+    one.transactionHash = elsewhere
+  }),
+  receipt('from somebody else', (one) => {
+    one.from = nobody
+  }),
+  receipt('to somebody else', (one) => {
+    one.to = nobody
+  }),
+  receipt('failed, and yet with logs', (one) => {
+    if (one.logs.length > 0) one.status = '0x0'
+  }),
+  receipt('more gas used than in all of the block so far', (one) => {
+    one.gasUsed = plus(one.cumulativeGasUsed, 1)
+  }),
+  log('of another block', (one) => {
+    one.blockHash = elsewhere
+  }),
+  log('of another height', (one) => {
+    one.blockNumber = plus(one.blockNumber, 1)
+  }),
+  log('of an unknown transaction', (one) => {
+    one.transactionHash = elsewhere
+  }),
+  log('of another place in the block', (one) => {
+    one.transactionIndex = plus(one.transactionIndex, 1)
+  }),
+  log('of an orphaned block', (one) => {
+    one.removed = true
+  }),
+  logs('one twice', (all, chance) => [...all, chance.pick(all)]),
+  logs('one is missing', (all, chance) => {
+    const gone = chance.below(all.length)
+    return all.filter((_, index) => index !== gone)
+  }),
+  logs('the last is missing', (all) => all.slice(0, -1)),
+  logs('one more, of a token that the bloom filter excludes', (all) => [
+    ...all,
+    { ...all[0], address: nobody, logIndex: plus(all.at(-1).logIndex, 1) },
+  ]),
+  {
+    name: 'logs: none, with a bloom filter that is not empty',
+    methods: byLog,
+    change: (result, _, method) => {
+      if (method === 'eth_getLogs') return []
+      for (const one of [result].flat()) if (one) one.logs = []
+      return result
+    },
+  },
+]
+
+/** The mutation as a fault of a hostile node. */
+export const mutate = (mutation: Mutation): CallFault => ({
+  name: mutation.name,
+  methods: mutation.methods,
+  bend: async (request, honest, { chance }) => {
+    const answer: RpcAnswer = await honest()
+    if (answer.error || answer.result === null) return answer
+    return resultFor(request, mutation.change(answer.result, chance, request.method))
+  },
+})

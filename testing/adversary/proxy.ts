@@ -1,0 +1,143 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** One JSON-RPC call. Calls and answers of tests have any shape. */
+// biome-ignore lint/suspicious/noExplicitAny: params of every method are different
+export type RpcRequest = { jsonrpc?: string; id: unknown; method: string; params: readonly any[] }
+export type RpcAnswer = {
+  jsonrpc: '2.0'
+  id: unknown
+  // biome-ignore lint/suspicious/noExplicitAny: results of every method are different
+  result?: any
+  error?: { code: number; message: string; data?: unknown }
+}
+
+/** What the client gets for one HTTP request. `reset` closes the connection, `hang` keeps it open and says nothing. */
+export type Reply =
+  | 'reset'
+  | 'hang'
+  | { answers: readonly RpcAnswer[] }
+  | { status: number; headers?: Record<string, string>; body: string; cutAfter?: number }
+
+export type Exchange = {
+  requests: readonly RpcRequest[]
+  /** Whether the client sent a list, and is to get one. */
+  batch: boolean
+  /** Asks the node behind; the answers come in the order of the requests. Throws when the node does not answer. */
+  forward(requests?: readonly RpcRequest[]): Promise<RpcAnswer[]>
+}
+
+export type RpcProxy = {
+  url: string
+  /** Asks the node behind, past all that `handle` does. */
+  ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
+  /** The node behind from now on. */
+  leadTo(rpcUrl: string): void
+  /** Refuses connections, as a node does that is not running, until `up`. */
+  down(): Promise<void>
+  up(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Stands before the node at `target`; `handle` decides about every HTTP request. There is no WebSocket: an upgrade is
+ * answered 404, and a client that wants heads has to ask for them.
+ */
+export async function openRpcProxy(
+  target: string,
+  handle: (exchange: Exchange) => Promise<Reply>,
+): Promise<RpcProxy> {
+  let behind = target
+  const serve = async (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    const parsed = JSON.parse(await textOf(incoming)) as RpcRequest | RpcRequest[]
+    const batch = Array.isArray(parsed)
+    const requests = batch ? parsed : [parsed]
+    const forward = (some = requests) => forwardTo(behind, some)
+    write(outgoing, await handle({ requests, batch, forward }), batch)
+  }
+  const make = () => {
+    const made = createServer((incoming, outgoing) => {
+      serve(incoming, outgoing).catch(() => outgoing.destroy())
+    })
+    made.on('upgrade', (_, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'))
+    return made
+  }
+  let server: Server | undefined = await listening(make(), 0)
+  const { port } = server.address() as AddressInfo
+  const down = async () => {
+    const closing = server
+    server = undefined
+    if (!closing) return
+    const closed = new Promise((resolve) => closing.close(resolve))
+    closing.closeAllConnections()
+    await closed
+  }
+  return {
+    url: `http://127.0.0.1:${port}`,
+    ask: (requests) => forwardTo(behind, requests),
+    leadTo: (rpcUrl) => {
+      behind = rpcUrl
+    },
+    down,
+    up: async () => {
+      server ??= await listening(make(), port)
+    },
+    close: down,
+  }
+}
+
+function listening(server: Server, port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', () => resolve(server))
+  })
+}
+
+async function textOf(incoming: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of incoming) chunks.push(chunk as Buffer)
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+async function forwardTo(url: string, requests: readonly RpcRequest[]): Promise<RpcAnswer[]> {
+  if (requests.length === 0) return []
+  const numbered = requests.map((request, id) => ({ ...request, jsonrpc: '2.0', id }))
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(numbered),
+  })
+  const answers = (await response.json()) as RpcAnswer[]
+  const byId = new Map(answers.map((answer) => [answer.id, answer]))
+  return requests.map((request, id) => {
+    const answer = byId.get(id)
+    if (!answer) throw new Error(`the node behind did not answer ${request.method}`)
+    return { ...answer, id: request.id }
+  })
+}
+
+function write(outgoing: ServerResponse, reply: Reply, batch: boolean): void {
+  if (reply === 'hang') return
+  if (reply === 'reset') return void outgoing.destroy()
+  if ('answers' in reply) {
+    const body = JSON.stringify(batch ? reply.answers : reply.answers[0])
+    return void outgoing.writeHead(200, { 'content-type': 'application/json' }).end(body)
+  }
+  const { status, headers = {}, body, cutAfter } = reply
+  if (cutAfter === undefined) return void outgoing.writeHead(status, headers).end(body)
+  // The length promises all of it, and then the line goes dead.
+  outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
+  outgoing.write(body.slice(0, cutAfter), () => outgoing.destroy())
+}
+
+export const refusalOf = (request: RpcRequest, message: string, code = -32000): RpcAnswer => ({
+  jsonrpc: '2.0',
+  id: request.id,
+  error: { code, message },
+})
+
+export const resultFor = (request: RpcRequest, result: unknown): RpcAnswer => ({
+  jsonrpc: '2.0',
+  id: request.id,
+  result,
+})

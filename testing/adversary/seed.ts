@@ -1,0 +1,44 @@
+import { randomInt } from 'node:crypto'
+
+/** Chances drawn from one number: the same seed draws the same, so that a failure can be run again. */
+export type Chance = {
+  seed: number
+  /** From 0 up to 1, 1 excluded. */
+  next(): number
+  /** A whole number from 0 up to `sides`, that excluded. */
+  below(sides: number): number
+  oneIn(sides: number): boolean
+  pick<Item>(items: readonly Item[]): Item
+}
+
+export function chanceOf(seed: number): Chance {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (sides: number) => Math.floor(next() * sides)
+  return {
+    seed,
+    next,
+    below,
+    oneIn: (sides) => below(sides) === 0,
+    pick: (items) => items[below(items.length)]!,
+  }
+}
+
+/**
+ * The seeds of a run: `ADVERSARY_SEED=7` replays one, `ADVERSARY_SEEDS=100` draws that many, and without either `few`
+ * are drawn anew in every run. Put the seed into the title of the test, so that a failure tells it.
+ */
+export function seedsOf(
+  few: number,
+  environment: Record<string, string | undefined> = process.env,
+): number[] {
+  const replayed = environment['ADVERSARY_SEED']
+  if (replayed) return replayed.split(',').map(Number)
+  const count = Number(environment['ADVERSARY_SEEDS'] ?? few)
+  return Array.from({ length: count }, () => randomInt(2 ** 31))
+}
