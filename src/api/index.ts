@@ -6,6 +6,7 @@ import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentEndpoints } from '#api/payments/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
+import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
@@ -23,6 +24,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...tokenEndpoints,
   ...monitoredTokenEndpoints,
   ...transactionEndpoints,
+  ...executionEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,

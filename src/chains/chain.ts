@@ -95,6 +95,15 @@ export type Chain = {
   intrinsicGas(data: Hex): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
+  /**
+   * The data that calls the function with this signature, `name(type,…)`, with values as in JSON.
+   * Throws ValueProblem, which names `abiFunctionSignature` or the value.
+   */
+  encodeCall(signature: string, values: readonly unknown[]): Hex
+  /** How many bytes of data a call may have. */
+  callDataBytesMax: number
+  /** Why a call reverted in that block, made again around it; `undefined` when that does not tell. */
+  explainRevert(from: Address, call: Call, gasLimit: bigint, blockHash: Hex): Promise<string | undefined>
   /** The 32 bytes to sign. */
   digestOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }

@@ -46,6 +46,11 @@ export const errorKinds = {
     text: 'The total cost of the transaction exceeds the balance of the sender.',
   },
   estimateReverted: { code: 155208, status: 400, text: 'The estimation of the transaction reverted.' },
+  abiMismatch: {
+    code: 155209,
+    status: 400,
+    text: 'The ABI function signature cannot encode the ABI parameters.',
+  },
   estimateFailed: { code: 155210, status: 400, text: 'The fee of the transaction could not be estimated.' },
   feeOverMaximum: { code: 155211, status: 400, text: 'maxFee times gasLimit is over the permitted fee.' },
   destinationAddressInvalid: { code: 155219, status: 400, text: 'The destination address is invalid.' },
@@ -67,6 +72,7 @@ export const errorKinds = {
     status: 400,
     text: 'The transaction type is invalid: use INBOUND or OUTBOUND.',
   },
+  abiSignatureMissing: { code: 155230, status: 400, text: 'The ABI function signature is missing.' },
   feeMissing: { code: 155231, status: 400, text: 'Neither feeLevel nor gasLimit is given.' },
   gasLimitTooLow: { code: 155233, status: 400, text: 'The gas limit is too low for the transaction.' },
   feeLevelWithExplicitFee: {
@@ -87,6 +93,16 @@ export const errorKinds = {
     code: 155244,
     status: 400,
     text: 'Give either walletId, or the address with blockchain, not both.',
+  },
+  executionAmountInvalid: {
+    code: 155245,
+    status: 400,
+    text: 'The amount of the contract execution is invalid.',
+  },
+  callDataWithAbi: {
+    code: 155247,
+    status: 400,
+    text: 'callData cannot be combined with abiFunctionSignature or abiParameters.',
   },
   feeModelUnsupported: {
     code: 155254,

@@ -1,9 +1,10 @@
 import { type EntitySecret, openSecretOf, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
-import { balancesOf, InsufficientFunds, type Token } from '#engines/ledger/index'
-import { holdsAreSettled, submitTransfer } from '#engines/transactions/index'
+import { InsufficientFunds } from '#engines/ledger/index'
+import { holdsAreSettled, submit } from '#engines/transactions/index'
 import { invalid, Premature } from '#lib/errors'
+import { available } from './available.ts'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
 import {
   requireAmount,
@@ -63,16 +64,20 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   )
   const fee = parseFeeRequest(body, chain, call.data)
   try {
-    return await submitTransfer(ctx, secret, {
+    return await submit(ctx, secret, {
       wallet,
       chain,
-      token,
-      destinationAddress,
-      amountAtomic: amount.atomic,
-      amountText: amount.text,
       call,
       fee,
       refId: body.refId ?? '',
+      token: { id: token.id, amountAtomic: amount.atomic },
+      shown: {
+        operation: 'TRANSFER',
+        tokenId: token.id,
+        destinationAddress,
+        amountText: amount.text,
+        amountAtomic: amount.atomic,
+      },
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
@@ -85,14 +90,4 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
     )
     throw new Premature(refusal, () => holdsAreSettled(ctx, wallet.blockchain))
   }
-}
-
-async function available(
-  ctx: Ctx,
-  wallet: { blockchain: string; address: string },
-  token: Token,
-): Promise<bigint> {
-  const balances = await balancesOf(ctx.db, ctx.entity.id, wallet.blockchain, [wallet.address])
-  const balance = balances.find((row) => row.tokenId === token.id)
-  return balance ? balance.postedAtomic - balance.heldAtomic : 0n
 }

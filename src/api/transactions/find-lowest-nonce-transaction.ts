@@ -4,7 +4,7 @@ import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transacti
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
-import { feeTable } from './estimate-transfer.ts'
+import { feeTable } from './estimate.ts'
 import { showTransaction } from './schema.ts'
 import { requireChain } from './transfer-request.ts'
 

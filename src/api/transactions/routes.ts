@@ -8,7 +8,9 @@ import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer, prepareTransfer } from './create-transfer.ts'
-import { estimateTransfer, feeTable } from './estimate-transfer.ts'
+import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from './documented-errors.ts'
+import { feeTable } from './estimate.ts'
+import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
@@ -40,13 +42,6 @@ const tokenErrors = [
   'tokenAddressUnsupported',
 ] as const
 const amountErrors = ['amountsInvalid', 'amountsNotDecimal', 'destinationAddressInvalid'] as const
-const chainErrors = ['keyOnOtherEnvironment', 'chainNotStarted'] as const
-const sourceErrors = [
-  'walletNotFound',
-  'walletOnOtherChain',
-  'walletIdWithSourceAddress',
-  'walletFrozen',
-] as const
 
 const controlErrors = [
   'invalidRequest',
@@ -92,20 +87,10 @@ export const transactionEndpoints = [
     errors: [
       'invalidRequest',
       'unauthorized',
-      'entitySecretWrong',
-      'ciphertextReused',
-      'entitySecretMissing',
       'idempotencyKeyReused',
       'insufficientBalance',
-      'feeMissing',
-      'gasLimitTooLow',
-      'feeLevelWithExplicitFee',
-      'maxFeeMissing',
-      'feeInvalid',
-      'priorityFeeOverMaxFee',
-      'gasPriceMissing',
-      'feeModelUnsupported',
-      'feeOverMaximum',
+      ...secretErrors,
+      ...feeErrors,
       ...tokenErrors,
       ...amountErrors,
       ...chainErrors,
@@ -126,10 +111,7 @@ export const transactionEndpoints = [
     errors: [
       'invalidRequest',
       'unauthorized',
-      'sourceAddressInvalid',
-      'estimateReverted',
-      'estimateExceedsBalance',
-      'estimateFailed',
+      ...estimateErrors,
       ...tokenErrors,
       ...amountErrors,
       ...chainErrors,

@@ -22,21 +22,33 @@ const amounts = Type.Array(Type.String({ maxLength: 160 }), {
   description: 'One decimal string, in whole tokens.',
 })
 
-export const transferBody = Type.Object({
-  entitySecretCiphertext: ciphertextField,
+const sourceFields = {
   walletId: Type.Optional(uuid),
   walletAddress: optionalText('The paying wallet by address, with blockchain.'),
   blockchain: Type.Optional(Type.Enum([...blockchains])),
-  destinationAddress: Type.String({ maxLength: 200 }),
-  amounts: Type.Optional(amounts),
-  nftTokenIds: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  ...tokenFields,
+}
+const estimateSourceFields = {
+  walletId: Type.Optional(uuid),
+  sourceAddress: optionalText('The sender by address, with blockchain; it need not be a wallet of yours.'),
+  blockchain: Type.Optional(Type.Enum([...blockchains])),
+}
+const feeFields = {
   feeLevel: Type.Optional(level),
   gasLimit: optionalText('Whole number as a string.'),
   gasPrice: optionalText('In gwei, on chains without EIP-1559.'),
   maxFee: optionalText('In gwei.'),
   priorityFee: optionalText('In gwei.'),
   refId: optionalText('A reference of your own.'),
+}
+
+export const transferBody = Type.Object({
+  entitySecretCiphertext: ciphertextField,
+  ...sourceFields,
+  destinationAddress: Type.String({ maxLength: 200 }),
+  amounts: Type.Optional(amounts),
+  nftTokenIds: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
+  ...tokenFields,
+  ...feeFields,
 })
 
 /** Accelerating and cancelling take nothing but the secret. */
@@ -45,10 +57,36 @@ export const acceleratedAnswer = Type.Object({ id: uuid })
 
 export const transferAnswer = Type.Object({ id: uuid, state: Type.Enum([...states]) })
 
+const executionFields = {
+  contractAddress: Type.String({ maxLength: 200 }),
+  abiFunctionSignature: optionalText(
+    'The function, as "transfer(address,uint256)"; excludes callData.',
+    2000,
+  ),
+  abiParameters: Type.Optional(
+    Type.Array(Type.Unknown(), {
+      maxItems: 100,
+      description:
+        'One value for each type of the function: text, numbers, booleans, lists for arrays and tuples.',
+    }),
+  ),
+  callData: Type.Optional(
+    Type.String({ description: 'The encoded call as 0x and hexadecimal digits; excludes the two above.' }),
+  ),
+  amount: optionalText('Native coins that go along, as a decimal string.'),
+}
+
+export const executionBody = Type.Object({
+  entitySecretCiphertext: ciphertextField,
+  ...sourceFields,
+  ...executionFields,
+  ...feeFields,
+})
+
+export const estimateExecutionBody = Type.Object({ ...estimateSourceFields, ...executionFields })
+
 export const estimateBody = Type.Object({
-  walletId: Type.Optional(uuid),
-  sourceAddress: optionalText('The sender by address, with blockchain; it need not be a wallet of yours.'),
-  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  ...estimateSourceFields,
   destinationAddress: Type.String({ maxLength: 200 }),
   amounts,
   ...tokenFields,
@@ -116,7 +154,9 @@ export const transactionShape = Type.Object({
   feeLevel: Type.Optional(level),
   estimatedFee: Type.Optional(feeTier),
   refId: Type.String(),
-  abiParameters: Type.Null(),
+  contractAddress: Type.Optional(Type.String()),
+  abiFunctionSignature: Type.Optional(Type.String()),
+  abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()]),
   errorReason: Type.Optional(Type.String()),
   errorDetails: Type.Optional(Type.String()),
   createDate: date,
@@ -162,7 +202,9 @@ export function showTransaction(row: TransactionRow) {
     ...given('feeLevel', row.feeLevel),
     ...(row.estimatedFee && { estimatedFee: showFee(row.estimatedFee) }),
     refId: row.refId,
-    abiParameters: null,
+    ...given('contractAddress', row.contractAddress),
+    ...given('abiFunctionSignature', row.abiFunctionSignature),
+    abiParameters: row.abiParameters,
     ...given('errorReason', row.errorReason),
     ...given('errorDetails', row.errorDetails),
     createDate: row.createDate,

@@ -1,5 +1,5 @@
 import { parseAddress } from '#chains/address'
-import { type Blockchain, environmentOf, isBlockchain } from '#chains/blockchains'
+import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -14,6 +14,13 @@ export function requireChain(ctx: Ctx, blockchain: string): Chain {
   if (!isBlockchain(blockchain))
     throw invalid('blockchain', 'is not a blockchain of this interface', blockchain)
   if (environmentOf(blockchain) !== ctx.entity.environment) throw new ApiError('keyOnOtherEnvironment')
+  if (isVirtual(blockchain))
+    throw invalid(
+      'blockchain',
+      'only signs: nothing of it is on a chain',
+      blockchain,
+      'blockchainUnsupportedForOperation',
+    )
   const chain = ctx.chains.find(blockchain)
   if (chain) return chain
   throw invalid(

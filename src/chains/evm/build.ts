@@ -4,6 +4,9 @@ import { bytesOf } from '#lib/hex'
 import type { Address, Call, Signature, UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 
+/** Nodes' pools take no transaction above 128 KiB; this leaves room for what surrounds the data. */
+export const callDataBytesMax = 127 * 1024
+
 /** The first four bytes of keccak256("transfer(address,uint256)"). */
 const transferSelector = '0xa9059cbb'
 

@@ -1,6 +1,7 @@
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { quantity, toQuantity } from './quantities.ts'
+import { explainRevert, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 type History = { baseFeePerGas?: unknown[]; reward?: unknown[][] }
@@ -55,6 +56,7 @@ export async function estimateGas(rpc: Rpc, from: Address, call: Call): Promise<
     if (/insufficient funds|lack of funds|insufficient balance for transfer/i.test(message)) {
       return { kind: 'insufficient-funds', message }
     }
-    return { kind: /revert/i.test(message) || error.rpcCode === 3 ? 'reverted' : 'failed', message }
+    if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error) }
+    return { kind: 'failed', message }
   }
 }

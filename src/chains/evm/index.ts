@@ -1,13 +1,15 @@
 import type { Hex } from '#lib/hex'
 import type { Address, Chain } from '../chain.ts'
 import type { Network } from '../network.ts'
+import { encodeCall } from './abi/encode.ts'
 import { readBlock, readHead } from './blocks.ts'
 import { broadcast } from './broadcast.ts'
-import { attachSignature, digestOf, intrinsicGas, transferCall } from './build.ts'
+import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity, toQuantity } from './quantities.ts'
 import { readReceipts } from './receipts.ts'
+import { replayRevert } from './revert.ts'
 import { createRpc } from './rpc.ts'
 
 export type EvmChainInput = { network: Network; rpcUrl: string; finalityDepth: number; local: boolean }
@@ -42,6 +44,9 @@ export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmCha
     estimateGas: (from, call) => estimateGas(rpc, from, call),
     intrinsicGas,
     transferCall,
+    encodeCall,
+    callDataBytesMax,
+    explainRevert: (from, call, gasLimit, blockHash) => replayRevert(rpc, from, call, gasLimit, blockHash),
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
     broadcast: (raws) => broadcast(rpc, raws),

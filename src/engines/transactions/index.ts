@@ -28,7 +28,7 @@ export {
   type TransactionFilters,
   type TransactionRow,
 } from './store/transactions.ts'
-export { type FeeRequest, submitTransfer, type TransferRequest } from './submit.ts'
+export { type CallRequest, type FeeRequest, submit } from './submit.ts'
 
 const engine = 'transactions'
 

@@ -4,56 +4,85 @@ import { syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { hexOf } from '#lib/hex'
 import { type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-import type { Waiting } from './store/transactions.ts'
+import { oldestUnderWay, type Waiting } from './store/transactions.ts'
 
 /** What one waiting transaction will offer, or why it cannot be done. */
 export type Plan =
   | { row: Waiting; fee: Fee; gasLimit: bigint }
   | { row: Waiting; failure: { reason: string; details: string } }
 
-/** Up to here each call is estimated by itself; a longer backlog takes the estimate of its kind. */
+/** Up to here each transfer is estimated by itself; a longer backlog takes the estimate of its kind. */
 const estimatedEachMax = 20
 /** Writing a recipient's first balance costs about this much more than adding to it. */
 const firstBalanceGas = 30_000n
 const coinTransferGas = 21_000n
 
-/** Decides gas and fee of the waiting transactions of one sender, outside any database transaction. */
+/**
+ * Simulates the waiting transactions of one sender and decides their gas and fee, outside any database transaction. Those
+ * that cannot be decided yet are left out.
+ */
 export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly Waiting[]): Promise<Plan[]> {
   const suggestion = await suggestedFees(chain)
   const kinds = new Map<string, Promise<Estimate>>()
-  const plans = rows.map(async (row): Promise<Plan | undefined> => {
-    const fee = feeOf(row, suggestion, chain)
-    if (row.gasLimit !== null) return withinCap({ row, fee, gasLimit: row.gasLimit })
-    const kind = row.callData.length === 0 ? row.callTo : `token:${row.callTo}`
-    const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
-    const own = known ?? estimateOf(chain, row)
-    if (!known) kinds.set(kind, own)
-    const shared = await own
-    // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
-    const estimate = known && shared.kind !== 'gas' ? await estimateOf(chain, row) : shared
-    return planOf(row, fee, estimate)
-  })
-  const planned = (await Promise.all(plans)).filter((plan) => plan !== undefined)
+  const outcomes = await Promise.all(
+    rows.map(async (row): Promise<Outcome> => {
+      const kind = kindOf(row)
+      const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
+      const own = known ?? estimateOf(chain, row)
+      if (!known) kinds.set(kind, own)
+      const shared = await own
+      // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
+      const estimate = known && shared.kind !== 'gas' ? await estimateOf(chain, row) : shared
+      const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
+      return { row, plan, reverts: estimate.kind === 'reverted' }
+    }),
+  )
+  const planned = await decided(ctx, chain, outcomes)
   await refreshFunds(ctx, chain, planned)
   return planned
 }
 
-type Estimate = { kind: 'gas'; gas: bigint } | { kind: 'reverted' | 'unknown'; message: string }
+type Estimate = { kind: 'gas'; gas: bigint } | { kind: 'reverted' | 'poor' | 'unknown'; message: string }
+type Outcome = { row: Waiting; plan: Plan | undefined; reverts: boolean }
+
+/** Transfers of one token cost about the same; what a contract does is known only for the very call. */
+function kindOf({ id, operation, callData, callTo }: Waiting): string {
+  if (operation !== 'TRANSFER') return id
+  return callData.length === 0 ? callTo : `token:${callTo}`
+}
+
+/**
+ * What reverts now may not once its sender's earlier transactions have happened, such as an approval: until then it waits,
+ * and its revert counts only when nothing earlier is under way.
+ */
+async function decided(ctx: EngineCtx, chain: Chain, outcomes: readonly Outcome[]): Promise<Plan[]> {
+  const reverting = outcomes.find(({ reverts }) => reverts)
+  const oldest =
+    reverting && (await oldestUnderWay(ctx.database, chain.network.blockchain, reverting.row.address))
+  let waitsForEarlier = false
+  return outcomes.flatMap(({ row, plan, reverts }) => {
+    const tooEarly = reverts && (waitsForEarlier || (oldest !== undefined && oldest < row.id))
+    if (!plan || tooEarly || 'fee' in plan) waitsForEarlier = true
+    return plan && !tooEarly ? [plan] : []
+  })
+}
 
 /** How often a node may fail to estimate, for whatever reason of its own, before that is the answer. */
 const triesMax = 10
 const tries = new Map<string, number>()
 
 function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
-  if (estimate.kind === 'unknown') {
+  if (row.gasLimit !== null && estimate.kind !== 'reverted')
+    return withinCap({ row, fee, gasLimit: row.gasLimit })
+  if (estimate.kind === 'unknown' || estimate.kind === 'poor') {
     const tried = (tries.get(row.id) ?? 0) + 1
     tries.set(row.id, tried)
     if (tried < triesMax) return undefined
   }
   tries.delete(row.id)
   if (estimate.kind === 'gas') return withinCap({ row, fee, gasLimit: estimate.gas })
-  const details = `${estimate.message} (fee cap ${fee.maxFeeAtomic} wei)`
-  return { row, failure: { reason: 'ESTIMATION_ERROR', details } }
+  const reason = estimate.kind === 'poor' ? 'INSUFFICIENT_NATIVE_TOKEN' : 'ESTIMATION_ERROR'
+  return { row, failure: { reason, details: estimate.message } }
 }
 
 /** What a customer left to the chain's prices is not paid at any price. */
@@ -71,13 +100,19 @@ function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
 
 async function estimateOf(chain: Chain, row: Waiting): Promise<Estimate> {
   const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
-  const isCoin = row.callData.length === 0
+  const isTransfer = row.operation === 'TRANSFER'
+  const isCoin = isTransfer && row.callData.length === 0
   const estimate = await chain.estimateGas(row.address as `0x${string}`, call)
-  if (estimate.kind === 'estimated')
-    return { kind: 'gas', gas: isCoin ? estimate.gas : estimate.gas + firstBalanceGas }
-  // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
-  if (estimate.kind === 'insufficient-funds' && isCoin) return { kind: 'gas', gas: coinTransferGas }
-  return { kind: estimate.kind === 'reverted' ? 'reverted' : 'unknown', message: estimate.message }
+  if (estimate.kind === 'estimated') {
+    if (isCoin) return { kind: 'gas', gas: estimate.gas }
+    // What a contract reads may change until a block takes the call; unused gas costs nothing.
+    return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
+  }
+  const { message } = estimate
+  if (estimate.kind === 'insufficient-funds')
+    // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
+    return isCoin ? { kind: 'gas', gas: coinTransferGas } : { kind: 'poor', message }
+  return { kind: estimate.kind === 'reverted' ? 'reverted' : 'unknown', message }
 }
 
 /** Coins that came without a transfer count too, before anything is refused for the lack of them. */

@@ -1,12 +1,12 @@
 import type { Call, Chain } from '#chains/chain'
 import { type EntitySecret, grantSigning, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { placeHolds, type Token } from '#engines/ledger/index'
+import { nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
-import { insertTransfer, type Level } from './store/transactions.ts'
+import { insertOutbound, type Level, type Shown } from './store/transactions.ts'
 
 /** What the customer said about the fee; what is absent is decided when it is signed. */
 export type FeeRequest = {
@@ -17,46 +17,42 @@ export type FeeRequest = {
   priorityFeeAtomic?: bigint | undefined
 }
 
-export type TransferRequest = {
+export type CallRequest = {
   wallet: Wallet
   chain: Chain
-  token: Token
-  /** Lower case. */
-  destinationAddress: `0x${string}`
-  amountAtomic: bigint
-  /** As the customer wrote it. */
-  amountText: string
-  /** What the transfer is on chain. */
+  /** What it is on chain. */
   call: Call
   fee: FeeRequest
   refId: string
+  /** How it is shown to the customer. */
+  shown: Shown
+  /** A listed token that leaves by the call, beside the native coins that the call carries. */
+  token?: { id: string; amountAtomic: bigint } | undefined
 }
 
 /**
- * Accepts a transfer in `ctx.db`'s tx: the row, the hold on what leaves, the grant to sign it, event and audit.
+ * Accepts a call in `ctx.db`'s tx: the row, the hold on what leaves, the grant to sign it, event and audit. What a contract
+ * moves on behalf of the wallet is known only once it is mined: the indexer books it then, and nothing is held for it.
  * Throws `InsufficientFunds` when the wallet does not own enough that is not reserved.
  */
-export async function submitTransfer(
+export async function submit(
   ctx: Ctx,
   secret: EntitySecret,
-  request: TransferRequest,
+  request: CallRequest,
 ): Promise<{ id: string; state: 'INITIATED' }> {
-  const { wallet, chain, token, destinationAddress, amountAtomic, call, fee } = request
+  const { wallet, chain, call, fee, token } = request
   const { blockchain } = chain.network
   const id = newId(ctx.receivedMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
-  await insertTransfer(ctx.db, {
+  await insertOutbound(ctx.db, {
     entityId,
     id,
     blockchain,
     walletId: wallet.id,
     address: wallet.address,
     custodyType: wallet.custodyType,
-    tokenId: token.id,
-    destinationAddress,
-    amountText: request.amountText,
-    amountAtomic,
+    ...request.shown,
     callTo: call.to,
     callValue: call.valueAtomic,
     callData,
@@ -67,8 +63,14 @@ export async function submitTransfer(
     refId: request.refId,
     nowMs: ctx.receivedMs,
   })
-  const account = { entityId, blockchain, tokenId: token.id, address: wallet.address }
-  await placeHolds(ctx.db, ctx.receivedMs, [{ ...account, intentId: id, purpose: 'amount', amountAtomic }])
+  const leaving = token ?? {
+    id: (await nativeToken(ctx.db, blockchain)).id,
+    amountAtomic: call.valueAtomic,
+  }
+  const account = { entityId, blockchain, tokenId: leaving.id, address: wallet.address }
+  await placeHolds(ctx.db, ctx.receivedMs, [
+    { ...account, intentId: id, purpose: 'amount', amountAtomic: leaving.amountAtomic },
+  ])
   const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
   await grantSigning(ctx, secret, { intentId: id, keyId: wallet.keyId, intent })
   const { actor, requestId } = ctx

@@ -23,6 +23,9 @@ export type TransactionRow = {
   sourceAddress: string | null
   destinationAddress: string | null
   amounts: string[] | null
+  contractAddress: string | null
+  abiFunctionSignature: string | null
+  abiParameters: unknown[] | null
   feeLevel: Level | null
   estimatedFee: SignedFee | null
   refId: string
@@ -39,23 +42,39 @@ export type TransactionRow = {
 
 const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.transaction_type as "transactionType",
   t.custody_type as "custodyType", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
-  t.destination_address as "destinationAddress", t.amounts, t.fee_level as "feeLevel",
+  t.destination_address as "destinationAddress", t.amounts, t.contract_address as "contractAddress",
+  t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
   t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.block_hash as "blockHash",
   t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
   t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
   t.update_date as "updateDate"`
 
-export type NewTransfer = {
+/** What was asked for, as its owner reads it. */
+export type Shown =
+  | {
+      operation: 'TRANSFER'
+      tokenId: string
+      destinationAddress: string
+      /** As the customer wrote it. */
+      amountText: string
+      amountAtomic: bigint
+    }
+  | {
+      operation: 'CONTRACT_EXECUTION'
+      contractAddress: string
+      abiFunctionSignature: string | undefined
+      abiParameters: readonly unknown[] | undefined
+      /** In native coins, where some go along. */
+      amountText: string | undefined
+    }
+
+export type NewOutbound = Shown & {
   entityId: string
   id: string
   blockchain: string
   walletId: string
   address: string
   custodyType: string
-  tokenId: string
-  destinationAddress: string
-  amountText: string
-  amountAtomic: bigint
   callTo: string
   callValue: bigint
   callData: Buffer
@@ -67,14 +86,20 @@ export type NewTransfer = {
   nowMs: number
 }
 
-export async function insertTransfer(tx: Db, row: NewTransfer): Promise<void> {
+export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   const at = formatInstant(row.nowMs)
+  const transfer = row.operation === 'TRANSFER' ? row : undefined
+  const execution = row.operation === 'CONTRACT_EXECUTION' ? row : undefined
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
-      state, operation, token_id, source_address, destination_address, amounts, amount, call_to, call_value, call_data,
-      fee_level, gas_limit, max_fee, priority_fee, ref_id, create_date, update_date)
+      state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
+      abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
+      ref_id, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
-      'INITIATED', 'TRANSFER', ${row.tokenId}, ${row.address}, ${row.destinationAddress}, ${[row.amountText]},
-      ${row.amountAtomic.toString()}, ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
+      'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
+      ${row.amountText === undefined ? null : [row.amountText]}, ${textOf(transfer?.amountAtomic)},
+      ${execution?.contractAddress ?? null}, ${execution?.abiFunctionSignature ?? null},
+      ${execution?.abiParameters === undefined ? null : JSON.stringify(execution.abiParameters)},
+      ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
   await announceWork(tx, row.blockchain)
 }
@@ -97,6 +122,14 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
     where a.blockchain = ${blockchain} and a.address = ${address} and a.entity_id = ${entityId}
       and a.state in ('signed', 'sent') and a.kind = 'original' and t.state in ('QUEUED', 'SENT', 'STUCK')
     order by a.nonce limit 1`)
+
+/** The oldest of a sender's transactions that is signed and in no block yet; ids are in the order of their making. */
+export const oldestUnderWay = async (db: Db, blockchain: string, address: string) =>
+  (
+    await db.maybe<{ id: string }>(sql`select transaction_id as id from attempts
+      where blockchain = ${blockchain} and address = ${address} and state in ('signed', 'sent')
+      order by transaction_id limit 1`)
+  )?.id
 
 export type TransactionFilters = {
   blockchain?: string | undefined
@@ -143,8 +176,7 @@ export type Waiting = {
   entityId: string
   id: string
   address: string
-  tokenId: string
-  amount: bigint
+  operation: string
   callTo: string
   callValue: bigint
   callData: Buffer
@@ -154,7 +186,7 @@ export type Waiting = {
   priorityFee: bigint | null
 }
 
-const waitingColumns = sql`entity_id as "entityId", id, address, token_id as "tokenId", amount, call_to as "callTo",
+const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
   max_fee as "maxFee", priority_fee as "priorityFee"`
 

@@ -1,0 +1,11 @@
+import type { Ctx } from '#engines/ctx'
+import { type EstimateSource, estimateSource, estimateTable } from './estimate.ts'
+import { type ExecutionFields, requireCall } from './execution-request.ts'
+import { requireChain } from './transfer-request.ts'
+
+/** What calling a contract would cost at each level, whoever the sender is; without signature and data, a plain call. */
+export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {
+  const source = await estimateSource(ctx, body)
+  const chain = requireChain(ctx, source.blockchain)
+  return estimateTable(chain, source.address, requireCall(chain, body, { neither: true }))
+}

@@ -1,0 +1,80 @@
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import type { Address, Call, Chain } from '#chains/chain'
+import type { Ctx } from '#engines/ctx'
+import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+import { requireSource } from './transfer-request.ts'
+
+export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
+
+const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
+const gweiDecimals = 9
+
+/** Who would send: a wallet, or any address, also one that is not a wallet of ours. */
+export async function estimateSource(
+  ctx: Ctx,
+  { walletId, sourceAddress, blockchain }: EstimateSource,
+): Promise<{ blockchain: string; address: Address }> {
+  if (walletId !== undefined && sourceAddress === undefined)
+    return requireSource(ctx, { walletId, ...(blockchain !== undefined && { blockchain }) })
+  if (walletId !== undefined)
+    throw invalid(
+      'sourceAddress',
+      'cannot be combined with walletId',
+      sourceAddress,
+      'walletIdWithSourceAddress',
+      'not_required',
+    )
+  if (sourceAddress === undefined)
+    throw invalid(
+      'walletId',
+      'is missing: send it, or sourceAddress with blockchain',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  if (blockchain === undefined)
+    throw invalid('blockchain', 'is missing beside sourceAddress', undefined, 'invalidRequest', 'required')
+  const address = parseAddress(blockchain as Blockchain, sourceAddress)
+  if (!address)
+    throw invalid(
+      'sourceAddress',
+      'is not an address of the blockchain',
+      sourceAddress,
+      'sourceAddressInvalid',
+    )
+  return { blockchain, address: address as Address }
+}
+
+/** What the call would cost at each level, or the documented reason why it cannot be done. */
+export async function estimateTable(chain: Chain, from: Address, call: Call) {
+  const estimate = await chain.estimateGas(from, call)
+  if (estimate.kind === 'estimated') return feeTable(chain, estimate.gas)
+  const kind =
+    estimate.kind === 'reverted'
+      ? 'estimateReverted'
+      : estimate.kind === 'insufficient-funds'
+        ? 'estimateExceedsBalance'
+        : 'estimateFailed'
+  throw new ApiError(kind, `This cannot be done as asked: ${estimate.message.slice(0, 400)}`)
+}
+
+/** Fees per gas in gwei, whole fees in native coins; with `gas`, also what the transaction comes to. */
+export async function feeTable(chain: Chain, gas?: bigint) {
+  const suggestion = await suggestedFees(chain)
+  const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)
+  const { decimals } = chain.network.nativeToken
+  const rows = levels.map((level) => {
+    const { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic } = feeAt(suggestion, level)
+    const prices = chain.network.eip1559
+      ? { baseFee: gwei(baseFeeAtomic), priorityFee: gwei(priorityFeeAtomic), maxFee: gwei(maxFeeAtomic) }
+      : { gasPrice: gwei(baseFeeAtomic + priorityFeeAtomic) }
+    if (gas === undefined) return [level.toLowerCase(), prices]
+    const networkFee = formatAmount(gas * maxFeeAtomic, decimals)
+    const networkFeeRaw = formatAmount(gas * (baseFeeAtomic + priorityFeeAtomic), decimals)
+    return [level.toLowerCase(), { gasLimit: gas.toString(), ...prices, networkFee, networkFeeRaw }]
+  })
+  return Object.fromEntries(rows)
+}

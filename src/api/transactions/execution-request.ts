@@ -1,0 +1,85 @@
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import type { Call, Chain } from '#chains/chain'
+import { ValueProblem } from '#chains/value-problem'
+import { parseAmount } from '#lib/amounts'
+import { invalid } from '#lib/errors'
+import { type Hex, isHex } from '#lib/hex'
+
+export type ExecutionFields = {
+  contractAddress: string
+  abiFunctionSignature?: string
+  abiParameters?: unknown[]
+  callData?: string
+  amount?: string
+}
+
+/** The call that a request describes by exactly one of signature and data; `neither` allows none of them, for a plain call. */
+export function requireCall(chain: Chain, fields: ExecutionFields, { neither = false } = {}): Call {
+  return {
+    to: requireContract(fields.contractAddress, chain.network.blockchain),
+    valueAtomic: requireNativeAmount(chain, fields.amount),
+    data: requireData(chain, fields, neither),
+  }
+}
+
+function requireContract(text: string, blockchain: Blockchain): Hex {
+  const address = parseAddress(blockchain, text)
+  const refuse = (reason: string) =>
+    invalid('contractAddress', reason, text, 'invalidRequest', 'pattern_mismatch')
+  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
+  if (BigInt(address) === 0n) throw refuse('is the zero address, where there is no contract')
+  return address as Hex
+}
+
+function requireNativeAmount(chain: Chain, amount: string | undefined): bigint {
+  if (amount === undefined || amount === '') return 0n
+  const { decimals, symbol } = chain.network.nativeToken
+  const atomic = parseAmount(amount, decimals)
+  if (typeof atomic === 'bigint') return atomic
+  const reason =
+    atomic === 'decimals'
+      ? `has more than the ${decimals} digits after the point that ${symbol} has`
+      : 'must be a decimal number of native coins such as "0.1"'
+  throw invalid('amount', reason, amount, 'executionAmountInvalid', 'number_format')
+}
+
+function requireData(chain: Chain, fields: ExecutionFields, neither: boolean): Hex {
+  const { abiFunctionSignature, abiParameters, callData } = fields
+  if (callData !== undefined && (abiFunctionSignature !== undefined || abiParameters !== undefined))
+    throw invalid(
+      'callData',
+      'cannot be combined with abiFunctionSignature or abiParameters',
+      callData,
+      'callDataWithAbi',
+      'not_required',
+    )
+  if (callData !== undefined) return requireCallData(chain, callData)
+  if (abiFunctionSignature !== undefined) return encoded(chain, abiFunctionSignature, abiParameters ?? [])
+  if (neither && abiParameters === undefined) return '0x'
+  throw invalid(
+    'abiFunctionSignature',
+    'is missing: send it with abiParameters, or callData instead',
+    undefined,
+    'abiSignatureMissing',
+    'required',
+  )
+}
+
+function requireCallData({ callDataBytesMax }: Chain, callData: string): Hex {
+  const refuse = (reason: string) =>
+    invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
+  if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
+  if (callData.length / 2 - 1 > callDataBytesMax)
+    throw refuse(`is longer than ${callDataBytesMax} bytes, which no node takes`)
+  return callData.toLowerCase() as Hex
+}
+
+function encoded(chain: Chain, signature: string, values: readonly unknown[]): Hex {
+  try {
+    return chain.encodeCall(signature, values)
+  } catch (error) {
+    if (!(error instanceof ValueProblem)) throw error
+    throw invalid(error.location, error.reason, undefined, 'abiMismatch')
+  }
+}

@@ -1,0 +1,72 @@
+import type { Ctx } from '#engines/ctx'
+import { findTransaction } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { endpoint } from '#runtime/http/endpoint'
+import { createExecution, prepareExecution } from './create-contract-execution.ts'
+import {
+  chainErrors,
+  estimateErrors,
+  executionErrors,
+  feeErrors,
+  secretErrors,
+  sourceErrors,
+} from './documented-errors.ts'
+import { estimateExecution } from './estimate-execution.ts'
+import { estimateExecutionBody, executionBody, feeTableAnswer, transferAnswer } from './schema.ts'
+
+const tag = 'Transactions'
+
+export const executionEndpoints = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/transactions/contractExecution',
+    operationId: 'createContractExecution',
+    summary: 'Call a contract from a wallet, by signature and parameters or by encoded data',
+    tag,
+    auth: 'apiKey',
+    body: executionBody,
+    response: transferAnswer,
+    status: 201,
+    idempotent: {
+      conflict: 'idempotencyKeyReused',
+      resourceIdOf: (result: { id: string }) => result.id,
+      reload: async (ctx: Ctx, id) => {
+        const row = await findTransaction(ctx.db, ctx.entity.id, id)
+        if (!row) throw new ApiError('transactionNotFound')
+        return { id, state: row.state }
+      },
+    },
+    errors: [
+      'invalidRequest',
+      'unauthorized',
+      'idempotencyKeyReused',
+      'insufficientBalance',
+      ...secretErrors,
+      ...executionErrors,
+      ...feeErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
+    prepare: prepareExecution,
+    verb: createExecution,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/transactions/contractExecution/estimateFee',
+    operationId: 'estimateContractExecutionFee',
+    summary: 'What calling a contract would cost at each fee level',
+    tag,
+    auth: 'apiKey',
+    body: estimateExecutionBody,
+    response: feeTableAnswer,
+    errors: [
+      'invalidRequest',
+      'unauthorized',
+      ...estimateErrors,
+      ...executionErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
+    verb: estimateExecution,
+  }),
+]

@@ -1,0 +1,73 @@
+import { ValueProblem } from '../../value-problem.ts'
+import { type AbiType, isAtomic } from './types.ts'
+
+export type FunctionSignature = { name: string; parameters: AbiType[] }
+
+const lengthMax = 2_000
+const depthMax = 8
+const parametersMax = 100
+
+type Reader = { text: string; at: number; read: number }
+
+/**
+ * Reads `name(type,…)` in its canonical form, tuples written as `(type,…)`. Nothing is mended: another spelling would
+ * name another function. Throws ValueProblem at `abiFunctionSignature`.
+ */
+export function parseSignature(text: string): FunctionSignature {
+  if (text.length > lengthMax) throw problem(`is longer than ${lengthMax} characters`)
+  const [name] = /^[A-Za-z_$][\w$]*(?=\()/.exec(text) ?? []
+  if (name === undefined) throw problem('must be a name and its types, such as "transfer(address,uint256)"')
+  const reader = { text, at: name.length, read: 0 }
+  const parameters = readTuple(reader, 1)
+  if (reader.at < text.length)
+    throw problem(`has something after its last bracket, at character ${reader.at}`)
+  return { name, parameters }
+}
+
+/** From an opening bracket to the one that closes it. */
+function readTuple(reader: Reader, depth: number): AbiType[] {
+  if (depth > depthMax) throw problem(`nests deeper than ${depthMax} levels`)
+  reader.at += 1
+  const types: AbiType[] = []
+  if (depth === 1 && reader.text[reader.at] === ')') {
+    reader.at += 1
+    return types
+  }
+  for (;;) {
+    types.push(readType(reader, depth))
+    const next = reader.text[reader.at]
+    reader.at += 1
+    if (next === ')') return types
+    if (next !== ',') throw problem(`needs a comma or a closing bracket at character ${reader.at - 1}`)
+  }
+}
+
+function readType(reader: Reader, depth: number): AbiType {
+  if (++reader.read > parametersMax) throw problem(`has more than ${parametersMax} types`)
+  if (reader.text[reader.at] === '(') {
+    const components = readTuple(reader, depth + 1)
+    return { type: `tuple${readSuffix(reader, depth)}`, components }
+  }
+  const word = wordAt(reader)
+  if (!isAtomic(word)) throw problem(unknownType(word, reader.at))
+  reader.at += word.length
+  return { type: word + readSuffix(reader, depth) }
+}
+
+const wordAt = ({ text, at }: Reader): string => /^[^,()[\]]*/.exec(text.slice(at, at + 100))![0]
+
+function unknownType(word: string, at: number): string {
+  if (word === 'uint' || word === 'int') return `must write ${word} as ${word}256`
+  if (/\s/.test(word)) return 'must have neither spaces nor parameter names: "transfer(address,uint256)"'
+  if (word === 'tuple') return 'must write a tuple as its types in brackets, without "tuple"'
+  return `has no known type at character ${at}`
+}
+
+function readSuffix(reader: Reader, depth: number): string {
+  const [suffix] = /^(\[([1-9]\d{0,5})?\])*/.exec(reader.text.slice(reader.at))!
+  if (depth + suffix.split('[').length - 1 > depthMax) throw problem(`nests deeper than ${depthMax} levels`)
+  reader.at += suffix.length
+  return suffix
+}
+
+const problem = (reason: string) => new ValueProblem('abiFunctionSignature', reason)

@@ -1,0 +1,120 @@
+import { type Abi, decodeErrorResult, parseAbi } from 'viem'
+import type { Hex } from '#lib/hex'
+import { isHex } from '#lib/hex'
+import type { Address, Call } from '../chain.ts'
+import { stablecoinAbi } from './abi/stablecoin.ts'
+import { hash, toQuantity } from './quantities.ts'
+import { type Rpc, RpcError } from './rpc.ts'
+
+/** Errors that are told by name: those of stablecoins, and what contracts built on well-known libraries throw. */
+const knownErrors: Abi = [
+  ...stablecoinAbi,
+  ...parseAbi([
+    'error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed)',
+    'error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)',
+    'error ERC20InvalidApprover(address approver)',
+    'error ERC20InvalidReceiver(address receiver)',
+    'error ERC20InvalidSender(address sender)',
+    'error ERC20InvalidSpender(address spender)',
+    'error AccessControlUnauthorizedAccount(address account, bytes32 role)',
+    'error EnforcedPause()',
+    'error FailedCall()',
+    'error OwnableUnauthorizedAccount(address account)',
+    'error ReentrancyGuardReentrantCall()',
+    'error SafeERC20FailedOperation(address token)',
+  ]),
+]
+
+/** What stablecoins say in their own words, in words that stay the same whoever issued them. */
+const stableTexts: Record<string, string> = {
+  'Pausable: paused': 'the token is paused',
+  'Blacklistable: account is blacklisted': 'the token has blocklisted an account of this call',
+}
+
+const panics: Record<string, string> = {
+  1: 'an assertion failed',
+  17: 'arithmetic overflow or underflow',
+  18: 'division by zero',
+  33: 'a value outside its enumeration',
+  34: 'wrongly encoded storage',
+  49: 'pop from an empty array',
+  50: 'an index outside its array',
+  65: 'too much memory',
+  81: 'a call of an uninitialised function',
+}
+
+const dataBytesMax = 16_384
+const textMax = 300
+const replayTimeoutMs = 3_000
+
+/** Why a node says that a call reverts, in one line. Its texts come from contracts: they are cleaned and cut. */
+export function explainRevert({ message, data }: RpcError): string {
+  const bytes = revertData(data)
+  const reason = bytes === undefined ? reasonIn(message) : explainData(bytes)
+  return `the call reverts: ${reason}`
+}
+
+/** Nodes put the bytes into `data`, or one level below it. */
+function revertData(data: unknown): Hex | undefined {
+  const inner = typeof data === 'object' && data !== null && 'data' in data ? data.data : data
+  return isHex(inner) && inner.length > 2 && inner.length <= 2 + 2 * dataBytesMax ? inner : undefined
+}
+
+function reasonIn(message: string): string {
+  if (/out of gas/i.test(message)) return 'it runs out of gas'
+  const [, said] = /reverted(?: with reason string)?:? (.+)/is.exec(message) ?? []
+  return said === undefined ? 'no reason is given' : told(said.replaceAll(/^'|'$/g, ''))
+}
+
+export function explainData(data: Hex): string {
+  if (data.length < 10) return `the bytes ${data}`
+  try {
+    const { errorName, args = [] } = decodeErrorResult({ abi: knownErrors, data })
+    if (errorName === 'Error') return told(String(args[0]))
+    if (errorName === 'Panic')
+      return `panic ${toQuantity(args[0] as bigint)}, ${panics[String(args[0])] ?? 'unknown'}`
+    return clean(`${errorName}(${args.join(', ')})`)
+  } catch {
+    return `custom error ${data.slice(0, 10)}, with ${data.length / 2 - 5} bytes of arguments`
+  }
+}
+
+function told(text: string): string {
+  const stable = stableTexts[text]
+  return stable === undefined ? `"${clean(text)}"` : `${stable} (${text})`
+}
+
+const clean = (text: string) => text.slice(0, textMax).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '?')
+
+/**
+ * Why a transaction reverted in its block: the call is made again as of the parent block, and as of the block itself when
+ * it goes well there. `undefined` when neither reverts, or the node no longer has that state.
+ */
+export async function replayRevert(
+  rpc: Rpc,
+  from: Address,
+  call: Call,
+  gasLimit: bigint,
+  blockHash: Hex,
+): Promise<string | undefined> {
+  const block = await rpc.call<{ parentHash?: unknown } | null>(
+    'eth_getBlockByHash',
+    [blockHash, false],
+    replayTimeoutMs,
+  )
+  if (!block) return undefined
+  const { to, valueAtomic, data } = call
+  const request = { from, to, data, value: toQuantity(valueAtomic), gas: toQuantity(gasLimit) }
+  for (const at of [hash(block.parentHash, 'parent hash'), blockHash]) {
+    try {
+      await rpc.call('eth_call', [request, { blockHash: at }], replayTimeoutMs)
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error
+      if (isRevert(error) || /out of gas/i.test(error.message)) return explainRevert(error)
+    }
+  }
+  return undefined
+}
+
+/** Code 3 is what nodes agreed on; some say it in words only. */
+export const isRevert = ({ rpcCode, message }: RpcError): boolean => rpcCode === 3 || /revert/i.test(message)
