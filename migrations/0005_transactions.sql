@@ -61,6 +61,8 @@ create unique index transactions_inbound_once on transactions (entity_id, blockc
 create index transactions_queue on transactions (blockchain, address, create_date, id)
   where transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null;
 create index transactions_wanted on transactions (blockchain, address) where wanted is not null;
+create index transactions_unexplained on transactions (blockchain)
+  where state = 'FAILED' and error_reason = 'FAILED_ON_CHAIN' and error_details is null;
 create index transactions_open on transactions (blockchain, block_number) where state = 'CONFIRMED';
 create index transactions_by_block on transactions (blockchain, block_hash) where block_hash is not null;
 

@@ -37,6 +37,13 @@ const transferBody = async (world: World) => ({
   amounts: ['0.01'],
 })
 
+const executionBody = async (world: World) => ({
+  walletId: (await world.fundedWallet()).id,
+  contractAddress: world.harness.chain().tokens.USDC,
+  abiFunctionSignature: 'approve(address,uint256)',
+  abiParameters: [freshAddress(), '7'],
+})
+
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
   'GET /v1/w3s/config/entity': nothing,
@@ -124,6 +131,22 @@ export const exemplars: Record<string, Exemplar> = {
   },
   'POST /v1/w3s/transactions/transfer/estimateFee': {
     request: async (world) => ({ body: await transferBody(world) }),
+  },
+  'POST /v1/w3s/developer/transactions/contractExecution': {
+    request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
+    changes: async (world) => ({
+      contractAddress: freshAddress(),
+      abiFunctionSignature: 'increaseAllowance(address,uint256)',
+      abiParameters: [freshAddress(), '8'],
+      amount: '0.001',
+      walletId: (await makeWallet(world)).id,
+      feeLevel: 'HIGH',
+      refId: 'another',
+    }),
+    refused: async () => ({ abiParameters: ['8'] }),
+  },
+  'POST /v1/w3s/transactions/contractExecution/estimateFee': {
+    request: async (world) => ({ body: await executionBody(world) }),
   },
   'GET /v1/w3s/transactions': nothing,
   'GET /v1/w3s/transactions/lowestNonceTransaction': {

@@ -61,7 +61,7 @@ function revertData(data: unknown): Hex | undefined {
 }
 
 function reasonIn(message: string): string {
-  if (/out of gas/i.test(message)) return 'it runs out of gas'
+  if (/out ?of ?gas/i.test(message)) return 'it runs out of gas'
   const [, said] = /reverted(?: with reason string)?:? (.+)/is.exec(message) ?? []
   return said === undefined ? 'no reason is given' : told(said.replaceAll(/^'|'$/g, ''))
 }
@@ -110,7 +110,7 @@ export async function replayRevert(
       await rpc.call('eth_call', [request, { blockHash: at }], replayTimeoutMs)
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      if (isRevert(error) || /out of gas/i.test(error.message)) return explainRevert(error)
+      if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error)
     }
   }
   return undefined

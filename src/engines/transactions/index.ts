@@ -9,6 +9,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasFollowed } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
 import { careForStuck } from './care.ts'
+import { explainReverts } from './explain.ts'
 import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
 import { replaceWanted } from './replace.ts'
@@ -80,11 +81,12 @@ function chainLoop(ctx: EngineCtx, chain: Chain) {
     if (did) sending.wake()
     return did
   }, onError)
+  const explaining = repeat(() => explainReverts(ctx, chain), onError)
+  const loops = [signing, sending, explaining]
   return {
     wake: () => {
-      signing.wake()
-      sending.wake()
+      for (const loop of loops) loop.wake()
     },
-    stop: async () => void (await Promise.all([signing.stop(), sending.stop()])),
+    stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))),
   }
 }

@@ -6,7 +6,8 @@ import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
-import { insertOutbound, type Level, type Shown } from './store/transactions.ts'
+import { insertOutbound, type Shown } from './store/outbound.ts'
+import type { Level } from './store/transactions.ts'
 
 /** What the customer said about the fee; what is absent is decided when it is signed. */
 export type FeeRequest = {

@@ -6,15 +6,14 @@ import { type Db, sql } from '#runtime/db/db'
 import { statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
-/** A block holds them: where, at what cost, and how they ended. Returns those whose state changed. */
+/** A block holds them: where, at what cost, and how they ended; why, is asked later (`explain.ts`). Returns those whose state changed. */
 export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen: ObservedTransaction })[]) =>
   tx.all<
     Ref & { success: boolean }
   >(sql`update transactions t set state = case when n.s then 'CONFIRMED' else 'FAILED' end,
       tx_hash = n.h, block_hash = n.b, block_number = n.k, network_fee = n.f, first_confirm_date = n.c,
       error_reason = case when n.s then null else 'FAILED_ON_CHAIN' end,
-      error_details = case when n.s then null else 'the transaction was reverted in its block' end,
-      update_date = ${formatInstant(nowMs)}
+      error_details = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map(({ seen }) => seen.success)}::bool[], ${rows.map(({ seen }) => seen.txHash)}::text[],
       ${rows.map(({ seen }) => seen.blockHash)}::text[], ${rows.map(({ seen }) => seen.blockNumber)}::int8[],

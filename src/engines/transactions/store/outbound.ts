@@ -1,0 +1,60 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { announceWork, type Level } from './transactions.ts'
+
+/** What was asked for, as its owner reads it. */
+export type Shown =
+  | {
+      operation: 'TRANSFER'
+      tokenId: string
+      destinationAddress: string
+      /** As the customer wrote it. */
+      amountText: string
+      amountAtomic: bigint
+    }
+  | {
+      operation: 'CONTRACT_EXECUTION'
+      contractAddress: string
+      abiFunctionSignature: string | undefined
+      abiParameters: readonly unknown[] | undefined
+      /** In native coins, where some go along. */
+      amountText: string | undefined
+    }
+
+export type NewOutbound = Shown & {
+  entityId: string
+  id: string
+  blockchain: string
+  walletId: string
+  address: string
+  custodyType: string
+  callTo: string
+  callValue: bigint
+  callData: Buffer
+  feeLevel: Level | undefined
+  gasLimit: bigint | undefined
+  maxFeeAtomic: bigint | undefined
+  priorityFeeAtomic: bigint | undefined
+  refId: string
+  nowMs: number
+}
+
+export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
+  const at = formatInstant(row.nowMs)
+  const transfer = row.operation === 'TRANSFER' ? row : undefined
+  const execution = row.operation === 'CONTRACT_EXECUTION' ? row : undefined
+  await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+      state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
+      abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
+      ref_id, create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
+      'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
+      ${row.amountText === undefined ? null : [row.amountText]}, ${textOf(transfer?.amountAtomic)},
+      ${execution?.contractAddress ?? null}, ${execution?.abiFunctionSignature ?? null},
+      ${execution?.abiParameters === undefined ? null : JSON.stringify(execution.abiParameters)},
+      ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
+      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
+  await announceWork(tx, row.blockchain)
+}
+
+const textOf = (value: bigint | undefined) => value?.toString() ?? null
