@@ -1,65 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balancesOf } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
-import {
-  freshAddress,
-  makeWallet,
-  until,
-  type Wallet,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { findTransaction, startTransactionWorker } from './index.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { startTransactionWorker } from './index.ts'
 
 let harness: Harness
-let world: World
+let on: ReturnType<typeof sendingOn>
 
 beforeAll(async () => {
   harness = await openHarness()
-  world = worldOf(harness)
+  on = sendingOn(harness)
 })
 afterAll(() => harness?.close())
-
-/** A wallet of its own, so that nonces and holds of one test are nobody else's. */
-async function fundedWallet(funds: { usdc?: string; native?: string }): Promise<Wallet> {
-  const wallet = await makeWallet(world)
-  await harness.fundWallet(wallet.address, funds)
-  const expected = Object.keys(funds).length
-  await until(
-    async () => (await booked(wallet)).filter((row) => row.postedAtomic > 0n).length >= expected,
-    'funds',
-  )
-  return wallet
-}
-
-const booked = (wallet: Wallet) =>
-  balancesOf(harness.database, harness.entityId, wallet.blockchain, [wallet.address])
-
-const heldBy = async (wallet: Wallet) => (await booked(wallet)).reduce((sum, row) => sum + row.heldAtomic, 0n)
-
-async function transfer(wallet: Wallet, changes: Record<string, unknown> = {}): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: freshAddress(),
-    amounts: ['0.5'],
-    feeLevel: 'MEDIUM',
-    ...changes,
-  })
-  return id
-}
-
-const read = async (id: string) => (await findTransaction(harness.database, harness.entityId, id))!
-
-async function reaches(id: string, state: string) {
-  await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`)
-  return read(id)
-}
 
 const grantsOf = (id: string) => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
 
@@ -76,13 +30,13 @@ async function blocklist(address: string): Promise<void> {
 describe('several workers', () => {
   it('give out nonces without gap or repetition and move each value once', async () => {
     const others = [startTransactionWorker(harness.ctx), startTransactionWorker(harness.ctx)]
-    const wallet = await fundedWallet({ usdc: '1000', native: '10' })
+    const wallet = await on.fundedWallet({ usdc: '1000', native: '10' })
     const made = Array.from({ length: 60 }, (_, index) => ({
       destinationAddress: freshAddress(),
       amounts: [`0.${String(index + 1).padStart(6, '0')}`],
     }))
-    const ids = await Promise.all(made.map((each) => transfer(wallet, each)))
-    for (const id of ids) await reaches(id, 'COMPLETE')
+    const ids = await Promise.all(made.map((each) => on.transfer(wallet, each)))
+    for (const id of ids) await on.reaches(id, 'COMPLETE')
     await Promise.all(others.map((worker) => worker.stop()))
     const chain = harness.chain()
     await chain.oracle.checkNonces(wallet.address)
@@ -95,29 +49,29 @@ describe('several workers', () => {
         amountAtomic: BigInt(index + 1),
       })),
     )
-    expect(await heldBy(wallet)).toBe(0n)
+    expect(await on.held(wallet)).toBe(0n)
   })
 })
 
 describe('a transfer that cannot be', () => {
   it('fails for the lack of native coins and leaves nothing held or granted', async () => {
-    const wallet = await fundedWallet({ usdc: '10' })
-    const id = await transfer(wallet)
-    const failed = await reaches(id, 'FAILED')
+    const wallet = await on.fundedWallet({ usdc: '10' })
+    const id = await on.transfer(wallet)
+    const failed = await on.reaches(id, 'FAILED')
     expect(failed.errorReason).toBe('INSUFFICIENT_NATIVE_TOKEN')
-    expect(await heldBy(wallet)).toBe(0n)
+    expect(await on.held(wallet)).toBe(0n)
     expect(await grantsOf(id)).toHaveLength(0)
     expect(await harness.chain().oracle.transactions(wallet.address)).toHaveLength(0)
   })
 
   it('fails when its block reverts it: the fee is gone, the amount is free again', async () => {
-    const wallet = await fundedWallet({ usdc: '10', native: '1' })
-    const id = await transfer(wallet, { gasLimit: '30000' })
-    const failed = await reaches(id, 'FAILED')
+    const wallet = await on.fundedWallet({ usdc: '10', native: '1' })
+    const id = await on.transfer(wallet, { gasLimit: '30000' })
+    const failed = await on.reaches(id, 'FAILED')
     expect(failed.errorReason).toBe('FAILED_ON_CHAIN')
     expect(failed.networkFee).toBeGreaterThan(0n)
-    expect(await heldBy(wallet)).toBe(0n)
-    const usdc = (await booked(wallet)).find((row) => row.tokenId === world.usdcId)
+    expect(await on.held(wallet)).toBe(0n)
+    const usdc = (await on.booked(wallet)).find((row) => row.tokenId === on.world.usdcId)
     expect(usdc?.postedAtomic).toBe(10_000_000n)
   })
 })
@@ -125,33 +79,37 @@ describe('a transfer that cannot be', () => {
 describe('a sender whose transfer cannot be signed', () => {
   it('neither holds up other senders nor its own later transfers', async () => {
     const [broken, sound] = [
-      await fundedWallet({ usdc: '10', native: '1' }),
-      await fundedWallet({ usdc: '10', native: '1' }),
+      await on.fundedWallet({ usdc: '10', native: '1' }),
+      await on.fundedWallet({ usdc: '10', native: '1' }),
     ]
     await harness.stopEngines()
-    const [lost, later, other] = [await transfer(broken), await transfer(broken), await transfer(sound)]
+    const [lost, later, other] = [
+      await on.transfer(broken),
+      await on.transfer(broken),
+      await on.transfer(sound),
+    ]
     await harness.database.run(sql`delete from grants where intent_id = ${lost}`)
     harness.startEngines()
-    await reaches(other, 'COMPLETE')
-    await reaches(later, 'COMPLETE')
-    expect((await reaches(lost, 'FAILED')).errorReason).toBe('INTERNAL_ERROR')
-    expect(await heldBy(broken)).toBe(0n)
+    await on.reaches(other, 'COMPLETE')
+    await on.reaches(later, 'COMPLETE')
+    expect((await on.reaches(lost, 'FAILED')).errorReason).toBe('INTERNAL_ERROR')
+    expect(await on.held(broken)).toBe(0n)
     await harness.chain().oracle.checkNonces(broken.address)
   })
 })
 
 describe('a backlog', () => {
   it('loses only the transfer that the token refuses', async () => {
-    const wallet = await fundedWallet({ usdc: '100', native: '1' })
+    const wallet = await on.fundedWallet({ usdc: '100', native: '1' })
     await harness.stopEngines()
     const blocked = freshAddress()
     await blocklist(blocked)
-    const bad = await transfer(wallet, { destinationAddress: blocked })
+    const bad = await on.transfer(wallet, { destinationAddress: blocked })
     const good: string[] = []
-    for (let count = 0; count < 30; count++) good.push(await transfer(wallet))
+    for (let count = 0; count < 30; count++) good.push(await on.transfer(wallet))
     harness.startEngines()
-    for (const id of good) await reaches(id, 'COMPLETE')
-    expect((await reaches(bad, 'FAILED')).errorReason).toBe('ESTIMATION_ERROR')
-    expect(await heldBy(wallet)).toBe(0n)
+    for (const id of good) await on.reaches(id, 'COMPLETE')
+    expect((await on.reaches(bad, 'FAILED')).errorReason).toBe('ESTIMATION_ERROR')
+    expect(await on.held(wallet)).toBe(0n)
   })
 })

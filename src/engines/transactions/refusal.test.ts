@@ -1,48 +1,19 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balancesOf } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { findTransaction } from './index.ts'
+import { sendingOn } from '../../../testing/sending.ts'
 
 let harness: Harness
-let world: World
+let on: ReturnType<typeof sendingOn>
 let wallet: Wallet
 
 beforeAll(async () => {
   harness = await openHarness()
-  world = worldOf(harness)
-  wallet = await world.fundedWallet()
+  on = sendingOn(harness)
+  wallet = await on.fundedWallet()
 })
 afterAll(() => harness?.close())
-
-async function transfer(changes: Record<string, unknown> = {}): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: freshAddress(),
-    amounts: ['0.5'],
-    feeLevel: 'MEDIUM',
-    ...changes,
-  })
-  return id
-}
-
-const read = async (id: string) => (await findTransaction(harness.database, harness.entityId, id))!
-
-async function reaches(id: string, state: string) {
-  await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`)
-  return read(id)
-}
-
-const heldNow = async () =>
-  (await balancesOf(harness.database, harness.entityId, wallet.blockchain, [wallet.address])).reduce(
-    (sum, row) => sum + row.heldAtomic,
-    0n,
-  )
 
 type Asked = { id: number; method: string; params: string[] }
 type Said = 'forward' | 'drop' | object[]
@@ -91,13 +62,17 @@ function refuseOnce(place: number): string[] {
 describe('what a node says to a send', () => {
   it('a certain refusal fails one transfer, and the nonce it leaves does not hold up those behind it', async () => {
     await harness.stopEngines()
-    const [before, refused, after] = [await transfer(), await transfer(), await transfer()]
+    const [before, refused, after] = [
+      await on.transfer(wallet),
+      await on.transfer(wallet),
+      await on.transfer(wallet),
+    ]
     const bytes = refuseOnce(1)
     harness.startEngines()
-    await reaches(before, 'COMPLETE')
-    expect((await reaches(refused, 'FAILED')).errorReason).toBe('GAS_LIMIT_TOO_LOW')
-    await reaches(after, 'COMPLETE')
-    await until(async () => (await heldNow()) === 0n, 'nothing is held')
+    await on.reaches(before, 'COMPLETE')
+    expect((await on.reaches(refused, 'FAILED')).errorReason).toBe('GAS_LIMIT_TOO_LOW')
+    await on.reaches(after, 'COMPLETE')
+    await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
     harness.chain().intercept(undefined)
     expect(bytes).toHaveLength(1)
     const chain = harness.chain()
@@ -118,10 +93,10 @@ describe('what a node says to a send', () => {
       maxFee: '0.000000001',
       priorityFee: '0.000000001',
     }
-    const [refused, after] = [await transfer(cheap), await transfer()]
-    expect((await reaches(refused, 'FAILED')).errorReason).toBe('TRANSACTION_UNDER_PRICE')
-    await reaches(after, 'COMPLETE')
-    await until(async () => (await heldNow()) === 0n, 'nothing is held')
+    const [refused, after] = [await on.transfer(wallet, cheap), await on.transfer(wallet)]
+    expect((await on.reaches(refused, 'FAILED')).errorReason).toBe('TRANSACTION_UNDER_PRICE')
+    await on.reaches(after, 'COMPLETE')
+    await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
@@ -134,10 +109,10 @@ describe('what a node says to a send', () => {
       feeLevel: undefined,
     }
     const bytes = refuseOnce(0)
-    const first = await transfer(again)
-    await reaches(first, 'FAILED')
-    const second = await transfer(again)
-    await reaches(second, 'COMPLETE')
+    const first = await on.transfer(wallet, again)
+    await on.reaches(first, 'FAILED')
+    const second = await on.transfer(wallet, again)
+    await on.reaches(second, 'COMPLETE')
     harness.chain().intercept(undefined)
     expect(bytes).toHaveLength(1)
     const attempts = await harness.database.all<{ kind: string; nonce: number }>(
@@ -149,7 +124,7 @@ describe('what a node says to a send', () => {
       ['original', 1],
       ['filler', 0],
     ])
-    expect((await read(first)).state).toBe('FAILED')
+    expect((await on.read(first)).state).toBe('FAILED')
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
@@ -160,8 +135,8 @@ describe('what a node says to a send', () => {
       sent.push(...asked.map(({ params }) => params[0]!))
       return ++dropped <= 2 ? 'drop' : 'forward'
     })
-    const id = await transfer()
-    await reaches(id, 'COMPLETE')
+    const id = await on.transfer(wallet)
+    await on.reaches(id, 'COMPLETE')
     harness.chain().intercept(undefined)
     expect(sent.length).toBeGreaterThanOrEqual(3)
     expect(new Set(sent).size).toBe(1)
@@ -175,10 +150,10 @@ describe('what a node says to a send', () => {
       if (tries > 3) return 'forward'
       return asked.map(refusal)
     })
-    const id = await transfer()
+    const id = await on.transfer(wallet)
     await until(async () => tries >= 3, 'it is refused twice')
-    expect((await read(id)).state).not.toBe('FAILED')
-    await reaches(id, 'COMPLETE')
+    expect((await on.read(id)).state).not.toBe('FAILED')
+    await on.reaches(id, 'COMPLETE')
     harness.chain().intercept(undefined)
     const attempts = await harness.database.all(sql`select 1 from attempts where transaction_id = ${id}`)
     expect(attempts).toHaveLength(1)

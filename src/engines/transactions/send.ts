@@ -23,12 +23,58 @@ export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean>
   const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return false
   reachPoint('P6')
-  const outcomes = await chain.broadcast(claimed.map((attempt) => hexOf(attempt.raw)))
+  const due = await leaveMined(ctx, chain, claimed)
+  if (due.length === 0) return true
+  const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   reachPoint('P14')
-  if (claimed.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')
-  await record(ctx, chain, claimed, outcomes)
+  if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')
+  await record(ctx, chain, due, outcomes)
   return true
 }
+
+/**
+ * Puts off what was sent before and whose nonce a block used by now: most likely these very bytes, which whoever follows the
+ * blocks will tell soon. Nothing is concluded from it. Returns the others.
+ */
+async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
+  const senders = new Set(claimed.filter(({ state }) => state === 'sent').map(({ address }) => address))
+  const counts = new Map<string, number>()
+  for (const address of senders) counts.set(address, await chain.nonceOf(address as `0x${string}`))
+  const isMined = ({ state, address, nonce }: Claimed) =>
+    state === 'sent' && nonce < (counts.get(address) ?? 0)
+  const mined = claimed.filter(isMined)
+  raiseUnaccounted(ctx, mined)
+  if (mined.length > 0)
+    await recordSends(
+      ctx.database,
+      mined.map(({ entityId, id, fencingToken }) => ({
+        entityId,
+        id,
+        fencingToken,
+        state: 'sent',
+        againMs: resendAfterMs(chain),
+        error: null,
+      })),
+    )
+  return claimed.filter((attempt) => !isMined(attempt))
+}
+
+/** So many rounds in which a nonce is used up and nobody saw by what, and somebody has to look. */
+const unaccountedRounds = 10
+
+function raiseUnaccounted(ctx: EngineCtx, mined: readonly Claimed[]): void {
+  const unaccounted = mined.filter(({ broadcastCount }) => broadcastCount % unaccountedRounds === 0)
+  if (unaccounted.length === 0) return
+  ctx.log.warn(
+    {
+      alarm: 'nonce-unaccounted',
+      attempts: unaccounted.map(({ id, address, nonce }) => ({ id, address, nonce })),
+    },
+    'the chain counts these nonces as used, and no block that was read holds a transaction with them',
+  )
+}
+
+const resendAfterMs = ({ local }: Chain) => (local ? resendLocalMs : resendMs)
 
 async function record(
   ctx: EngineCtx,
@@ -87,7 +133,7 @@ const certain = new Map<RefusalReason, string>([
 function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): SendResult {
   const { entityId, id, fencingToken } = attempt
   const kept = { entityId, id, fencingToken }
-  const resend = chain.local ? resendLocalMs : resendMs
+  const resend = resendAfterMs(chain)
   if (outcome.kind === 'accepted') return { ...kept, state: 'sent', againMs: resend, error: null }
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')

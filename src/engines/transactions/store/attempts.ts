@@ -81,6 +81,8 @@ export type Claimed = {
   id: string
   transactionId: string
   kind: NewAttempt['kind']
+  address: string
+  nonce: number
   txHash: string
   raw: Buffer
   fencingToken: number
@@ -95,7 +97,7 @@ export async function claimUnsent(
   limit: number,
   leaseMs: number,
 ): Promise<Claimed[]> {
-  const rows = await db.all<Claimed & { address: string; nonce: number }>(sql`update attempts a
+  const rows = await db.all<Claimed>(sql`update attempts a
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
       broadcast_count = a.broadcast_count + 1
     from (select entity_id, id from attempts

@@ -1,0 +1,80 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let wallet: Wallet
+
+beforeAll(async () => {
+  harness = await openHarness()
+  on = sendingOn(harness)
+})
+beforeEach(async () => {
+  wallet = await on.fundedWallet()
+})
+afterAll(() => harness?.close())
+
+/** How many signed transactions are ahead of the chain: by default few, all of them with HEALING_ALL set. */
+const distances = process.env['HEALING_ALL'] ? [1, 16, 64, 700] : [1, 16, 64]
+
+describe('nonces ahead of the chain', () => {
+  it.each(distances)(
+    'property 17: by %i, in a node that forgot them, are used by themselves',
+    async (count) => {
+      const chain = harness.chain()
+      await chain.setAutomine(false)
+      const ids = await Promise.all(Array.from({ length: count }, () => on.transfer(wallet)))
+      for (const id of ids) await on.sent(id, 'original')
+      await chain.rpc('anvil_dropAllTransactions')
+      await chain.setAutomine(true)
+      for (const id of ids) await on.reaches(id, 'COMPLETE', 120_000)
+      await chain.oracle.checkNonces(wallet.address)
+      for (const id of ids) expect(await on.attemptsOf(id)).toHaveLength(1)
+      await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+    },
+  )
+
+  it('property 17: in a node that was restored from an older state are used by themselves', async () => {
+    const chain = harness.chain()
+    const snapshot = await chain.snapshot()
+    const to = Array.from({ length: 20 }, freshAddress)
+    const ids = await Promise.all(to.map((destinationAddress) => on.transfer(wallet, { destinationAddress })))
+    for (const id of ids) await on.reaches(id, 'COMPLETE')
+    await chain.revert(snapshot)
+    await chain.mine()
+    const sentAgain = async () => (await chain.oracle.transactions(wallet.address)).length === 20
+    await until(sentAgain, 'all are mined again', 120_000)
+    await chain.oracle.checkNonces(wallet.address)
+    const token = chain.tokens.USDC
+    for (const address of to) expect(await chain.oracle.transfers({ to: address, token })).toHaveLength(1)
+    for (const id of ids) await on.reaches(id, 'COMPLETE')
+  })
+})
+
+describe('a nonce that is used up', () => {
+  it('property 17: by somebody with the same key gives the transfer another nonce once that is final, and pays once', async () => {
+    const chain = harness.chain()
+    await chain.setAutomine(false)
+    const destinationAddress = freshAddress()
+    const id = await on.transfer(wallet, { destinationAddress })
+    const first = await on.sent(id, 'original')
+    await chain.rpc('anvil_dropTransaction', [first.txHash])
+    await chain.rpc('anvil_impersonateAccount', [wallet.address])
+    await chain.rpc('eth_sendTransaction', [
+      { from: wallet.address, to: wallet.address, nonce: `0x${first.nonce.toString(16)}`, value: '0x1' },
+    ])
+    await chain.mine()
+    await chain.setAutomine(true)
+    await on.reaches(id, 'COMPLETE')
+    const attempts = await on.attemptsOf(id)
+    expect(attempts.map(({ state, nonce }) => [state, nonce])).toEqual([
+      ['displaced', first.nonce],
+      ['mined', first.nonce + 1],
+    ])
+    const moved = await chain.oracle.transfers({ to: destinationAddress, token: chain.tokens.USDC })
+    expect(moved).toHaveLength(1)
+    await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+  })
+})
