@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { endpoints, removedPaths } from '#api/index'
 import { networkOf, networks } from '#chains/networks/index'
-import { createChains } from '#chains/registry'
+import { createChains, type Node } from '#chains/registry'
 import { openCustody } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startIndexer } from '#engines/indexer/index'
@@ -24,7 +24,7 @@ export type ContextInput = {
   connection: Connection
   rootKey: Buffer
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
-  nodes: readonly { blockchain: string; rpcUrl: string; local: boolean }[]
+  nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
   clock?: Clock
 }
 

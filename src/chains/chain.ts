@@ -88,6 +88,8 @@ export type Chain = {
   receiptsOf(blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]>
   /** How many transactions of `address` are in blocks up to the head. */
   nonceOf(address: Address): Promise<number>
+  /** How many transactions of `address` pools hold before they are in a block: one when it delegates to code (EIP-7702). */
+  inFlightMaxOf(address: Address): Promise<number>
   balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
   fees(): Promise<FeeSuggestion>
   estimateGas(from: Address, call: Call): Promise<GasEstimate>

@@ -30,6 +30,13 @@ export type Network = {
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
   eip1559: boolean
+  /**
+   * Transactions of one address that are signed and in no block yet, at most: what every pool of this network keeps for an
+   * account. One that is full refuses or forgets what comes beyond.
+   */
+  inFlightMax: number
+  /** The least priority fee per gas that nodes take, in wei, where it is more than next to nothing. */
+  priorityFloorAtomic?: bigint
   /** How the fee for posting data to the parent chain is charged, where there is one. */
   l1Fee?: 'op' | 'arb'
   /** Typical time between blocks of the public network. */

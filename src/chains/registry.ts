@@ -2,10 +2,20 @@ import type { Chain, Chains } from './chain.ts'
 import { createEvmChain } from './evm/index.ts'
 import type { Network } from './network.ts'
 
-export type Node = { network: Network; rpcUrl: string; local: boolean }
+export type Node = {
+  network: Network
+  rpcUrl: string
+  local: boolean
+  /** In place of what the network says, for nodes whose limits are known. */
+  inFlightMax?: number | undefined
+  /** How long an answer may take. */
+  timeoutMs?: number | undefined
+}
 
 /** Local chains are final at once: one block, and a deeper rewind is healed rather than refused. */
 const localFinalityDepth = 1
+/** A local node takes all that a backlog has. */
+const localInFlightMax = 4_000
 
 /** Connects to the given nodes; nothing is asked of them yet. */
 export function createChains(nodes: readonly Node[]): Chains {
@@ -13,9 +23,10 @@ export function createChains(nodes: readonly Node[]): Chains {
   return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
 }
 
-function connect({ network: named, rpcUrl, local }: Node): Chain {
+function connect({ network: named, local, ...node }: Node): Chain {
   const finalityDepth = local ? localFinalityDepth : named.confirmations
   const network = local ? named : { ...named, tokens: named.tokens.filter((token) => !token.localOnly) }
-  if (network.family === 'evm') return createEvmChain({ network, rpcUrl, finalityDepth, local })
+  const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
+  if (network.family === 'evm') return createEvmChain({ ...node, network, finalityDepth, local, inFlightMax })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
 }

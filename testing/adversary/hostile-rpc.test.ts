@@ -53,7 +53,7 @@ describe('a hostile node', () => {
   it.each(Object.entries<Fault>(lineFaults))('%s gives no answer to be trusted, once', async (key, fault) => {
     node.play({ fault, methods: ['eth_sendRawTransaction'], times: 1 })
     const raw = await nextSigned()
-    const sending = client.batch([{ method: 'eth_sendRawTransaction', params: [raw] }], 700)
+    const sending = client.batch([{ method: 'eth_sendRawTransaction', params: [raw] }], { timeoutMs: 700 })
     if (key === 'hugeBody') await sending
     else await expect(sending).rejects.toThrow()
     expect(node.met.at(-1)).toMatchObject({ fault: fault.name })

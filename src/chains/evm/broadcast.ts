@@ -15,11 +15,15 @@ const refusals: [RegExp, RefusalReason][] = [
   [/invalid sender|invalid signature|invalid chain id|rlp|malformed|failed to decode/i, 'invalid'],
 ]
 
+/** Whoever waits for one sending holds up all that is due: what took longer is asked of the blocks. */
+const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
+
 /** Sends signed bytes in one request, one outcome each. A request without a trustworthy answer is unknown for all. */
 export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   try {
     const answers = await rpc.batch<Hex>(
       raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] })),
+      limits,
     )
     return answers.map((answer) => (answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }))
   } catch (error) {

@@ -28,10 +28,11 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
   ])
   const next = history.baseFeePerGas?.at(-1)
   if (next === undefined) throw new RpcUnreachable('the fee history has no base fee')
+  const least = network.priorityFloorAtomic ?? priorityFloorAtomic
   const level = (index: number, floorQuarters: bigint) => {
     const rewards = (history.reward ?? []).map((block) => quantity(block[index], 'reward'))
     const usual = median(rewards)
-    const floor = (priorityFloorAtomic * floorQuarters) / 4n
+    const floor = (least * floorQuarters) / 4n
     return usual > floor ? usual : floor
   }
   return {

@@ -12,7 +12,14 @@ import { readReceipts } from './receipts.ts'
 import { replayRevert } from './revert.ts'
 import { createRpc } from './rpc.ts'
 
-export type EvmChainInput = { network: Network; rpcUrl: string; finalityDepth: number; local: boolean }
+export type EvmChainInput = {
+  network: Network
+  rpcUrl: string
+  finalityDepth: number
+  local: boolean
+  inFlightMax?: number | undefined
+  timeoutMs?: number | undefined
+}
 
 /** How often a head is looked for while the node tells of none. */
 const pollMs = 250
@@ -20,9 +27,13 @@ const pollMs = 250
 /** The first four bytes of keccak256("balanceOf(address)"). */
 const balanceOfSelector = '0x70a08231'
 
+/** What the code of an account begins with that delegates to a contract (EIP-7702). */
+const delegationPrefix = '0xef0100'
+
 /** An EVM chain through one node. */
-export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmChainInput): Chain {
-  const rpc = createRpc(rpcUrl)
+export function createEvmChain(input: EvmChainInput): Chain {
+  const { network, rpcUrl, finalityDepth, local, inFlightMax = network.inFlightMax } = input
+  const rpc = createRpc(rpcUrl, input.timeoutMs)
   const tokens = network.tokens.map((token) => token.address.toLowerCase() as Address)
   return {
     network,
@@ -34,6 +45,10 @@ export function createEvmChain({ network, rpcUrl, finalityDepth, local }: EvmCha
     receiptsOf: (blockHash, txHashes) => readReceipts(rpc, blockHash, txHashes),
     nonceOf: async (address) =>
       integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
+    inFlightMaxOf: async (address) => {
+      const code = await rpc.call('eth_getCode', [address, 'latest'])
+      return String(code).toLowerCase().startsWith(delegationPrefix) ? 1 : inFlightMax
+    },
     balanceOf: async (address, token, atBlock) => {
       const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
       if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')

@@ -6,11 +6,11 @@ import { reachPoint } from '#lib/crash-points'
 export type Rpc = {
   url: string
   /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
-  call<Result>(method: string, params: unknown[], timeoutMs?: number): Promise<Result>
+  call<Result>(method: string, params: unknown[], limits?: Limits): Promise<Result>
   /** Many calls in one request, answered in the order given; a refused one is its `RpcError`. */
   batch<Result>(
     calls: readonly { method: string; params: unknown[] }[],
-    timeoutMs?: number,
+    limits?: Limits,
   ): Promise<(Result | RpcError)[]>
   close(): void
 }
@@ -28,39 +28,57 @@ export class RpcError extends Error {
 }
 
 /** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may have been done. */
-export class RpcUnreachable extends Error {}
+export class RpcUnreachable extends Error {
+  /** The node asked to be left alone for so long (429 and 503 with Retry-After). */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, retryAfterMs?: number) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** Of one answer; what exceeds them cannot be trusted. */
+export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
 
 const defaultTimeoutMs = 20_000
-const answerBytesMax = 256 * 1024 * 1024
+const defaultAnswerBytesMax = 256 * 1024 * 1024
 
-export function createRpc(url: string): Rpc {
+export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
   const secure = url.startsWith('https:')
   const agent = secure
     ? new SecureAgent({ keepAlive: true, maxSockets: 32 })
     : new Agent({ keepAlive: true, maxSockets: 32 })
   let nextId = 1
-  const post = (body: string, timeoutMs: number, onAnswer?: () => void) =>
-    postJson(url, secure, agent, body, timeoutMs, onAnswer)
+  const post = (body: string, limits: Limits = {}, onAnswer?: () => void) =>
+    postJson(
+      url,
+      secure,
+      agent,
+      body,
+      {
+        timeoutMs: Math.min(limits.timeoutMs ?? timeoutMs, timeoutMs),
+        answerBytesMax: limits.answerBytesMax ?? defaultAnswerBytesMax,
+      },
+      onAnswer,
+    )
   return {
     url,
-    async call<Result>(method: string, params: unknown[], timeoutMs = defaultTimeoutMs) {
+    async call<Result>(method: string, params: unknown[], limits?: Limits) {
       const id = nextId++
-      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), timeoutMs)
+      const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), limits)
       const result = resultOf<Result>(answer, method)
       if (result instanceof RpcError) throw result
       return result
     },
-    async batch<Result>(
-      calls: readonly { method: string; params: unknown[] }[],
-      timeoutMs = defaultTimeoutMs,
-    ) {
+    async batch<Result>(calls: readonly { method: string; params: unknown[] }[], limits?: Limits) {
       if (calls.length === 0) return []
       const firstId = nextId
       nextId += calls.length
       const body = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
       const sends = calls[0]!.method === 'eth_sendRawTransaction'
       const onAnswer = sends ? () => reachPoint('P13') : undefined
-      const answers = await post(JSON.stringify(body), timeoutMs, onAnswer)
+      const answers = await post(JSON.stringify(body), limits, onAnswer)
       if (!Array.isArray(answers))
         throw new RpcUnreachable(`${url}: the node did not answer a batch with a batch`)
       const byId = new Map(answers.map((answer) => [answer?.id, answer]))
@@ -90,11 +108,16 @@ function postJson(
   secure: boolean,
   agent: Agent | SecureAgent,
   body: string,
-  timeoutMs: number,
+  { timeoutMs, answerBytesMax }: { timeoutMs: number; answerBytesMax: number },
   onAnswer?: () => void,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const fail = (reason: string) => reject(new RpcUnreachable(`${url}: ${reason}`))
+    // Not of the socket, which a node that sends a byte now and then keeps alive for ever.
+    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
+    const fail = (reason: string, retryAfterMs?: number) => {
+      clearTimeout(timer)
+      reject(new RpcUnreachable(`${url}: ${reason}`, retryAfterMs))
+    }
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const send = secure ? httpsRequest : httpRequest
     const sent = send(url, { method: 'POST', headers, agent }, (response) => {
@@ -109,16 +132,22 @@ function postJson(
       response.on('error', (error) => fail(error.message))
       response.on('aborted', () => fail('the answer was cut off'))
       response.on('end', () => {
-        if (response.statusCode !== 200) return fail(`HTTP ${response.statusCode}`)
+        if (response.statusCode !== 200)
+          return fail(`HTTP ${response.statusCode}`, retryAfterMsOf(response.headers['retry-after']))
         try {
-          resolve(JSON.parse(Buffer.concat(chunks).toString('utf8')))
+          const answer = JSON.parse(Buffer.concat(chunks).toString('utf8'))
+          clearTimeout(timer)
+          resolve(answer)
         } catch {
           fail('the answer is not JSON')
         }
       })
     })
-    sent.setTimeout(timeoutMs, () => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)))
     sent.on('error', (error) => fail(error.message))
     sent.end(body)
   })
 }
+
+/** Seconds; the other form, a date, is not used by nodes. */
+const retryAfterMsOf = (header: string | undefined) =>
+  header !== undefined && /^\d{1,6}$/.test(header) ? Number(header) * 1_000 : undefined

@@ -35,6 +35,7 @@ export const arbSepolia: Network = {
   confirmations: 576,
   businessChain: 'ARB',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'arb',
   blockTimeMs: 250,
 }

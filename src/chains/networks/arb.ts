@@ -21,6 +21,7 @@ export const arb: Network = {
   confirmations: 576,
   businessChain: 'ARB',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'arb',
   blockTimeMs: 250,
 }

@@ -33,5 +33,6 @@ export const avax: Network = {
   confirmations: 1,
   businessChain: 'AVAX',
   eip1559: true,
+  inFlightMax: 16,
   blockTimeMs: 2000,
 }

@@ -34,6 +34,7 @@ export const baseSepolia: Network = {
   confirmations: 72,
   businessChain: 'BASE',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,
 }

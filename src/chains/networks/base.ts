@@ -29,6 +29,7 @@ export const base: Network = {
   confirmations: 72,
   businessChain: 'BASE',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,
 }

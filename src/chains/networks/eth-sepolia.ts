@@ -33,5 +33,6 @@ export const ethSepolia: Network = {
   confirmations: 12,
   businessChain: 'ETH',
   eip1559: true,
+  inFlightMax: 16,
   blockTimeMs: 12000,
 }

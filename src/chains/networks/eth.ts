@@ -28,5 +28,6 @@ export const eth: Network = {
   confirmations: 12,
   businessChain: 'ETH',
   eip1559: true,
+  inFlightMax: 16,
   blockTimeMs: 12000,
 }

@@ -35,6 +35,7 @@ export const opSepolia: Network = {
   confirmations: 72,
   businessChain: 'OP',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 2000,
 }

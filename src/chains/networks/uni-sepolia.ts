@@ -34,6 +34,7 @@ export const uniSepolia: Network = {
   confirmations: 300,
   businessChain: 'UNI',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 1000,
 }

@@ -20,6 +20,7 @@ export const uni: Network = {
   confirmations: 300,
   businessChain: 'UNI',
   eip1559: true,
+  inFlightMax: 16,
   l1Fee: 'op',
   blockTimeMs: 1000,
 }

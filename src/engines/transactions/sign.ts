@@ -22,9 +22,6 @@ import { markQueued, type Sender, type Waiting, waitingOf, waitingSenders } from
 
 const batchMax = 400
 const sendersMax = 100
-/** Signed or sent and not in a block, per address: more would fall out of the nodes' pools. A local node takes them all. */
-const inFlightMax = 1_000
-const inFlightLocalMax = 4_000
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
@@ -86,11 +83,12 @@ async function signBatch(
   const waiting = await waitingOf(ctx.database, blockchain, sender, limit, false)
   if (waiting.length === 0) return false
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
-  const chainNonce = await chain.nonceOf(sender.address as `0x${string}`)
+  const address = sender.address as `0x${string}`
+  const [chainNonce, inFlightMax] = await Promise.all([chain.nonceOf(address), chain.inFlightMaxOf(address)])
   const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return false
     const nonces = await nonceState(tx, blockchain, sender.address)
-    const room = Math.min(limit, (chain.local ? inFlightLocalMax : inFlightMax) - nonces.open)
+    const room = Math.min(limit, inFlightMax - nonces.open)
     if (room <= 0) return false
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])

@@ -1,0 +1,100 @@
+/**
+ * A node takes the bytes and nobody hears of it, or says so and drops them: whatever is said, each transfer has one
+ * nonce and one effect, and what goes over the line again is the same bytes. `ADVERSARY_SEEDS` runs each shape so often.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import {
+  chanceOf,
+  type Fault,
+  type HostileRpc,
+  lineFaults,
+  openHostileRpc,
+  seedsOf,
+  sendFaults,
+} from '../../../testing/adversary/index.ts'
+import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const seeds = seedsOf(1)
+const shapes: [string, Fault][] = Object.entries({ ...lineFaults, ...sendFaults })
+const together = 3
+
+let harness: Harness
+let world: World
+let wallet: Wallet
+let node: HostileRpc
+
+beforeAll(async () => {
+  harness = await openHarness({
+    node: async ({ rpcUrl }) => {
+      node = await openHostileRpc(rpcUrl, { seed: seeds[0]! })
+      return { rpcUrl: node.url, timeoutMs: 700 }
+    },
+  })
+  world = worldOf(harness)
+  wallet = await world.fundedWallet()
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+async function transfer(to: string): Promise<string> {
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: to,
+    amounts: ['0.25'],
+    feeLevel: 'MEDIUM',
+  })
+  return id
+}
+
+const statesOf = async (ids: readonly string[]) =>
+  (
+    await harness.database.all<{ state: string }>(
+      sql`select state from transactions where id = any(${ids}::uuid[])`,
+    )
+  ).map(({ state }) => state)
+
+describe.each(shapes)('a send that meets %s', (_, fault) => {
+  it.each(seeds)('property 14: has one nonce and one effect, by the same bytes (seed %i)', async (seed) => {
+    const chance = chanceOf(seed)
+    const script = { times: 1 + chance.below(3), methods: ['eth_sendRawTransaction'] }
+    const met = node.met.length
+    node.play({ fault, ...script })
+    const before = node.raws.length
+    const recipients = Array.from({ length: together }, freshAddress)
+    const ids = await Promise.all(
+      recipients.map(async (to) => {
+        await sleep(chance.below(40))
+        return transfer(to)
+      }),
+    )
+    await until(
+      async () => (await statesOf(ids)).every((state) => state === 'COMPLETE'),
+      `all complete with ${fault.name}, seed ${seed}, ${JSON.stringify(script)}`,
+    )
+    expect(node.met.length).toBeGreaterThan(met)
+    const attempts = await harness.database.all(
+      sql`select tx_hash, nonce from attempts where transaction_id = any(${ids}::uuid[])`,
+    )
+    expect(attempts).toHaveLength(together)
+    expect(new Set(node.raws.slice(before)).size).toBe(together)
+    const chain = harness.chain()
+    await chain.oracle.checkNonces(wallet.address)
+    await chain.oracle.checkMovedOnce(
+      recipients.map((to) => ({
+        from: wallet.address,
+        to,
+        token: chain.tokens.USDC,
+        amountAtomic: 250_000n,
+      })),
+    )
+  })
+})
