@@ -1,0 +1,125 @@
+/**
+ * A node has no receipt, or a head that stands still, lags or travels in time, for up to 200 blocks: that a transaction
+ * is not seen is no proof that it was not sent, and nothing is paid again. The chain is a configured one, not a local
+ * one, whose node may only lag. `ADVERSARY_SEEDS` runs each shape so often.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import {
+  type Chance,
+  chanceOf,
+  type Fault,
+  faults,
+  type HostileRpc,
+  openHostileRpc,
+  seedsOf,
+} from '../../../testing/adversary/index.ts'
+import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const seeds = seedsOf(1)
+const blocksMax = 200
+const confirmations = 72
+const hourMs = 3_600_000
+
+/** Each gives a script that lies for up to so many blocks. */
+const shapes: [string, (blocks: number, chance: Chance) => Fault][] = [
+  ['no receipts', (blocks) => faults.nullReceipts(blocks)],
+  ['errors for receipts', (blocks) => faults.receiptErrors(blocks)],
+  ['a head that stands still', (blocks) => faults.frozenHead(blocks)],
+  ['a head that lags', (blocks) => faults.staleHead(blocks)],
+  ['a head that travels in time', (blocks, chance) => faults.timeTravel(1 + chance.below(blocks))],
+  ['resets for everything but sends', () => faults.resetAfter],
+]
+
+let harness: Harness
+let world: World
+let wallet: Wallet
+let node: HostileRpc
+
+beforeAll(async () => {
+  harness = await openHarness({
+    node: async ({ rpcUrl }) => {
+      node = await openHostileRpc(rpcUrl, { seed: seeds[0]! })
+      return { rpcUrl: node.url, local: false, timeoutMs: 2_000 }
+    },
+  })
+  world = worldOf(harness)
+  wallet = await world.fundedWallet()
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+async function transfer(to: string): Promise<string> {
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: to,
+    amounts: ['0.25'],
+    feeLevel: 'MEDIUM',
+  })
+  return id
+}
+
+const attemptsOf = (ids: readonly string[]) =>
+  harness.database.all<{ txHash: string }>(
+    sql`select tx_hash as "txHash" from attempts where transaction_id = any(${ids}::uuid[])`,
+  )
+const statesOf = async (ids: readonly string[]) =>
+  (
+    await harness.database.all<{ state: string }>(
+      sql`select state from transactions where id = any(${ids}::uuid[])`,
+    )
+  ).map(({ state }) => state)
+
+const reading = [
+  'eth_getTransactionReceipt',
+  'eth_getBlockReceipts',
+  'eth_getBlockByNumber',
+  'eth_getBlockByHash',
+  'eth_getLogs',
+  'eth_blockNumber',
+]
+
+describe.each(shapes)('%s for up to 200 blocks', (name, shape) => {
+  it.each(seeds)('property 15: never pays again (seed %i)', async (seed) => {
+    const chance = chanceOf(seed)
+    const blocks = 1 + chance.below(blocksMax)
+    const what = `${name} for ${blocks} blocks, seed ${seed}`
+    const before = node.raws.length
+    const recipients = [freshAddress(), freshAddress()]
+    node.play({ fault: shape(blocks, chance), methods: reading })
+    const ids = await Promise.all(recipients.map(transfer))
+    await until(async () => new Set(node.raws.slice(before)).size === 2, `both are sent: ${what}`)
+    for (let mined = 0; mined < blocks; ) {
+      const some = Math.min(blocks - mined, 1 + chance.below(60))
+      await harness.chain().mine(some)
+      mined += some
+      harness.clock.moveMs(chance.below(6) * hourMs)
+      await sleep(chance.below(120))
+      expect(await attemptsOf(ids)).toHaveLength(2)
+      expect((await statesOf(ids)).every((state) => state !== 'FAILED')).toBe(true)
+    }
+    node.play()
+    await harness.chain().mine(confirmations)
+    await until(async () => (await statesOf(ids)).every((state) => state === 'COMPLETE'), `complete: ${what}`)
+    expect(await attemptsOf(ids)).toHaveLength(2)
+    expect(new Set(node.raws.slice(before)).size).toBe(2)
+    const chain = harness.chain()
+    await chain.oracle.checkNonces(wallet.address)
+    await chain.oracle.checkMovedOnce(
+      recipients.map((to) => ({
+        from: wallet.address,
+        to,
+        token: chain.tokens.USDC,
+        amountAtomic: 250_000n,
+      })),
+    )
+  })
+})
