@@ -1,0 +1,113 @@
+import type { Danger, Effect, Operation } from './operation.ts'
+import type { Compiled, Limit, Listed, Members } from './rules.ts'
+
+type Rules = Extract<Compiled, { mode: 'rules' }>
+
+/** What leaves by one operation, in base units, summed for each token. */
+export type Spend = { blockchain: string; token: string; amountAtomic: bigint }
+
+/** Why these rules do not allow the operation, or `undefined`. Rolling limits are not looked at here. */
+export function denialOf(rules: Compiled, operation: Operation): string | undefined {
+  if (rules.mode === 'permissive') return undefined
+  if (!rules.operations.has(operation.kind)) return `operations does not list ${operation.kind}`
+  const danger = operation.dangers.find((each) => !rules.permissions.has(each))
+  if (danger) return `permissions does not list ${danger}${dangerTexts[danger] ?? ''}`
+  for (const effect of operation.effects) {
+    const reason = effectDenial(rules, operation, effect)
+    if (reason) return reason
+  }
+  return transactionLimitDenial(rules, spendsOf(operation))
+}
+
+const dangerTexts: Partial<Record<Danger, string>> = {
+  undecodable: ': what would be signed cannot be understood',
+  rawHash: ': what would be signed is a bare hash',
+  setCode: ' (an EIP-7702 authorisation)',
+  transferAuthorization: ' (a signature with which others move tokens)',
+}
+
+function effectDenial(rules: Rules, operation: Operation, effect: Effect): string | undefined {
+  const { blockchain } = effect
+  if (effect.kind === 'call') {
+    if (isTransferItself(operation, effect)) return undefined
+    return callDenial(rules, effect)
+  }
+  if (effect.kind === 'typedData') {
+    const { contract, primaryType } = effect
+    const named = memberOf(rules.typedData, blockchain, contract, primaryType)
+    return named ? undefined : `typedData does not list ${primaryType} of ${blockchain}:${contract}`
+  }
+  const { token, destination } = effect
+  if (!isListed(rules.tokens, blockchain, token)) return `tokens does not list ${blockchain}:${token}`
+  if (destination === undefined || isListed(rules.destinations, blockchain, destination)) return undefined
+  return `destinations does not list ${blockchain}:${destination}`
+}
+
+/** What a function does that nobody knows here is allowed only where that very function is listed. */
+function callDenial(rules: Rules, { blockchain, contract, selector, known }: CallEffect): string | undefined {
+  const named = memberOf(rules.contracts, blockchain, contract, selector)
+  const shown = `${selector} of ${blockchain}:${contract}`
+  if (!named) return `contracts does not list ${shown}`
+  if (known || named === 'by name' || rules.permissions.has('undecodable')) return undefined
+  return `contracts does not list ${shown} by its selector: what it does is not known here`
+}
+
+type CallEffect = Extract<Effect, { kind: 'call' }>
+
+/** The call that a transfer is: token and destination are what its rules are about. */
+const transferSelector = '0xa9059cbb'
+const isTransferItself = (operation: Operation, { contract, selector, known }: CallEffect) =>
+  operation.kind === 'transfer' &&
+  known &&
+  selector === transferSelector &&
+  operation.effects.some((effect) => effect.kind === 'transfer' && effect.token === contract)
+
+const isListed = (list: Listed, blockchain: string, value: string): boolean =>
+  list === 'any' || list.has(`${blockchain}:${value}`) || list.has(`*:${value}`)
+
+function memberOf(
+  members: Members,
+  blockchain: string,
+  contract: string,
+  name: string,
+): 'any' | 'by name' | undefined {
+  if (members === 'any') return 'any'
+  const sets = [members.get(`${blockchain}:${contract}`), members.get(`*:${contract}`)]
+  if (sets.some((set) => set !== undefined && set !== 'any' && set.has(name))) return 'by name'
+  return sets.includes('any') ? 'any' : undefined
+}
+
+/** Approvals count like transfers: what somebody may take is as good as gone. */
+export function spendsOf(operation: Operation): Spend[] {
+  const sums = new Map<string, Spend>()
+  for (const effect of operation.effects) {
+    if (effect.kind !== 'transfer' && effect.kind !== 'approval') continue
+    const { blockchain, token, amountAtomic } = effect
+    const key = `${blockchain}:${token}`
+    const before = sums.get(key)?.amountAtomic ?? 0n
+    sums.set(key, { blockchain, token, amountAtomic: before + amountAtomic })
+  }
+  return [...sums.values()]
+}
+
+/** How much of what leaves counts against the limit; `undefined` when nothing of it does. */
+export function countedBy(limit: Limit, spends: readonly Spend[]): bigint | undefined {
+  const counted = spends.filter((spend) =>
+    limit.tokens.some(
+      ({ blockchain, token }) =>
+        token === spend.token && (blockchain === '*' || blockchain === spend.blockchain),
+    ),
+  )
+  if (counted.length === 0) return undefined
+  return counted.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+}
+
+function transactionLimitDenial({ limits }: Rules, spends: readonly Spend[]): string | undefined {
+  for (const [index, limit] of limits.entries()) {
+    const amount = countedBy(limit, spends)
+    if (amount === undefined || limit.perTransactionAtomic === undefined) continue
+    if (amount > limit.perTransactionAtomic)
+      return `limits[${index}].perTransactionAtomic is ${limit.perTransactionAtomic}, this is ${amount}`
+  }
+  return undefined
+}

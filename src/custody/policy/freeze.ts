@@ -1,0 +1,54 @@
+import { ApiError } from '#lib/errors'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import {
+  deleteEntityFreeze,
+  insertEntityFreeze,
+  isAddressFrozen,
+  lockFreezes,
+  setWalletState,
+} from '../store/freezes.ts'
+import { findWallet } from '../store/wallets.ts'
+
+/** Thrown at signing; nothing of the batch was signed. What waits for the signature goes on waiting. */
+export class WalletFrozen extends Error {}
+
+/** A whole entity, or one of its wallets. */
+export type FreezeSubject = { entityId: string; walletId?: string | undefined }
+
+type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
+
+/** From the moment this returns nothing is signed for the subject. False when it was frozen before; 156001 without such a wallet. */
+export const freeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
+  change(scope, subject, true)
+
+/** What waited is signed from now on. A wallet stays frozen as long as its entity is. */
+export const unfreeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
+  change(scope, subject, false)
+
+function change({ db, clock, actor }: FreezeScope, subject: FreezeSubject, on: boolean): Promise<boolean> {
+  const { entityId, walletId } = subject
+  const nowMs = clock.nowMs()
+  const at = formatInstant(nowMs)
+  return db.tx(async (tx) => {
+    await lockFreezes(tx, entityId)
+    if (walletId !== undefined && !(await findWallet(tx, entityId, walletId)))
+      throw new ApiError('walletNotFound')
+    const changed = await (walletId !== undefined
+      ? setWalletState(tx, entityId, walletId, on ? 'FROZEN' : 'LIVE', at)
+      : on
+        ? insertEntityFreeze(tx, entityId, at)
+        : deleteEntityFreeze(tx, entityId))
+    if (!changed) return false
+    const type = `${walletId === undefined ? 'entity' : 'wallet'}.${on ? 'frozen' : 'unfrozen'}`
+    await recordChanges(tx, nowMs, [{ entityId, actor, type, resourceId: walletId ?? entityId }])
+    return true
+  })
+}
+
+/** Whether signing for this address would be refused: spares a worker the work before that. */
+export const isFrozen = (
+  db: Db,
+  { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },
+): Promise<boolean> => isAddressFrozen(db, entityId, blockchain, address)

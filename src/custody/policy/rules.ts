@@ -1,0 +1,194 @@
+import { keccak_256 } from '@noble/hashes/sha3'
+import Type, { type Static } from 'typebox'
+import { invalid } from '#lib/errors'
+import { checkOf } from '#runtime/http/validate'
+import { dangers, operationKinds } from './operation.ts'
+
+const entriesMax = 1_000
+const strict = { additionalProperties: false } as const
+const amountField = Type.String({ pattern: '^(0|[1-9][0-9]{0,77})$' })
+const textField = Type.String({ minLength: 1, maxLength: 300 })
+const listField = Type.Array(textField, { maxItems: entriesMax })
+const anyOr = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([Type.Literal('any'), schema])
+
+const limitSchema = Type.Object(
+  {
+    /** They count together, in base units. */
+    tokens: Type.Array(textField, { minItems: 1, maxItems: 100 }),
+    perTransactionAtomic: Type.Optional(amountField),
+    windows: Type.Optional(
+      Type.Array(
+        Type.Object(
+          { seconds: Type.Integer({ minimum: 1, maximum: 2_678_400 }), amountAtomic: amountField },
+          strict,
+        ),
+        { maxItems: 10 },
+      ),
+    ),
+  },
+  strict,
+)
+
+const contractRule = Type.Object({ contract: textField, selectors: anyOr(listField) }, strict)
+const typedDataRule = Type.Object({ contract: textField, primaryTypes: anyOr(listField) }, strict)
+
+/** What is left out is allowed for nothing. Unknown fields are refused: a misspelt limit must not be no limit. */
+const rulesSchema = Type.Object(
+  {
+    mode: Type.Literal('rules'),
+    operations: Type.Optional(Type.Array(Type.Enum([...operationKinds]), { maxItems: entriesMax })),
+    destinations: Type.Optional(anyOr(listField)),
+    tokens: Type.Optional(anyOr(listField)),
+    contracts: Type.Optional(anyOr(Type.Array(contractRule, { maxItems: entriesMax }))),
+    typedData: Type.Optional(anyOr(Type.Array(typedDataRule, { maxItems: entriesMax }))),
+    limits: Type.Optional(Type.Array(limitSchema, { maxItems: 100 })),
+    permissions: Type.Optional(Type.Array(Type.Enum([...dangers]), { maxItems: entriesMax })),
+  },
+  strict,
+)
+const permissiveSchema = Type.Object({ mode: Type.Literal('permissive') }, strict)
+const modeSchema = Type.Object({ mode: Type.Enum(['permissive', 'rules']) })
+
+export type Rules = Static<typeof rulesSchema> | Static<typeof permissiveSchema>
+
+const checkMode = checkOf(modeSchema, 'body')
+const checkRules = checkOf(rulesSchema, 'body')
+const checkPermissive = checkOf(permissiveSchema, 'body')
+
+/** Everything, or the entries written as `BLOCKCHAIN:value`. */
+export type Listed = 'any' | ReadonlySet<string>
+/** Everything, or for each contract everything or the names of what may be called or signed there. */
+export type Members = 'any' | ReadonlyMap<string, 'any' | ReadonlySet<string>>
+
+export type Limit = {
+  tokens: readonly { blockchain: string; token: string }[]
+  perTransactionAtomic: bigint | undefined
+  windows: readonly { seconds: number; amountAtomic: bigint }[]
+}
+
+/** Rules in the form in which they are asked. */
+export type Compiled =
+  | { mode: 'permissive' }
+  | {
+      mode: 'rules'
+      operations: ReadonlySet<string>
+      destinations: Listed
+      tokens: Listed
+      contracts: Members
+      typedData: Members
+      limits: readonly Limit[]
+      permissions: ReadonlySet<string>
+    }
+
+/** Checks rules as an operator writes them; throws the error that names each bad field. */
+export function parseRules(value: unknown): Rules {
+  checkMode(value)
+  if ((value as Rules).mode === 'permissive') checkPermissive(value)
+  else checkRules(value)
+  const rules = value as Rules
+  compileRules(rules)
+  return rules
+}
+
+export function compileRules(rules: Rules): Compiled {
+  if (rules.mode === 'permissive') return { mode: 'permissive' }
+  const tokens = listed('tokens', rules.tokens ?? [], tokenPattern)
+  return {
+    mode: 'rules',
+    operations: new Set(rules.operations ?? []),
+    destinations: listed('destinations', rules.destinations ?? [], addressPattern),
+    tokens,
+    contracts: members('contracts', rules.contracts ?? [], (rule) =>
+      rule.selectors === 'any' ? 'any' : rule.selectors.map((text) => selectorOf(text)),
+    ),
+    typedData: members('typedData', rules.typedData ?? [], (rule) => rule.primaryTypes),
+    limits: (rules.limits ?? []).map((limit, index) => compileLimit(limit, `limits[${index}]`, tokens)),
+    permissions: new Set(rules.permissions ?? []),
+  }
+}
+
+const chainPattern = /^(\*|[A-Z][A-Z0-9-]{1,31}|eip155:[1-9]\d{0,15})$/
+const addressPattern = /^0x[0-9a-fA-F]{40}$/
+const tokenPattern = /^(0x[0-9a-fA-F]{40}|native)$/
+const contractPattern = /^(0x[0-9a-fA-F]{40}|none)$/
+
+/** `BASE:0x…`, or `*:0x…` for every blockchain; the address in lower case, or with a right checksum. */
+function entryOf(location: string, text: string, pattern: RegExp): { blockchain: string; value: string } {
+  const at = text.lastIndexOf(':')
+  const [blockchain, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
+  if (!chainPattern.test(blockchain) || !pattern.test(value))
+    throw invalid(location, 'must be BLOCKCHAIN:ADDRESS, such as BASE:0x… or *:0x… for every one', text)
+  if (!hasRightChecksum(value)) throw invalid(location, 'has a wrong checksum', text)
+  return { blockchain, value: value.toLowerCase() }
+}
+
+function hasRightChecksum(address: string): boolean {
+  const digits = address.slice(2)
+  if (!addressPattern.test(address) || digits === digits.toLowerCase()) return true
+  const hash = Buffer.from(keccak_256(Buffer.from(digits.toLowerCase()))).toString('hex')
+  return [...digits].every(
+    (digit, index) =>
+      /\d/.test(digit) || (digit === digit.toUpperCase()) === Number.parseInt(hash[index]!, 16) >= 8,
+  )
+}
+
+function listed(name: string, value: 'any' | readonly string[], pattern: RegExp): Listed {
+  if (value === 'any') return 'any'
+  return new Set(
+    value.map((text, index) => {
+      const entry = entryOf(`${name}[${index}]`, text, pattern)
+      return `${entry.blockchain}:${entry.value}`
+    }),
+  )
+}
+
+function members<Rule extends { contract: string }>(
+  name: string,
+  value: 'any' | readonly Rule[],
+  namesOf: (rule: Rule) => 'any' | readonly string[],
+): Members {
+  if (value === 'any') return 'any'
+  const found = new Map<string, 'any' | ReadonlySet<string>>()
+  for (const [index, rule] of value.entries()) {
+    const location = `${name}[${index}].contract`
+    const entry = entryOf(location, rule.contract, contractPattern)
+    const key = `${entry.blockchain}:${entry.value}`
+    if (found.has(key)) throw invalid(location, 'is there twice: write one entry for each', rule.contract)
+    const names = namesOf(rule)
+    found.set(key, names === 'any' ? 'any' : new Set(names))
+  }
+  return found
+}
+
+const canonicalType = /^(address|bool|string|function|bytes([1-9]|[12]\d|3[0-2])?|u?int[1-9]\d{0,2}|\d*)$/
+
+/** A selector as `0xa9059cbb`, or as the function's signature with canonical types: `transfer(address,uint256)`. */
+function selectorOf(text: string): string {
+  if (/^0x[0-9a-fA-F]{8}$/.test(text)) return text.toLowerCase()
+  const parameters = /^[A-Za-z_$][\w$]*(\(.*\))$/.exec(text)?.[1]
+  const isCanonical = parameters?.split(/[(),[\]]/).every((type) => canonicalType.test(type))
+  if (!isCanonical || /[(,],|,\)/.test(parameters!))
+    throw invalid('selectors', 'must be 0x and 8 digits, or a signature such as f(address,uint256)', text)
+  return `0x${Buffer.from(keccak_256(Buffer.from(text))).toString('hex', 0, 4)}`
+}
+
+type WrittenLimit = Static<typeof limitSchema>
+
+function compileLimit(limit: WrittenLimit, location: string, allowed: Listed): Limit {
+  const windows = limit.windows ?? []
+  if (limit.perTransactionAtomic === undefined && windows.length === 0)
+    throw invalid(location, 'limits nothing: give perTransactionAtomic or windows')
+  const tokens = limit.tokens.map((text, index) => {
+    const { blockchain, value } = entryOf(`${location}.tokens[${index}]`, text, tokenPattern)
+    // A limit on a token that is not allowed is a misspelt one, and the token meant would have none.
+    if (allowed !== 'any' && !allowed.has(`${blockchain}:${value}`))
+      throw invalid(`${location}.tokens[${index}]`, 'is not among tokens, written the same way', text)
+    return { blockchain, token: value }
+  })
+  return {
+    tokens,
+    perTransactionAtomic:
+      limit.perTransactionAtomic === undefined ? undefined : BigInt(limit.perTransactionAtomic),
+    windows: windows.map(({ seconds, amountAtomic }) => ({ seconds, amountAtomic: BigInt(amountAtomic) })),
+  }
+}

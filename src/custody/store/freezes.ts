@@ -1,0 +1,58 @@
+import { type Db, sql } from '#runtime/db/db'
+
+const keyOf = (entity: ReturnType<typeof sql>) => sql`hashtextextended('freeze:' || ${entity}, 0)`
+
+/**
+ * Whoever signs shares this lock from before he looks until his `tx` ends, whoever freezes takes it alone: once a freeze
+ * is made, no signature is under way that did not see it.
+ */
+export const shareFreezes = (tx: Db, entityIds: readonly string[]) =>
+  tx.run(sql`select pg_advisory_xact_lock_shared(${keyOf(sql`id`)})
+    from (select distinct id from unnest(${entityIds}::uuid[]::text[]) as asked(id) order by id) as ordered`)
+
+export const lockFreezes = (tx: Db, entityId: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(${keyOf(sql`${entityId}::uuid::text`)})`)
+
+/** False when the entity was frozen before. */
+export async function insertEntityFreeze(tx: Db, entityId: string, createDate: string): Promise<boolean> {
+  const count = await tx.run(sql`insert into entity_freezes (entity_id, create_date)
+    values (${entityId}, ${createDate}) on conflict do nothing`)
+  return count === 1
+}
+
+export async function deleteEntityFreeze(tx: Db, entityId: string): Promise<boolean> {
+  return (await tx.run(sql`delete from entity_freezes where entity_id = ${entityId}`)) === 1
+}
+
+/** Whether it changed; it does not touch what the entity's own freeze says. */
+export async function setWalletState(
+  tx: Db,
+  entityId: string,
+  walletId: string,
+  state: 'LIVE' | 'FROZEN',
+  updateDate: string,
+): Promise<boolean> {
+  const count = await tx.run(sql`update wallets set state = ${state}, update_date = ${updateDate}
+    where entity_id = ${entityId} and id = ${walletId} and state <> ${state}`)
+  return count === 1
+}
+
+const frozen = sql`(w.state = 'FROZEN'
+  or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
+
+export async function isWalletFrozen(db: Db, entityId: string, walletId: string): Promise<boolean> {
+  const row = await db.maybe(sql`select 1 from wallets w
+    where w.entity_id = ${entityId} and w.id = ${walletId} and ${frozen}`)
+  return row !== undefined
+}
+
+export async function isAddressFrozen(
+  db: Db,
+  entityId: string,
+  blockchain: string,
+  address: string,
+): Promise<boolean> {
+  const row = await db.maybe(sql`select 1 from wallets w
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozen}`)
+  return row !== undefined
+}

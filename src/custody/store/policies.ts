@@ -1,0 +1,145 @@
+import { type Db, sql } from '#runtime/db/db'
+import type { Spend } from '../policy/evaluate.ts'
+import type { Limit, Rules } from '../policy/rules.ts'
+
+export type PolicyScope = 'entity' | 'walletSet' | 'wallet'
+
+/** The policy in force of one subject. */
+export type PolicyRow = { subjectId: string; scope: PolicyScope; version: number; versionId: string }
+
+const columns = sql`p.subject_id as "subjectId", p.scope, p.version, p.version_id as "versionId"`
+
+/**
+ * The policies over a wallet, the widest first. `lock` takes their rows in that order until the `tx` ends, so that limits
+ * are counted by one decision after another.
+ */
+export const policiesOver = (
+  db: Db,
+  entityId: string,
+  wallet: { id: string; walletSetId: string },
+  lock: boolean,
+) =>
+  db.all<PolicyRow>(sql`select ${columns} from policies p where p.entity_id = ${entityId}
+      and p.subject_id in (${entityId}, ${wallet.walletSetId}, ${wallet.id})
+    order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id
+    ${lock ? sql`for no key update` : sql``}`)
+
+export const rulesOfVersions = (db: Db, entityId: string, ids: readonly string[]) =>
+  db.all<{ id: string; rules: Rules }>(sql`select id, rules from policy_versions
+    where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
+
+export type NewVersion = {
+  entityId: string
+  id: string
+  subjectId: string
+  scope: PolicyScope
+  rules: Rules
+  actor: string
+  createDate: string
+}
+
+/** Puts a new version in force; `onlyFirst` leaves a subject that has a policy as it is. Returns the version, if it was made. */
+export async function insertVersion(
+  tx: Db,
+  row: NewVersion,
+  onlyFirst: boolean,
+): Promise<number | undefined> {
+  const current = await tx.maybe<{
+    version: number
+  }>(sql`insert into policies as p (entity_id, subject_id, scope, version, version_id)
+    values (${row.entityId}, ${row.subjectId}, ${row.scope}, 1, ${row.id})
+    on conflict (entity_id, subject_id) do update set version = p.version + 1, version_id = excluded.version_id
+      where ${!onlyFirst}::boolean
+    returning version`)
+  if (!current) return undefined
+  await tx.run(sql`insert into policy_versions (entity_id, id, subject_id, version, rules, actor, create_date)
+    values (${row.entityId}, ${row.id}, ${row.subjectId}, ${current.version}, ${JSON.stringify(row.rules)}::jsonb,
+      ${row.actor}, ${row.createDate})`)
+  return current.version
+}
+
+export type VersionRow = {
+  scope: PolicyScope
+  subjectId: string
+  version: number
+  rules: Rules
+  actor: string
+  createDate: string
+}
+
+const versionColumns = sql`p.scope, v.subject_id as "subjectId", v.version, v.rules, v.actor,
+  v.create_date as "createDate"`
+
+/** Every policy in force of an entity, the widest first. */
+export const policiesInForce = (db: Db, entityId: string, limit: number) =>
+  db.all<VersionRow>(sql`select ${versionColumns} from policies p
+    join policy_versions v on v.entity_id = p.entity_id and v.id = p.version_id
+    where p.entity_id = ${entityId}
+    order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id limit ${limit}`)
+
+/** What was ever in force, newest first; of one subject, or of all. */
+export const versionsOf = (db: Db, entityId: string, subjectId: string | undefined, limit: number) =>
+  db.all<VersionRow>(sql`select ${versionColumns} from policy_versions v
+    join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id
+    where v.entity_id = ${entityId} and (${subjectId ?? null}::uuid is null or v.subject_id = ${subjectId ?? null}::uuid)
+    order by v.create_date desc, v.id desc limit ${limit}`)
+
+export type DecisionRow = {
+  entityId: string
+  id: string
+  intentId: string
+  wallet: { id: string; walletSetId: string }
+  operation: string
+  intentSha256: Buffer
+  versionIds: readonly string[]
+  createDate: string
+}
+
+/** Keeps a decision and reserves what it lets leave. */
+export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[]) =>
+  tx.run(sql`with decision as (insert into policy_decisions (entity_id, id, intent_id, wallet_id, operation,
+        intent_sha256, version_ids, create_date)
+      values (${row.entityId}, ${row.id}, ${row.intentId}, ${row.wallet.id}, ${row.operation}, ${row.intentSha256},
+        ${row.versionIds}, ${row.createDate}))
+    insert into policy_spending (entity_id, intent_id, blockchain, token, wallet_set_id, wallet_id, amount, create_date)
+    select ${row.entityId}::uuid, ${row.intentId}::uuid, b, t, ${row.wallet.walletSetId}::uuid, ${row.wallet.id}::uuid,
+      a, ${row.createDate}::timestamptz
+    from unnest(${spends.map((spend) => spend.blockchain)}::text[], ${spends.map((spend) => spend.token)}::text[],
+      ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
+
+/**
+ * What was allowed of a limit's tokens since `sinceDate`, exclusive, and counts. Also what is dated later than now: a
+ * decision that took its time earlier may have had to wait for the lock.
+ */
+export async function spentSince(
+  tx: Db,
+  entityId: string,
+  { scope, subjectId }: PolicyRow,
+  tokens: Limit['tokens'],
+  sinceDate: string,
+): Promise<bigint> {
+  const under = {
+    entity: sql`true`,
+    walletSet: sql`s.wallet_set_id = ${subjectId}`,
+    wallet: sql`s.wallet_id = ${subjectId}`,
+  }
+  const row = await tx.one<{ amount: bigint }>(sql`select coalesce(sum(s.amount), 0) as amount from policy_spending s
+    where s.entity_id = ${entityId} and s.token = any(${tokens.map(({ token }) => token)}::text[])
+      and s.create_date > ${sinceDate} and s.released_date is null and ${under[scope]}
+      and exists (select 1 from unnest(${tokens.map(({ blockchain }) => blockchain)}::text[],
+        ${tokens.map(({ token }) => token)}::text[]) as n(b, t)
+        where n.t = s.token and n.b in ('*', s.blockchain))`)
+  return row.amount
+}
+
+type Intent = { entityId: string; intentId: string }
+
+const pairs = (intents: readonly Intent[]) =>
+  sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
+    ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
+
+/** `releasedDate` null makes them count again. */
+export const setReleased = (tx: Db, intents: readonly Intent[], releasedDate: string | null) =>
+  tx.run(sql`update policy_spending s set released_date = ${releasedDate} from ${pairs(intents)}
+    where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
+      and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
