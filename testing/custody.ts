@@ -1,5 +1,15 @@
 import { randomBytes } from 'node:crypto'
-import { type Custody, openCustody, registerEntitySecret, transportPublicKey } from '#custody/index'
+import {
+  type Custody,
+  decide,
+  type EntitySecret,
+  grantSigning,
+  openCustody,
+  registerEntitySecret,
+  startPermissive,
+  transportPublicKey,
+  type Wallet,
+} from '#custody/index'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
 import { insertEntity } from '#runtime/auth/store'
@@ -20,8 +30,8 @@ export type TestCustody = {
   rootKey: Buffer
   /** A second process on the same database. */
   open(rootKey?: Buffer): Promise<Custody>
-  /** An entity, by default with a registered secret. */
-  newEntity(options?: { registered?: boolean }): Promise<TestEntity>
+  /** An entity, by default with a registered secret and the permissive policy. */
+  newEntity(options?: { registered?: boolean; policy?: boolean }): Promise<TestEntity>
   close(): Promise<void>
 }
 
@@ -48,9 +58,10 @@ export async function openTestCustody(): Promise<TestCustody> {
     return custody
   }
   const custody = await open()
-  const newEntity = async ({ registered = true } = {}): Promise<TestEntity> => {
+  const newEntity = async ({ registered = true, policy = true } = {}): Promise<TestEntity> => {
     const id = newId(Date.now())
     await insertEntity(database, { id, environment: 'TEST', name: 'Test', nowMs: Date.now() })
+    if (policy) await startPermissive({ db: database, clock: systemClock }, id)
     const entity = entityOf({ database, custody, log }, id)
     if (!registered) return entity
     const { checkValueOf, walletKeyOf } = custody.vault
@@ -79,6 +90,17 @@ export async function openTestCustody(): Promise<TestCustody> {
       await close()
     },
   }
+}
+
+/** What an accepted request leaves: a decision of policy, and the grant that it allows. */
+export async function grantFor(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  wallet: Wallet,
+  { intentId, intent }: { intentId: string; intent: Buffer },
+): Promise<void> {
+  const operation = { kind: 'transfer', effects: [], dangers: [] } as const
+  await grantSigning(ctx, secret, await decide(ctx, wallet, { intentId, intent, operation }))
 }
 
 type Parts = { database: Database; custody: Custody; log: ReturnType<typeof createLog> }

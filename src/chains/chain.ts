@@ -1,4 +1,5 @@
 import type { Hex } from '#lib/hex'
+import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
 
 /** Addresses are lower case everywhere inside; hashes too. Amounts are base units. */
@@ -106,6 +107,8 @@ export type Chain = {
   callDataBytesMax: number
   /** Why a call reverted in that block, made again around it; `undefined` when that does not tell. */
   explainRevert(from: Address, call: Call, gasLimit: bigint, blockHash: Hex): Promise<string | undefined>
+  /** What a call really does, for policy to ask about; never throws. */
+  decodeCall(call: Call): Effects
   /** The 32 bytes to sign. */
   digestOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }

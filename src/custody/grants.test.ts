@@ -3,12 +3,13 @@ import { secp256k1 } from '@noble/curves/secp256k1'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { type CustodyCtx, grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import {
   type Custody,
   createPlatformKey,
   createWalletSet,
   createWallets,
+  decide,
   type EntitySecret,
   eraseGrants,
   grantSigning,
@@ -47,7 +48,7 @@ function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
 
 const grant = (wallet: Wallet, intent: Buffer, intentId = randomUUID()) =>
   entity
-    .act((ctx) => grantSigning(ctx, secret, { intentId, keyId: wallet.keyId, intent }))
+    .act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
     .then(() => intentId)
 /** Every request is for a nonce of its own; what one nonce allows is the signing ledger's test. */
 let nonces = 0
@@ -91,8 +92,9 @@ describe('a grant', () => {
     const from = await grant(wallets[0]!, intent)
     const moved = randomUUID()
     const copy = (entityId: string, intentId: string, address: string) =>
-      test.database.run(sql`insert into grants (entity_id, intent_id, key_id, address, sealed_key, create_date)
-        select ${entityId}::uuid, ${intentId}::uuid, key_id, ${address}, sealed_key, create_date
+      test.database.run(sql`insert into grants (entity_id, intent_id, key_id, wallet_id, decision_id, address,
+          sealed_key, create_date)
+        select ${entityId}::uuid, ${intentId}::uuid, key_id, wallet_id, decision_id, ${address}, sealed_key, create_date
         from grants where intent_id = ${from}`)
     await copy(entity.id, moved, wallets[0]!.address)
     await expect(sign(moved, intent)).rejects.toThrow('does not open')
@@ -122,11 +124,28 @@ describe('a grant', () => {
   it('is not made with the secret of another entity, nor for a platform key', async () => {
     const other = await test.newEntity()
     const foreign = await openEntitySecret(other.ctx(), await other.encrypt())
-    const make = (who: TestEntity, by: EntitySecret, keyId: string) =>
-      who.act((ctx) => grantSigning(ctx, by, { intentId: randomUUID(), keyId, intent: Buffer.from('x') }))
-    await expect(make(other, foreign, wallets[0]!.keyId)).rejects.toMatchObject({ code: 156001 })
+    const make = (who: TestEntity, by: EntitySecret, wallet: Wallet) =>
+      who.act((ctx) => grantFor(ctx, by, wallet, { intentId: randomUUID(), intent: Buffer.from('x') }))
+    await expect(make(other, foreign, wallets[0]!)).rejects.toMatchObject({ code: 156001 })
+    await expect(make(entity, foreign, wallets[0]!)).rejects.toMatchObject({ code: 156001 })
     const { keyId } = await createPlatformKey(entity.ctx(), { entityId: entity.id, family: 'evm' })
-    await expect(make(entity, secret, keyId)).rejects.toMatchObject({ code: 156001 })
+    await expect(make(entity, secret, { ...wallets[0]!, keyId })).rejects.toMatchObject({ code: 156001 })
+  })
+
+  it('is made once by each decision, in the tx of the decision', async () => {
+    const operation = { kind: 'transfer', effects: [], dangers: [] } as const
+    const ask = (ctx: CustodyCtx) =>
+      decide(ctx, wallets[0]!, { intentId: randomUUID(), intent: Buffer.from('x'), operation })
+    const twice = entity.act(async (ctx) => {
+      const decision = await ask(ctx)
+      await grantSigning(ctx, secret, decision)
+      await grantSigning(ctx, secret, decision)
+    })
+    await expect(twice).rejects.toThrow('good once')
+    const early = await entity.act(ask)
+    await expect(entity.act((ctx) => grantSigning(ctx, secret, early))).rejects.toThrow('good once')
+    const made = entity.act(async (ctx) => grantSigning(ctx, secret, { ...(await ask(ctx)) }))
+    await expect(made).rejects.toThrow('good once')
   })
 
   it('does not open when the keys of two rows are swapped', async () => {

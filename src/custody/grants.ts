@@ -3,26 +3,33 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, walletPrivateKey } from './contexts.ts'
 import type { Custody, EntitySecret } from './custody.ts'
+import { type Decision, useDecision } from './policy/decide.ts'
+import { WalletFrozen } from './policy/freeze.ts'
 import { seal, withUnsealed } from './sealing.ts'
 import { recordPayloads } from './signing-ledger.ts'
+import { shareFreezes } from './store/freezes.ts'
 import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
 import type { CustodyCtx, Signature } from './types.ts'
 
-/** `intent` is its canonical bytes: whoever signs later must show the same ones. */
-export type Grant = { intentId: string; keyId: string; intent: Buffer }
-
 /**
  * Leaves what workers need to sign for one intent without the entity secret: the key of one address, sealed under the
- * root key and bound to entity, intent, address and intent bytes. Written in `ctx.db`'s tx; erased by `eraseGrants`.
+ * root key and bound to entity, intent, address and the intent bytes that policy decided on: whoever signs later must
+ * show the same ones. Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
-export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, grant: Grant): Promise<void> {
+export async function grantSigning(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  decision: Decision,
+): Promise<void> {
   const { db, custody } = ctx
   const { entityId } = secret
-  const key = await findKey(db, entityId, grant.keyId)
-  if (key?.class !== 'wallet') throw new ApiError('walletNotFound')
-  const context = grantOf(entityId, grant.intentId, key.address, grant.intent)
+  const { intentId, intent, walletId } = decision
+  useDecision(db, decision)
+  const key = await findKey(db, entityId, decision.keyId)
+  if (key?.class !== 'wallet' || entityId !== decision.entityId) throw new ApiError('walletNotFound')
+  const context = grantOf(entityId, intentId, key.address, intent)
   const sealedKey = withUnsealed(
     secret.walletKey,
     walletPrivateKey(entityId, key.id),
@@ -31,8 +38,10 @@ export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, grant:
   )
   await insertGrant(db, {
     entityId,
-    intentId: grant.intentId,
+    intentId,
     keyId: key.id,
+    walletId,
+    decisionId: decision.id,
     address: key.address,
     sealedKey,
     createDate: formatInstant(ctx.clock.nowMs()),
@@ -58,8 +67,9 @@ const burst = 128
 
 /**
  * One signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws when
- * a grant is missing (the intent is final, or was never accepted), when it was made for other intent bytes, and
- * `SecondPayload` when something else was signed for one of the nonces: then nothing at all is signed.
+ * a grant is missing (the intent is final, or was never accepted), when it was made for other intent bytes,
+ * `SecondPayload` when something else was signed for one of the nonces, and `WalletFrozen` when a wallet of the batch is
+ * frozen, which is no failure: it waits. Then nothing at all is signed.
  */
 export async function signForIntents(
   custody: Custody,
@@ -68,7 +78,13 @@ export async function signForIntents(
   nowMs: number,
 ): Promise<Signature[]> {
   if (requests.length === 0) return []
+  await shareFreezes(
+    tx,
+    requests.map(({ entityId }) => entityId),
+  )
   const rows = await findGrants(tx, requests)
+  const frozen = rows.find((row) => row.frozen)
+  if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
   const grants = new Map(rows.map((row) => [keyOf(row), row]))
   const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
   await recordPayloads(tx, payloads, nowMs)

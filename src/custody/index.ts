@@ -4,13 +4,26 @@ import type { Custody } from './custody.ts'
 
 export { type Custody, type EntitySecret, openCustody } from './custody.ts'
 export { openEntitySecret, openSecretOf, type ShownSecret, spendCiphertext } from './entity-secret.ts'
-export { eraseGrants, type Grant, grantSigning, type SigningRequest, signForIntents } from './grants.ts'
+export { eraseGrants, grantSigning, type SigningRequest, signForIntents } from './grants.ts'
 export { type KnownKey, openKnownKey } from './known-key.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'
+export {
+  type Decision,
+  type DecisionRequest,
+  decide,
+  releaseAllowance,
+  reserveAllowanceAgain,
+} from './policy/decide.ts'
+export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
+export type { Danger, Effect, Operation, OperationKind } from './policy/operation.ts'
+export type { Rules } from './policy/rules.ts'
+export { type PolicySubject, permissive, setPolicy, startPermissive } from './policy/set-policy.ts'
+export { signNow } from './policy/sign-now.ts'
 export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
 export { recordPayloads, SecondPayload, signedDigest } from './signing-ledger.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
+export { type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {

@@ -3,6 +3,7 @@ import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { decryptSecret, type ShownSecret, spendFirst } from './entity-secret.ts'
+import { startPermissive } from './policy/set-policy.ts'
 import { makeRecoveryFile } from './recovery-file.ts'
 import { findEntitySecret, insertEntitySecret } from './store/entity-secrets.ts'
 import type { CustodyCtx, CustodyScope } from './types.ts'
@@ -38,7 +39,7 @@ export async function registerEntitySecret(
 }
 
 /**
- * Registers a known secret (64 hexadecimal digits) for an entity, as the sandbox does. Idempotent.
+ * Registers a known secret (64 hexadecimal digits) for an entity and starts it permissive, as the sandbox does. Idempotent.
  * `current` is false when the entity has another one meanwhile, because it was rotated.
  */
 export async function seedSandboxEntity(
@@ -50,6 +51,7 @@ export async function seedSandboxEntity(
   const checkValue = scope.custody.vault.checkValueOf(entityId, secret)
   const createDate = formatInstant(scope.clock.nowMs())
   await insertEntitySecret(scope.db, { entityId, checkValue, createDate })
+  await startPermissive(scope, entityId)
   const row = await findEntitySecret(scope.db, entityId)
   return { current: row !== undefined && timingSafeEqual(row.checkValue, checkValue) }
 }

@@ -1,12 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import { seal } from '../../testing/tenant.ts'
 import {
   createWalletSet,
   createWallets,
-  grantSigning,
   openEntitySecret,
   openNewSecret,
   type RotationProof,
@@ -16,6 +15,7 @@ import {
   signForIntents,
   spendCiphertext,
   transportPublicKey,
+  type Wallet,
 } from './index.ts'
 
 let test: TestCustody
@@ -44,11 +44,11 @@ async function rotate(entity: TestEntity, bytes: Buffer, proof?: RotationProof) 
 
 let nonces = 0
 
-async function grantWith(entity: TestEntity, bytes: Buffer, keyId: string) {
+async function grantWith(entity: TestEntity, bytes: Buffer, wallet: Wallet) {
   const secret = await openEntitySecret(entity.ctx(), await entity.encrypt(bytes))
   const intentId = randomUUID()
   const intent = Buffer.from(intentId)
-  await entity.act((ctx) => grantSigning(ctx, secret, { intentId, keyId, intent }))
+  await entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
   const payload = { blockchain: 'BASE-SEPOLIA', nonce: nonces++, maxFeeAtomic: 2n, priorityFeeAtomic: 1n }
   return { entityId: entity.id, intentId, intent, digest: Buffer.alloc(32, 5), ...payload }
 }
@@ -57,13 +57,13 @@ describe('rotating the entity secret', () => {
   it('lets every key open with the new secret only, and keeps grants good', async () => {
     const entity = await test.newEntity()
     const made = await wallets(entity, 150)
-    const before = await grantWith(entity, entity.secret, made[3]!.keyId)
+    const before = await grantWith(entity, entity.secret, made[3]!)
     const [signature] = await signForIntents(test.custody, test.database, [before], Date.now())
     const fresh = randomBytes(32)
     await rotate(entity, fresh)
-    await expect(grantWith(entity, entity.secret, made[3]!.keyId)).rejects.toMatchObject({ code: 156013 })
-    for (const wallet of [made[0]!, made[3]!, made[149]!]) await grantWith(entity, fresh, wallet.keyId)
-    const after = await grantWith(entity, fresh, made[3]!.keyId)
+    await expect(grantWith(entity, entity.secret, made[3]!)).rejects.toMatchObject({ code: 156013 })
+    for (const wallet of [made[0]!, made[3]!, made[149]!]) await grantWith(entity, fresh, wallet)
+    const after = await grantWith(entity, fresh, made[3]!)
     const again = await signForIntents(test.custody, test.database, [before, after], Date.now())
     expect(again).toEqual([signature, signature])
     expect((await wallets(entity, 2, fresh)).length).toBe(2)
@@ -75,12 +75,12 @@ describe('rotating the entity secret', () => {
     const fresh = randomBytes(32)
     const recoveryFile = entity.recoveryFile!
     const next = await rotate(entity, fresh, { recoveryFile })
-    await grantWith(entity, fresh, wallet!.keyId)
+    await grantWith(entity, fresh, wallet!)
     const refused = { code: 156018, status: 403 }
     await expect(rotate(entity, randomBytes(32), { recoveryFile })).rejects.toMatchObject(refused)
     const newest = randomBytes(32)
     await rotate(entity, newest, { recoveryFile: `${next.recoveryFile}\n` })
-    await grantWith(entity, newest, wallet!.keyId)
+    await grantWith(entity, newest, wallet!)
   })
 
   it('refuses a changed, foreign or senseless recovery file', async () => {
@@ -119,7 +119,7 @@ describe('rotating the entity secret', () => {
       await ctx.db.run(sql`select pg_terminate_backend(pg_backend_pid())`)
     })
     await expect(killed).rejects.toThrow()
-    await grantWith(entity, entity.secret, wallet!.keyId)
+    await grantWith(entity, entity.secret, wallet!)
   })
 
   it('refuses what was opened with the old secret but not yet used', async () => {
@@ -137,7 +137,7 @@ describe('rotating the entity secret', () => {
     const [outcomes] = await Promise.all([Promise.all(making), rotate(entity, fresh)])
     const made = outcomes.flatMap((outcome) => (typeof outcome === 'number' ? [] : outcome))
     expect(outcomes.filter((outcome) => typeof outcome === 'number' && outcome !== 156013)).toEqual([])
-    for (const wallet of made) await grantWith(entity, fresh, wallet.keyId)
+    for (const wallet of made) await grantWith(entity, fresh, wallet)
   })
 })
 
@@ -182,7 +182,7 @@ describe('the database', () => {
   it('holds no key, seed or secret in the clear', async () => {
     const entity = await test.newEntity()
     const made = await wallets(entity, 2)
-    await grantWith(entity, entity.secret, made[0]!.keyId)
+    await grantWith(entity, entity.secret, made[0]!)
     const tables = [
       'transport_keys',
       'entity_secrets',

@@ -2,12 +2,11 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import {
   createWalletSet,
   createWallets,
   type EntitySecret,
-  grantSigning,
   openEntitySecret,
   payloadsOf,
   SecondPayload,
@@ -45,7 +44,7 @@ afterAll(async () => {
 /** A payload of a new intent with a grant of its own. */
 async function newRequest(nonce: number, changes: Partial<SigningRequest> = {}): Promise<SigningRequest> {
   const [intentId, intent] = [randomUUID(), randomBytes(40)]
-  await entity.act((ctx) => grantSigning(ctx, secret, { intentId, keyId: wallet.keyId, intent }))
+  await entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
   const fees = { maxFeeAtomic: 1_000n, priorityFeeAtomic: 100n }
   return {
     entityId: entity.id,

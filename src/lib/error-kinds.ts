@@ -143,6 +143,12 @@ export const errorKinds = {
     text: 'The blockchain is not available for wallet creation on this server.',
   },
 
+  policyDenied: {
+    code: 155900,
+    status: 403,
+    text: 'No policy over this wallet allows it: see bezant policy --help.',
+  },
+
   walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet, or it is not yours.' },
   tokenNotFound: { code: 156002, status: 404, text: 'Cannot find the token.' },
   transactionNotFound: { code: 156003, status: 404, text: 'Cannot find the transaction.' },

@@ -40,6 +40,7 @@ export const executionEndpoints = [
       'invalidRequest',
       'unauthorized',
       'idempotencyKeyReused',
+      'policyDenied',
       'insufficientBalance',
       ...secretErrors,
       ...executionErrors,

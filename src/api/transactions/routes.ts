@@ -88,6 +88,7 @@ export const transactionEndpoints = [
       'invalidRequest',
       'unauthorized',
       'idempotencyKeyReused',
+      'policyDenied',
       'insufficientBalance',
       ...secretErrors,
       ...feeErrors,

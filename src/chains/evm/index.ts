@@ -5,6 +5,7 @@ import { encodeCall } from './abi/encode.ts'
 import { readBlock, readHead } from './blocks.ts'
 import { broadcast } from './broadcast.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
+import { decodeCall } from './decode-call.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity, toQuantity } from './quantities.ts'
@@ -62,6 +63,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     encodeCall,
     callDataBytesMax,
     explainRevert: (from, call, gasLimit, blockHash) => replayRevert(rpc, from, call, gasLimit, blockHash),
+    decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
     broadcast: (raws) => broadcast(rpc, raws),

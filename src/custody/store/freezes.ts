@@ -37,12 +37,13 @@ export async function setWalletState(
   return count === 1
 }
 
-const frozen = sql`(w.state = 'FROZEN'
+/** Whether the wallet of alias `w` may not be signed for. */
+export const isFrozen = sql`(w.state = 'FROZEN'
   or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
 
 export async function isWalletFrozen(db: Db, entityId: string, walletId: string): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.id = ${walletId} and ${frozen}`)
+    where w.entity_id = ${entityId} and w.id = ${walletId} and ${isFrozen}`)
   return row !== undefined
 }
 
@@ -53,6 +54,6 @@ export async function isAddressFrozen(
   address: string,
 ): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${frozen}`)
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address} and ${isFrozen}`)
   return row !== undefined
 }

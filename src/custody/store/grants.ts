@@ -1,10 +1,15 @@
 import { type Db, sql } from '#runtime/db/db'
+import { isFrozen } from './freezes.ts'
 
 export type GrantRow = { entityId: string; intentId: string; address: string; sealedKey: Buffer }
 
-export const insertGrant = (tx: Db, row: GrantRow & { keyId: string; createDate: string }) =>
-  tx.run(sql`insert into grants (entity_id, intent_id, key_id, address, sealed_key, create_date)
-    values (${row.entityId}, ${row.intentId}, ${row.keyId}, ${row.address}, ${row.sealedKey}, ${row.createDate})`)
+type NewGrant = GrantRow & { keyId: string; walletId: string; decisionId: string; createDate: string }
+
+export const insertGrant = (tx: Db, row: NewGrant) =>
+  tx.run(sql`insert into grants (entity_id, intent_id, key_id, wallet_id, decision_id, address, sealed_key,
+      create_date)
+    values (${row.entityId}, ${row.intentId}, ${row.keyId}, ${row.walletId}, ${row.decisionId}, ${row.address},
+      ${row.sealedKey}, ${row.createDate})`)
 
 export type IntentRef = { entityId: string; intentId: string }
 
@@ -13,9 +18,12 @@ const pairs = (intents: readonly IntentRef[]) =>
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
 export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
-  db.all<GrantRow>(sql`select g.entity_id as "entityId", g.intent_id as "intentId", g.address,
-      g.sealed_key as "sealedKey"
-    from ${pairs(intents)} join grants g using (entity_id, intent_id)`)
+  db.all<
+    GrantRow & { frozen: boolean }
+  >(sql`select g.entity_id as "entityId", g.intent_id as "intentId", g.address,
+      g.sealed_key as "sealedKey", coalesce(${isFrozen}, false) as frozen
+    from ${pairs(intents)} join grants g using (entity_id, intent_id)
+    left join wallets w on w.entity_id = g.entity_id and w.id = g.wallet_id`)
 
 export const deleteGrants = (tx: Db, intents: readonly IntentRef[]) =>
   tx.run(sql`delete from grants g using ${pairs(intents)}

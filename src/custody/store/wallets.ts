@@ -2,10 +2,11 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import type { Wallet, WalletMetadata } from '../types.ts'
+import { isFrozen } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
   w.derivation_index as "derivationIndex", w.account_type as "accountType", w.custody_type as "custodyType",
-  w.state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
+  case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
 
 export const findWallet = (db: Db, entityId: string, id: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId} and w.id = ${id}`)

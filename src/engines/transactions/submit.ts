@@ -1,5 +1,5 @@
 import type { Call, Chain } from '#chains/chain'
-import { type EntitySecret, grantSigning, type Wallet } from '#custody/index'
+import { decide, type EntitySecret, grantSigning, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
@@ -18,6 +18,8 @@ export type FeeRequest = {
   priorityFeeAtomic?: bigint | undefined
 }
 
+const kinds = { TRANSFER: 'transfer', CONTRACT_EXECUTION: 'contractExecution' } as const
+
 export type CallRequest = {
   wallet: Wallet
   chain: Chain
@@ -34,7 +36,7 @@ export type CallRequest = {
 /**
  * Accepts a call in `ctx.db`'s tx: the row, the hold on what leaves, the grant to sign it, event and audit. What a contract
  * moves on behalf of the wallet is known only once it is mined: the indexer books it then, and nothing is held for it.
- * Throws `InsufficientFunds` when the wallet does not own enough that is not reserved.
+ * Throws `policyDenied` when policy does not allow it, `InsufficientFunds` when the wallet does not own enough that is not reserved.
  */
 export async function submit(
   ctx: Ctx,
@@ -46,6 +48,10 @@ export async function submit(
   const id = newId(ctx.receivedMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
+  const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
+  // First of all: whoever counts limits locks the policy before any account.
+  const operation = { kind: kinds[request.shown.operation], ...chain.decodeCall(call) }
+  const decision = await decide(ctx, wallet, { intentId: id, intent, operation })
   await insertOutbound(ctx.db, {
     entityId,
     id,
@@ -72,8 +78,7 @@ export async function submit(
   await placeHolds(ctx.db, ctx.receivedMs, [
     { ...account, intentId: id, purpose: 'amount', amountAtomic: leaving.amountAtomic },
   ])
-  const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
-  await grantSigning(ctx, secret, { intentId: id, keyId: wallet.keyId, intent })
+  await grantSigning(ctx, secret, decision)
   const { actor, requestId } = ctx
   const data = { state: 'INITIATED' }
   await recordChanges(ctx.db, ctx.receivedMs, [
