@@ -66,3 +66,7 @@ create table entity_freezes (
 -- Whose key a grant holds on which blockchain, so that a frozen wallet is known when it signs.
 alter table grants add column wallet_id uuid not null;
 alter table grants add column decision_id uuid not null;
+
+-- What ended in a block without doing what was asked gives its allowance back when that block is final.
+create index transactions_ended on transactions (blockchain, block_number)
+  where transaction_type = 'OUTBOUND' and state in ('FAILED', 'CANCELLED');

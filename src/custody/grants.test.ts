@@ -3,7 +3,13 @@ import { secp256k1 } from '@noble/curves/secp256k1'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { type CustodyCtx, grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import {
+  type CustodyCtx,
+  grantFor,
+  openTestCustody,
+  type TestCustody,
+  type TestEntity,
+} from '../../testing/custody.ts'
 import {
   type Custody,
   createPlatformKey,
@@ -47,9 +53,7 @@ function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
 }
 
 const grant = (wallet: Wallet, intent: Buffer, intentId = randomUUID()) =>
-  entity
-    .act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
-    .then(() => intentId)
+  entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent })).then(() => intentId)
 /** Every request is for a nonce of its own; what one nonce allows is the signing ledger's test. */
 let nonces = 0
 const onChain = () => ({

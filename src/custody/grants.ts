@@ -18,11 +18,7 @@ import type { CustodyCtx, Signature } from './types.ts'
  * root key and bound to entity, intent, address and the intent bytes that policy decided on: whoever signs later must
  * show the same ones. Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
-export async function grantSigning(
-  ctx: CustodyCtx,
-  secret: EntitySecret,
-  decision: Decision,
-): Promise<void> {
+export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<void> {
   const { db, custody } = ctx
   const { entityId } = secret
   const { intentId, intent, walletId } = decision

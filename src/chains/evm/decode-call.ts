@@ -41,7 +41,7 @@ export function addCall(found: Found, blockchain: string, call: DecodableCall, d
     return
   }
   const contract = to.toLowerCase() as Address
-  if (data === '0x') return addNative(found, blockchain, contract, valueAtomic)
+  if (data === '0x') return void addNative(found, blockchain, contract, valueAtomic)
   if (valueAtomic > 0n) addNative(found, blockchain, undefined, valueAtomic)
   const selector = data.slice(0, 10) as Hex
   const known = data.length >= 10 ? knownCall(selector) : undefined
@@ -57,7 +57,7 @@ function addDeed(found: Found, blockchain: string, contract: Address, deed: Deed
   if (deed.does === 'danger') return void found.dangers.add(deed.danger)
   if (deed.does === 'call') {
     const { to = contract, valueAtomic = 0n, data } = deed
-    return addCall(found, blockchain, { to, valueAtomic, data }, depth + 1)
+    return void addCall(found, blockchain, { to, valueAtomic, data }, depth + 1)
   }
   const { does: kind, token = contract, to: destination, amountAtomic } = deed
   found.effects.push({ kind, blockchain, token, destination, amountAtomic })

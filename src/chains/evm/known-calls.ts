@@ -11,7 +11,11 @@ export type Deed =
   | { does: 'danger'; danger: Danger }
 
 type Args = readonly never[]
-export type KnownCall = { inputs: readonly AbiParameter[]; danger: Danger | undefined; read: (args: Args) => Deed[] }
+export type KnownCall = {
+  inputs: readonly AbiParameter[]
+  danger: Danger | undefined
+  read: (args: Args) => Deed[]
+}
 
 const everything = 2n ** 256n - 1n
 const lower = (address: Address) => address.toLowerCase() as Address
@@ -47,7 +51,9 @@ function know(
   structs: readonly string[] = [],
 ): void {
   for (const signature of signatures) {
-    const [item] = parseAbi([...structs, `function ${signature}`] as readonly string[]) as unknown as [AbiFunction]
+    const [item] = parseAbi([...structs, `function ${signature}`] as readonly string[]) as unknown as [
+      AbiFunction,
+    ]
     calls.set(toFunctionSelector(item), {
       inputs: item.inputs,
       danger: named,
@@ -86,10 +92,7 @@ know(
   ['safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] amounts, bytes data)'],
   (_, to, __, amounts) => [transfer(to, sum(amounts))],
 )
-know(
-  ['cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)'],
-  nothing,
-)
+know(['cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s)'], nothing)
 
 know(
   [
@@ -101,10 +104,7 @@ know(
   'approve',
 )
 know(
-  [
-    'increaseAllowance(address spender, uint256 added)',
-    'increaseApproval(address spender, uint256 added)',
-  ],
+  ['increaseAllowance(address spender, uint256 added)', 'increaseApproval(address spender, uint256 added)'],
   (spender, added) => [approval(spender, added)],
   'increaseAllowance',
 )
@@ -128,7 +128,11 @@ know(
   (operator, approved) => [approval(operator, approved ? everything : 0n)],
   'setApprovalForAll',
 )
-know(['authorizeOperator(address operator)'], (operator) => [approval(operator, everything)], 'setApprovalForAll')
+know(
+  ['authorizeOperator(address operator)'],
+  (operator) => [approval(operator, everything)],
+  'setApprovalForAll',
+)
 
 // Permit2, where approvals name the token.
 const permit2 = [
@@ -204,9 +208,8 @@ know(
   inner,
 )
 know(['execute(address target, uint256 value, bytes data)'], (to, value, data) => [call(to, value, data)])
-know(
-  ['executeBatch(address[] targets, bytes[] data)'],
-  (targets: readonly Address[], data: readonly Hex[]) => pairUp(targets, [], data),
+know(['executeBatch(address[] targets, bytes[] data)'], (targets: readonly Address[], data: readonly Hex[]) =>
+  pairUp(targets, [], data),
 )
 know(
   ['executeBatch(address[] targets, uint256[] values, bytes[] data)'],
@@ -273,11 +276,8 @@ know(
   nothing,
   'upgrade',
 )
-know(
-  ['diamondCut(Cut[] cuts, address init, bytes data)'],
-  nothing,
-  'upgrade',
-  ['struct Cut { address facet; uint8 action; bytes4[] selectors; }'],
-)
+know(['diamondCut(Cut[] cuts, address init, bytes data)'], nothing, 'upgrade', [
+  'struct Cut { address facet; uint8 action; bytes4[] selectors; }',
+])
 
 export const knownCall = (selector: Hex): KnownCall | undefined => calls.get(selector)

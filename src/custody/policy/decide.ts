@@ -188,11 +188,7 @@ async function requireRoom(
 }
 
 /** Gives back what intents that came to nothing had reserved, in the `tx` that ends them. */
-export async function releaseAllowance(
-  tx: Db,
-  nowMs: number,
-  intents: readonly IntentRef[],
-): Promise<void> {
+export async function releaseAllowance(tx: Db, nowMs: number, intents: readonly IntentRef[]): Promise<void> {
   if (intents.length > 0) await setReleased(tx, intents, formatInstant(nowMs))
 }
 

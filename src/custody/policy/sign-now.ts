@@ -7,11 +7,7 @@ import type { CustodyCtx, Signature } from '../types.ts'
 import { type Decision, useDecision } from './decide.ts'
 
 /** Signs the digest that was decided on, in the request itself: no grant is left and nobody can sign it again. */
-export async function signNow(
-  ctx: CustodyCtx,
-  secret: EntitySecret,
-  decision: Decision,
-): Promise<Signature> {
+export async function signNow(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<Signature> {
   const { db, custody } = ctx
   const { entityId } = secret
   useDecision(db, decision)

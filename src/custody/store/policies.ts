@@ -123,7 +123,9 @@ export async function spentSince(
     walletSet: sql`s.wallet_set_id = ${subjectId}`,
     wallet: sql`s.wallet_id = ${subjectId}`,
   }
-  const row = await tx.one<{ amount: bigint }>(sql`select coalesce(sum(s.amount), 0) as amount from policy_spending s
+  const row = await tx.one<{
+    amount: bigint
+  }>(sql`select coalesce(sum(s.amount), 0) as amount from policy_spending s
     where s.entity_id = ${entityId} and s.token = any(${tokens.map(({ token }) => token)}::text[])
       and s.create_date > ${sinceDate} and s.released_date is null and ${under[scope]}
       and exists (select 1 from unnest(${tokens.map(({ blockchain }) => blockchain)}::text[],

@@ -1,4 +1,4 @@
-import { eraseGrants } from '#custody/index'
+import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import { recordChanges } from '#runtime/record/store'
@@ -21,6 +21,7 @@ export async function control(
     const intent = { entityId: ref.entityId, intentId: ref.id }
     await resolveHolds(ctx.db, ctx.receivedMs, [{ ...intent, outcome: 'voided' }])
     await eraseGrants(ctx.db, [intent])
+    await releaseAllowance(ctx.db, ctx.receivedMs, [intent])
   } else if (!(await wish(ctx.db, ctx.receivedMs, row.blockchain, ref, wanted))) return undefined
   const { actor, requestId } = ctx
   const type = left

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import { eraseGrants } from '#custody/index'
+import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { finalTransactionsOf } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
@@ -51,6 +51,7 @@ export async function concludeForeign(
     cancelled.map((intent) => ({ ...intent, outcome: 'voided' })),
   )
   await eraseGrants(tx, cancelled)
+  await releaseAllowance(tx, nowMs, cancelled)
   await recordChanges(
     tx,
     nowMs,

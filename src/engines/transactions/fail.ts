@@ -1,4 +1,4 @@
-import { eraseGrants } from '#custody/index'
+import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
@@ -7,7 +7,7 @@ import { markFailed } from './store/transactions.ts'
 
 export type Failure = { entityId: string; id: string; reason: string; details: string }
 
-/** Ends intents of which nothing was ever sent: what they held is free again and their grants are gone. */
+/** Ends intents of which nothing was ever sent: what they held, and their allowance, is free again and their grants are gone. */
 export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
   if (failed.length === 0) return
   const nowMs = ctx.clock.nowMs()
@@ -19,6 +19,7 @@ export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): 
     intents.map((intent) => ({ ...intent, outcome: 'voided' })),
   )
   await eraseGrants(tx, intents)
+  await releaseAllowance(tx, nowMs, intents)
   await recordChanges(
     tx,
     nowMs,

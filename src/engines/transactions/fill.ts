@@ -1,5 +1,5 @@
 import type { Chain, UnsignedTransaction } from '#chains/chain'
-import { signedDigest, signForIntents } from '#custody/index'
+import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
@@ -25,6 +25,7 @@ export async function fillGaps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
     try {
       did = (await fillGap(ctx, chain, gap)) || did
     } catch (error) {
+      if (error instanceof WalletFrozen) continue
       ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
     }
   }

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import { eraseGrants } from '#custody/index'
+import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
   type ObservedTransfer,
@@ -15,6 +15,7 @@ import { concludeForeign } from './displace.ts'
 import { type AttemptRef, markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
 import {
   completeUpTo,
+  endedInBlock,
   failInbound,
   markCancelled,
   markInBlock,
@@ -135,7 +136,10 @@ async function completeFinal(
     own.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
   await note(ctx, tx, final, 'COMPLETE')
-  await concludeForeign(ctx, tx, chain, blockNumber - chain.finalityDepth + 1)
+  const finalNumber = blockNumber - chain.finalityDepth + 1
+  // Only now: until here an orphaned block could still let them move what somebody else would have been allowed.
+  await releaseAllowance(tx, ctx.clock.nowMs(), await endedInBlock(tx, blockchain, finalNumber))
+  await concludeForeign(ctx, tx, chain, finalNumber)
 }
 
 /** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */
@@ -144,10 +148,9 @@ async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   const revived = await reviveAttempts(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
-  await holdAgain(tx, nowMs, [
-    ...sent.map(({ entityId, id }) => ({ entityId, intentId: id })),
-    ...fillersOf(revived),
-  ])
+  const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
+  await holdAgain(tx, nowMs, [...intents, ...fillersOf(revived)])
+  await reserveAllowanceAgain(tx, intents)
   await note(ctx, tx, sent, 'SENT')
   await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')
 }

@@ -1,5 +1,5 @@
 import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/chain'
-import { signedDigest, signForIntents } from '#custody/index'
+import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { reachPoint } from '#lib/crash-points'
@@ -39,6 +39,7 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boole
     try {
       did = (await replaceOne(ctx, chain, row, suggestion)) || did
     } catch (error) {
+      if (error instanceof WalletFrozen) continue
       ctx.log.error(
         { err: error, blockchain, transactionId: row.id },
         'a replacement cannot be signed; trying again',

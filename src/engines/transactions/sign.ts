@@ -1,5 +1,5 @@
 import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
-import { SecondPayload, signForIntents } from '#custody/index'
+import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { reachPoint } from '#lib/crash-points'
@@ -61,6 +61,7 @@ async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise
     try {
       return await signBatch(ctx, chain, sender, limit, unsignable)
     } catch (error) {
+      if (error instanceof WalletFrozen) return false
       if (!(error instanceof CannotSign)) throw error
       ctx.log.error(
         { err: error.cause, ...sender, count: error.ids.length },
@@ -81,7 +82,7 @@ async function signBatch(
 ): Promise<boolean> {
   const { blockchain } = chain.network
   const waiting = await waitingOf(ctx.database, blockchain, sender, limit, false)
-  if (waiting.length === 0) return false
+  if (waiting.length === 0 || (await isFrozen(ctx.database, { ...sender, blockchain }))) return false
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
   const address = sender.address as `0x${string}`
   const [chainNonce, inFlightMax] = await Promise.all([chain.nonceOf(address), chain.inFlightMaxOf(address)])
@@ -172,8 +173,8 @@ async function signAll(
     ...pricedNonce(blockchain, unsigned[index]!),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
-    // Nothing is wrong with the intents: this nonce is not theirs.
-    if (error instanceof SecondPayload) throw error
+    // Nothing is wrong with the intents: this nonce is not theirs, or their wallet signs nothing for now.
+    if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
     // A lost connection throws here; what still answers was refused by custody.
     await stillAnswers(tx)
     throw new CannotSign(

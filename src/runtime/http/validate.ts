@@ -116,6 +116,8 @@ function tell(error: ErrorObject): Told {
         error: 'invalid_value',
         reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
       }
+    case 'additionalProperties':
+      return { error: 'not_required', reason: 'is not a field that is known here' }
     case 'const':
       return { error: 'invalid_value', reason: `must be ${JSON.stringify(params['allowedValue'])}` }
     case 'type':
@@ -153,8 +155,9 @@ function locationOf(error: ErrorObject): string {
     .split('/')
     .slice(1)
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
-  if (error.keyword === 'required')
-    path.push(String((error.params as Record<string, unknown>)['missingProperty']))
+  const params = error.params as Record<string, unknown>
+  if (error.keyword === 'required') path.push(String(params['missingProperty']))
+  if (error.keyword === 'additionalProperties') path.push(String(params['additionalProperty']))
   const text = path.reduce(
     (built, step) => (/^\d+$/.test(step) ? `${built}[${step}]` : built ? `${built}.${step}` : step),
     '',

@@ -45,6 +45,15 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
     returning entity_id as "entityId", id, transaction_type as "transactionType"`)
 
+/** Which of our own ended in this block without doing what was asked. */
+export const endedInBlock = (db: Db, blockchain: string, blockNumber: number) =>
+  db.all<{
+    entityId: string
+    intentId: string
+  }>(sql`select entity_id as "entityId", id as "intentId" from transactions
+    where blockchain = ${blockchain} and block_number = ${blockNumber} and transaction_type = 'OUTBOUND'
+      and state in ('FAILED', 'CANCELLED')`)
+
 /** Our own transactions of an orphaned block are on their way again. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<Ref>(sql`update transactions set state = 'SENT', wanted = null, block_hash = null, block_number = null, network_fee = null,
