@@ -97,17 +97,17 @@ export async function replayRevert(
   gasLimit: bigint,
   blockHash: Hex,
 ): Promise<string | undefined> {
-  const block = await rpc.call<{ parentHash?: unknown } | null>(
-    'eth_getBlockByHash',
-    [blockHash, false],
-    replayTimeoutMs,
-  )
+  const block = await rpc.call<{ parentHash?: unknown } | null>('eth_getBlockByHash', [blockHash, false], {
+    timeoutMs: replayTimeoutMs,
+  })
   if (!block) return undefined
   const { to, valueAtomic, data } = call
   const request = { from, to, data, value: toQuantity(valueAtomic), gas: toQuantity(gasLimit) }
   for (const at of [hash(block.parentHash, 'parent hash'), blockHash]) {
     try {
-      await rpc.call('eth_call', [request, { blockHash: at }], replayTimeoutMs)
+      await rpc.call('eth_call', [request, { blockHash: at }], {
+        timeoutMs: replayTimeoutMs,
+      })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error)

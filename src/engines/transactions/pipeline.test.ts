@@ -1,0 +1,137 @@
+/**
+ * A thousand transfers through a pool that enforces what real nodes enforce: 16 executable transactions of one account,
+ * one of an account that delegates, covered costs, replacement rules. A sender that counts and reads blocks meets no
+ * refusal. `POOL_SENDS` says how many.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { openStrictPool, type Send, type StrictPool } from '../../../testing/adversary/index.ts'
+import {
+  freshAddress,
+  makeWallet,
+  until,
+  type Wallet,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const sendsTotal = Number(process.env['POOL_SENDS'] ?? 1_000)
+const walletCount = 4
+const blockTimeMs = 150
+
+let harness: Harness
+let world: World
+let pool: StrictPool
+
+beforeAll(async () => {
+  harness = await openHarness({
+    blockTimeMs,
+    gasLimit: 1_000_000_000n,
+    node: async (chain) => {
+      pool = await openStrictPool(chain.rpcUrl)
+      return { rpcUrl: pool.url, inFlightMax: 16 }
+    },
+  })
+  world = worldOf(harness)
+})
+afterAll(async () => {
+  await harness?.close()
+  await pool?.close()
+})
+
+const funded = async (): Promise<Wallet> => {
+  const wallet = await makeWallet(world)
+  await harness.fundWallet(wallet.address, { usdc: '1000', native: '10' })
+  await until(async () => {
+    const { tokenBalances } = await world.call('GET', `/v1/w3s/wallets/${wallet.id}/balances`)
+    return tokenBalances.length >= 2
+  }, 'the wallet has its coins')
+  return wallet
+}
+
+async function transfer(wallet: Wallet, to: string): Promise<string> {
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: to,
+    amounts: ['0.01'],
+    feeLevel: 'MEDIUM',
+  })
+  return id
+}
+
+const unfinished = async (wallets: readonly Wallet[]) =>
+  (
+    await harness.database.one<{ count: number }>(sql`select count(*) as count from transactions
+      where wallet_id = any(${wallets.map(({ id }) => id)}::uuid[]) and transaction_type = 'OUTBOUND'
+        and state <> 'COMPLETE'`)
+  ).count
+
+const sendsOf = ({ address }: Wallet): Send[] => pool.sends.filter(({ signed }) => signed?.from === address)
+
+async function movedOnce(wallet: Wallet, recipients: readonly string[]): Promise<void> {
+  const { oracle, tokens } = harness.chain()
+  await oracle.checkNonces(wallet.address)
+  await oracle.checkMovedOnce(
+    recipients.map((to) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 10_000n })),
+  )
+}
+
+describe('a pool that enforces its limits', () => {
+  it(`property 27: has no reason to refuse any of ${sendsTotal} sends`, async () => {
+    const wallets = await Promise.all(Array.from({ length: walletCount }, funded))
+    const jobs = Array.from({ length: sendsTotal }, (_, index) => ({
+      wallet: wallets[index % walletCount]!,
+      to: freshAddress(),
+    }))
+    const todo = [...jobs]
+    await Promise.all(
+      Array.from({ length: 16 }, async () => {
+        for (let job = todo.shift(); job; job = todo.shift()) await transfer(job.wallet, job.to)
+      }),
+    )
+    await until(async () => (await unfinished(wallets)) === 0, 'all are complete', 120_000)
+    for (const wallet of wallets)
+      await movedOnce(
+        wallet,
+        jobs.filter((job) => job.wallet === wallet).map(({ to }) => to),
+      )
+    const refused = pool.sends.filter(({ verdict }) => verdict === 'refused')
+    console.info(
+      `${sendsTotal} transfers: ${pool.sends.length} sends, ${refused.length} refused, ${pool.avoidable().length} of them avoidable`,
+    )
+    expect(pool.avoidable()).toEqual([])
+    expect(pool.sends.filter(({ place }) => place === 'queued')).toEqual([])
+  }, 240_000)
+
+  it('property 27: has one in flight of an account that delegates', async () => {
+    const wallet = await funded()
+    await harness.chain().rpc('anvil_setCode', [wallet.address, `0xef0100${'11'.repeat(20)}`])
+    const recipients = Array.from({ length: 6 }, freshAddress)
+    await Promise.all(recipients.map((to) => transfer(wallet, to)))
+    await until(async () => (await unfinished([wallet])) === 0, 'all are complete')
+    await movedOnce(wallet, recipients)
+    expect(sendsOf(wallet).filter(({ verdict }) => verdict === 'refused')).toEqual([])
+  })
+
+  it('property 27: gets the same bytes again after it dropped them', async () => {
+    const wallet = await funded()
+    const dropped = pool.evictions.length
+    pool.change({ evictOneIn: 4 })
+    const recipients = Array.from({ length: 24 }, freshAddress)
+    await Promise.all(recipients.map((to) => transfer(wallet, to)))
+    await until(async () => sendsOf(wallet).length >= 24, 'all are sent once')
+    pool.change({ evictOneIn: 0 })
+    await until(async () => (await unfinished([wallet])) === 0, 'all are complete')
+    await movedOnce(wallet, recipients)
+    expect(pool.evictions.length).toBeGreaterThan(dropped)
+    const sent = sendsOf(wallet)
+    expect(new Set(sent.map(({ raw }) => raw)).size).toBe(24)
+    expect(sent.length).toBeGreaterThan(24)
+    expect(sent.filter(({ avoidable }) => avoidable)).toEqual([])
+  })
+})
