@@ -205,8 +205,9 @@ export function showTransaction(row: TransactionRow) {
     ...given('contractAddress', row.contractAddress),
     ...given('abiFunctionSignature', row.abiFunctionSignature),
     abiParameters: row.abiParameters,
-    ...given('errorReason', row.errorReason),
-    ...given('errorDetails', row.errorDetails),
+    // What is being given up has its reason already, and does not show it before it has ended.
+    ...(row.state === 'FAILED' && given('errorReason', row.errorReason)),
+    ...(row.state === 'FAILED' && given('errorDetails', row.errorDetails)),
     createDate: row.createDate,
     updateDate: row.updateDate,
   }

@@ -43,7 +43,7 @@ export async function concludeForeign(
     intents.map(({ entityId, transactionId }) => ({ entityId, id: transactionId })),
   )
   const cancelled = changed
-    .filter(({ state }) => state === 'CANCELLED')
+    .filter(({ state }) => state !== 'QUEUED')
     .map(({ entityId, id }) => ({ entityId, intentId: id }))
   await resolveHolds(
     tx,

@@ -72,7 +72,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
   await note(ctx, tx, good, 'CONFIRMED')
   await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
-  await note(ctx, tx, cancelled, 'CANCELLED')
+  for (const row of cancelled) await note(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
 /** The chain took the fee, and the amount if it succeeded; what did not move is free again and can be signed no more. */

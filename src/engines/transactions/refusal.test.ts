@@ -35,6 +35,8 @@ const refusal = ({ id }: Asked) => ({
   error: { code: -32000, message: 'exceeds block gas limit' },
 })
 
+const busy = ({ id }: Asked) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'busy' } })
+
 /** Refuses the first sending of the bytes at this place, and passes on everything else by itself. */
 function refuseOnce(place: number): string[] {
   const passing = new Set<string>()
@@ -140,6 +142,31 @@ describe('what a node says to a send', () => {
     harness.chain().intercept(undefined)
     expect(sent.length).toBeGreaterThanOrEqual(3)
     expect(new Set(sent).size).toBe(1)
+  })
+
+  it('what may have been sent and is refused for ever is replaced by nothing, and fails when a block says so', async () => {
+    const original = new Set<string>()
+    let sends = 0
+    onSend((asked) => {
+      for (const { params } of asked) if (original.size === 0) original.add(params[0]!)
+      if (!asked.some(({ params }) => original.has(params[0]!))) return 'forward'
+      return ++sends === 1
+        ? 'drop'
+        : asked.map((one) => (original.has(one.params[0]!) ? refusal(one) : busy(one)))
+    })
+    const id = await on.transfer(wallet)
+    await until(async () => sends > 1, 'it is refused')
+    const behind = await on.transfer(wallet)
+    const failed = await on.reaches(id, 'FAILED', 60_000)
+    expect(failed.errorReason).toBe('GAS_LIMIT_TOO_LOW')
+    await on.reaches(behind, 'COMPLETE')
+    harness.chain().intercept(undefined)
+    expect((await on.attemptsOf(id)).map(({ kind, state }) => [kind, state])).toEqual([
+      ['original', 'replaced'],
+      ['cancel', 'mined'],
+    ])
+    await harness.chain().oracle.checkNonces(wallet.address)
+    await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
   })
 
   it('a refusal after an unheard send concludes nothing', async () => {

@@ -5,6 +5,7 @@ import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
 import { fail } from './fail.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
+import { giveUp } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
 
 const requestMax = 100
@@ -74,6 +75,9 @@ function raiseUnaccounted(ctx: EngineCtx, mined: readonly Claimed[]): void {
   )
 }
 
+/** It does what the customer asked for. */
+const isIntent = ({ kind }: Claimed) => kind === 'original' || kind === 'bump'
+
 const resendAfterMs = ({ local }: Chain) => (local ? resendLocalMs : resendMs)
 
 async function record(
@@ -108,6 +112,11 @@ async function record(
         data: { state: 'SENT' },
       })),
     )
+    for (const { attempt, result } of mine) {
+      if (result.giveUp === undefined) continue
+      const ref = { entityId: attempt.entityId, id: attempt.transactionId }
+      await giveUp(tx, nowMs, chain.network.blockchain, ref, result.giveUp, refusalText(result))
+    }
     const rejected = mine.filter(({ result }) => result.state === 'rejected')
     await fail(
       tx,
@@ -116,20 +125,29 @@ async function record(
         entityId: attempt.entityId,
         id: attempt.transactionId,
         reason: result.reason ?? 'INTERNAL_ERROR',
-        details: `the node refused it: ${result.error}`,
+        details: refusalText(result),
       })),
     )
   })
 }
 
-/** Refusals of the first sending that say for certain that no block will ever hold these bytes, as customers see them. */
-const certain = new Map<RefusalReason, string>([
+const refusalText = ({ error }: SendResult) => `the node refused it: ${error}`
+
+/** Refusals that end a transaction, as customers see them. */
+const reasons = new Map<RefusalReason, string>([
   ['underpriced', 'TRANSACTION_UNDER_PRICE'],
+  ['insufficient-funds', 'INSUFFICIENT_NATIVE_TOKEN'],
   ['gas-limit', 'GAS_LIMIT_TOO_LOW'],
   ['invalid', 'INTERNAL_ERROR'],
 ])
 
-/** Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. */
+/** So often refused, and what was asked for is given up: a transaction that moves nothing takes its nonce. */
+const refusalsMax = 5
+
+/**
+ * Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. What goes on being
+ * refused is replaced by a cancellation instead, so that a block decides, whatever the nodes hold.
+ */
 function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): SendResult {
   const { entityId, id, fencingToken } = attempt
   const kept = { entityId, id, fencingToken }
@@ -138,10 +156,13 @@ function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): Se
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
-  const reason = certain.get(outcome.reason)
-  // A filler is not given up: nothing else would come to its nonce. Nor is a replacement: its price only rises.
-  if (reason && attempt.kind === 'original' && attempt.state === 'signed' && attempt.broadcastCount === 1)
+  const reason = reasons.get(outcome.reason)
+  const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1
+  // Coins may be on their way, as far as this node knows. A filler stays: nothing else would come to its nonce.
+  if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
+  if (reason && attempt.state === 'signed' && attempt.broadcastCount >= refusalsMax && isIntent(attempt))
+    return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, giveUp: reason }
   // A nonce that is used up was used by these bytes or by somebody else; the blocks will tell.
   const state = outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state
   return { ...kept, state, againMs: state === 'sent' ? resend : backoff, error: outcome.message }

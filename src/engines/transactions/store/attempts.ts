@@ -123,6 +123,8 @@ export type SendResult = {
   error: string | null
   /** `rejected`: what the customer is told. */
   reason?: string
+  /** Refused too often: why the transaction is cancelled on its owner's behalf. */
+  giveUp?: string
 }
 
 /** Writes what sending came to; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */

@@ -22,20 +22,25 @@ export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen:
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
     returning t.entity_id as "entityId", t.id, n.s as success`)
 
+/** Cancelled by its owner, or given up for a reason that was written down when it was. */
+const endState = sql`case when t.error_reason is null then 'CANCELLED' else 'FAILED' end`
+
+export type Ended = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
+
 /** A block holds what took their nonce instead of what was asked for. Returns those whose state changed. */
 export const markCancelled = (
   tx: Db,
   nowMs: number,
   rows: readonly (Ref & { seen: ObservedTransaction })[],
 ) =>
-  tx.all<Ref>(sql`update transactions t set state = 'CANCELLED', tx_hash = n.h, block_hash = n.b, block_number = n.k,
+  tx.all<Ended>(sql`update transactions t set state = ${endState}, tx_hash = n.h, block_hash = n.b, block_number = n.k,
       network_fee = n.f, first_confirm_date = n.c, wanted = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map(({ seen }) => seen.txHash)}::text[], ${rows.map(({ seen }) => seen.blockHash)}::text[],
       ${rows.map(({ seen }) => seen.blockNumber)}::int8[], ${rows.map(({ seen }) => seen.fee.toString())}::numeric[],
       ${rows.map(({ seen }) => seen.blockTime)}::timestamptz[]) as n(e, i, h, b, k, f, c)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
-    returning t.entity_id as "entityId", t.id`)
+    returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
 
 /** Confirmed ones whose block is final now. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
@@ -65,9 +70,9 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
 /** Their nonce is gone: they wait for another one, unless they were to be cancelled anyway. */
 export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
   tx.all<
-    Ref & { state: 'QUEUED' | 'CANCELLED' }
+    Ref & { state: 'QUEUED' | 'CANCELLED' | 'FAILED' }
   >(sql`update transactions t set state = case when t.wanted = 'cancel' or exists (select 1 from attempts a
-        where a.entity_id = t.entity_id and a.transaction_id = t.id and a.kind = 'cancel') then 'CANCELLED' else 'QUEUED' end,
+        where a.entity_id = t.entity_id and a.transaction_id = t.id and a.kind = 'cancel') then ${endState} else 'QUEUED' end,
       wanted = null, tx_hash = null, estimated_fee = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
     where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK')

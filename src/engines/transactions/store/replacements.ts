@@ -24,6 +24,22 @@ export async function wish(
   return written > 0
 }
 
+/** Cancels on the owner's behalf: the transaction ends as FAILED, for this reason, when a block holds the cancellation. */
+export async function giveUp(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  row: Ref,
+  reason: string,
+  details: string,
+): Promise<void> {
+  await tx.run(sql`update transactions set wanted = 'cancel', error_reason = ${reason},
+      error_details = ${details.slice(0, 1000)}, update_date = ${formatInstant(nowMs)}
+    where entity_id = ${row.entityId} and id = ${row.id} and state in ('QUEUED', 'SENT', 'STUCK')
+      and wanted is distinct from 'cancel'`)
+  await announceWork(tx, blockchain)
+}
+
 /** The transaction leaves the queue before anything was signed for it. False when it is not there any more. */
 export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
   (await tx.run(sql`update transactions set state = 'CANCELLED', update_date = ${formatInstant(nowMs)}
