@@ -9,7 +9,7 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { isWalletFrozen, shareFreezes } from '../store/freezes.ts'
+import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
 import {
   insertDecision,
@@ -91,11 +91,14 @@ export async function decide(
 
 /** What a worker signs later is held back then; what is signed at once must see a freeze that is being made. */
 async function requireNotFrozen(db: Db, entityId: string, wallet: Wallet, operation: Operation) {
-  const signedLater = operation.kind === 'transfer' || operation.kind === 'contractExecution'
-  if (!signedLater) await shareFreezes(db, [entityId])
-  const frozen = signedLater ? wallet.state === 'FROZEN' : await isWalletFrozen(db, entityId, wallet.id)
+  const atOnce = isSignedAtOnce(operation)
+  if (atOnce) await shareFreezes(db, [entityId])
+  const frozen = atOnce ? await isKeyFrozen(db, entityId, wallet.address) : wallet.state === 'FROZEN'
   if (frozen) throw new ApiError('walletFrozen')
 }
+
+/** Whoever asked holds the signature, and may use it wherever it is good. */
+const isSignedAtOnce = ({ kind }: Operation) => kind !== 'transfer' && kind !== 'contractExecution'
 
 type Policy = PolicyRow & { rules: Compiled }
 
@@ -107,7 +110,7 @@ async function allowing(
   lock: boolean,
 ): Promise<Policy[]> {
   const { db, entity } = ctx
-  const rows = await policiesOver(db, entity.id, wallet, lock)
+  const rows = await policiesOver(db, entity.id, wallet, { everywhere: isSignedAtOnce(operation), lock })
   if (rows.length === 0) {
     const remedy = `Choose one with: bezant policy set --entity ${entity.id} --policy permissive|FILE`
     throw new ApiError('policyDenied', `There is no policy, and without one nothing is signed. ${remedy}`)

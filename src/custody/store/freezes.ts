@@ -41,9 +41,10 @@ export async function setWalletState(
 export const isFrozen = sql`(w.state = 'FROZEN'
   or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
 
-export async function isWalletFrozen(db: Db, entityId: string, walletId: string): Promise<boolean> {
+/** Whether a wallet of this address is frozen on any blockchain: they have one key. */
+export async function isKeyFrozen(db: Db, entityId: string, address: string): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
-    where w.entity_id = ${entityId} and w.id = ${walletId} and ${isFrozen}`)
+    where w.entity_id = ${entityId} and w.address = ${address} and ${isFrozen} limit 1`)
   return row !== undefined
 }
 

@@ -9,6 +9,14 @@ export type PolicyRow = { subjectId: string; scope: PolicyScope; version: number
 
 const columns = sql`p.subject_id as "subjectId", p.scope, p.version, p.version_id as "versionId"`
 
+/** A wallet, and for what is signed at once every wallet of its key: such a signature may be good on all their chains. */
+const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) =>
+  everywhere
+    ? sql`select id, wallet_set_id from wallets where entity_id = ${entityId} and address = ${wallet.address}`
+    : sql`select ${wallet.id}::uuid as id, ${wallet.walletSetId}::uuid as wallet_set_id`
+
+export type PolicyWallet = { id: string; walletSetId: string; address: string }
+
 /**
  * The policies over a wallet, the widest first. `lock` takes their rows in that order until the `tx` ends, so that limits
  * are counted by one decision after another.
@@ -16,13 +24,14 @@ const columns = sql`p.subject_id as "subjectId", p.scope, p.version, p.version_i
 export const policiesOver = (
   db: Db,
   entityId: string,
-  wallet: { id: string; walletSetId: string },
-  lock: boolean,
+  wallet: PolicyWallet,
+  { everywhere, lock }: { everywhere: boolean; lock: boolean },
 ) =>
-  db.all<PolicyRow>(sql`select ${columns} from policies p where p.entity_id = ${entityId}
-      and p.subject_id in (${entityId}, ${wallet.walletSetId}, ${wallet.id})
+  db.all<PolicyRow>(sql`with own as (${walletsOf(entityId, wallet, everywhere)})
+    select ${columns} from policies p where p.entity_id = ${entityId} and p.subject_id in
+      (select ${entityId}::uuid union all select id from own union all select wallet_set_id from own)
     order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id
-    ${lock ? sql`for no key update` : sql``}`)
+    ${lock ? sql`for no key update of p` : sql``}`)
 
 export const rulesOfVersions = (db: Db, entityId: string, ids: readonly string[]) =>
   db.all<{ id: string; rules: Rules }>(sql`select id, rules from policy_versions
@@ -121,7 +130,10 @@ export async function spentSince(
   const under = {
     entity: sql`true`,
     walletSet: sql`s.wallet_set_id = ${subjectId}`,
-    wallet: sql`s.wallet_id = ${subjectId}`,
+    // With those of the same key on other chains, which may have signed for this one.
+    wallet: sql`s.wallet_id in (select o.id from wallets w
+      join wallets o on o.entity_id = w.entity_id and o.address = w.address
+      where w.entity_id = ${entityId} and w.id = ${subjectId})`,
   }
   const row = await tx.one<{
     amount: bigint

@@ -1,0 +1,58 @@
+import type { Danger } from '../effects.ts'
+
+type Fields = readonly { name: string; type: string }[]
+type Types = Record<string, Fields>
+
+/** What the name of a type says, whatever its members are. */
+const byName: [RegExp, Danger][] = [
+  [/^(Transfer|Receive)WithAuthorization$/i, 'transferAuthorization'],
+  [/permit/i, 'permit'],
+  [/^SafeTx$/i, 'delegateCall'],
+  [/^Authorization$/i, 'setCode'],
+  [
+    /order|offer|bid|listing|delegation|forwardrequest|metatransaction|useroperation|safemessage|intent/i,
+    'undecodable',
+  ],
+]
+
+/** What the members of a type say, whatever it is called; names in lower case. */
+function byMembers(names: ReadonlySet<string>, fields: Fields): Danger | undefined {
+  const has = (...all: string[]) => all.every((name) => names.has(name))
+  if (has('spender')) return 'permit'
+  if (has('operator', 'approved') || has('operator', 'allowed')) return 'setApprovalForAll'
+  if (has('from', 'to') && (has('value') || has('amount'))) return 'transferAuthorization'
+  if (has('chainid', 'address', 'nonce')) return 'setCode'
+  if (has('delegate') || has('delegatee') || has('implementation')) return 'undecodable'
+  // A token with an amount for whoever comes, or a call in disguise.
+  if (has('token') && (has('amount') || has('value'))) return 'permit'
+  const isBytes = fields.some(
+    ({ name, type }) => /^(data|calldata|functionsignature)$/i.test(name) && /^bytes/.test(type),
+  )
+  return isBytes ? 'undecodable' : undefined
+}
+
+const typesMax = 100
+
+/**
+ * The danger that typed data of this type carries: told by the name of every type within it and by the names of their
+ * members. Undefined when nothing in it looks like a right to take or move tokens, or like a call.
+ */
+export function dangerousShape(types: Types, primaryType: string): Danger | undefined {
+  const seen = new Set<string>()
+  const waiting = [primaryType]
+  let found: Danger | undefined
+  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    const fields = Object.hasOwn(types, name) ? types[name] : undefined
+    if (!Array.isArray(fields)) {
+      if (name === primaryType) return 'undecodable'
+      continue
+    }
+    if (seen.size > typesMax || fields.length > typesMax) return 'undecodable'
+    const members = new Set(fields.map((field) => field.name.toLowerCase()))
+    found ??= byName.find(([pattern]) => pattern.test(name))?.[1] ?? byMembers(members, fields)
+    waiting.push(...fields.map((field) => field.type.replace(/(\[\d*\])+$/, '')))
+  }
+  return found
+}
