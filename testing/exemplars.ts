@@ -44,6 +44,23 @@ const executionBody = async (world: World) => ({
   abiParameters: [freshAddress(), '7'],
 })
 
+const signed = (fields: (world: World) => Promise<object>): Exemplar => ({
+  request: async (world) => ({
+    body: {
+      entitySecretCiphertext: await world.tenant.sealSecret(),
+      walletId: (await world.wallet()).id,
+      ...(await fields(world)),
+    },
+  }),
+})
+
+const typedData = JSON.stringify({
+  domain: { name: 'Exemplary', chainId: 84532 },
+  types: { Order: [{ name: 'amounts', type: 'uint256[]' }] },
+  primaryType: 'Order',
+  message: { amounts: ['1', 2] },
+})
+
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
   'GET /v1/w3s/config/entity': nothing,
@@ -148,6 +165,20 @@ export const exemplars: Record<string, Exemplar> = {
   'POST /v1/w3s/transactions/contractExecution/estimateFee': {
     request: async (world) => ({ body: await executionBody(world) }),
   },
+  'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),
+  'POST /v1/w3s/developer/sign/typedData': signed(async () => ({ data: typedData })),
+  'POST /v1/w3s/developer/sign/typeData': signed(async () => ({ data: typedData })),
+  'POST /v1/w3s/developer/sign/transaction': signed(async (world) => ({
+    transaction: JSON.stringify({
+      to: freshAddress(),
+      value: '1',
+      gas: '21000',
+      maxFeePerGas: '0x3b9aca00',
+      maxPriorityFeePerGas: '0x1',
+      nonce: 0,
+      chainId: world.harness.chain().chainId,
+    }),
+  })),
   'GET /v1/w3s/transactions': nothing,
   'GET /v1/w3s/transactions/lowestNonceTransaction': {
     request: async (world) => ({ query: { walletId: (await world.fundedWallet()).id } }),

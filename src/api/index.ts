@@ -5,6 +5,7 @@ import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentEndpoints } from '#api/payments/routes'
+import { signingEndpoints } from '#api/signing/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
@@ -25,6 +26,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...monitoredTokenEndpoints,
   ...transactionEndpoints,
   ...executionEndpoints,
+  ...signingEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,

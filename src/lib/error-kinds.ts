@@ -143,6 +143,25 @@ export const errorKinds = {
     text: 'The blockchain is not available for wallet creation on this server.',
   },
 
+  transactionInvalid: {
+    code: 155801,
+    status: 400,
+    text: 'The transaction to sign is invalid.',
+  },
+  notSignerOfTransaction: {
+    code: 155803,
+    status: 400,
+    text: 'The wallet is not the signer of the transaction.',
+  },
+  transactionSigned: { code: 155804, status: 400, text: 'The transaction is signed already.' },
+  transactionUnreadable: { code: 155805, status: 400, text: 'The transaction cannot be deserialized.' },
+  transactionTooLarge: {
+    code: 155806,
+    status: 400,
+    text: 'The transaction is larger than the blockchain permits.',
+  },
+  chainIdUnsupported: { code: 155807, status: 400, text: 'The wallet does not sign for this chainId.' },
+  chainIdMissing: { code: 155808, status: 400, text: 'The transaction to sign has no chainId.' },
   policyDenied: {
     code: 155900,
     status: 403,
@@ -183,6 +202,14 @@ export const errorKinds = {
     status: 403,
     text: 'This idempotencyKey was used for a different request: send a fresh one.',
   },
+  messageNotHex: {
+    code: 156023,
+    status: 409,
+    text: 'The message is not hexadecimal, which encodedByHex says.',
+  },
+  typedDataNotJson: { code: 156024, status: 400, text: 'The typed data is not JSON.' },
+  messageInvalid: { code: 156025, status: 400, text: 'The message to sign is invalid.' },
+  typedDataInvalid: { code: 156026, status: 400, text: 'The typed data is invalid.' },
   tokenAddressUnsupported: {
     code: 156031,
     status: 400,

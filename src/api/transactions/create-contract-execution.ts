@@ -1,3 +1,4 @@
+import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, openSecretOf, spendCiphertext, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
@@ -7,7 +8,7 @@ import { invalid, Premature } from '#lib/errors'
 import { available } from './available.ts'
 import { type ExecutionFields, requireCall } from './execution-request.ts'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
-import { requireChain, requireSource, type SourceFields } from './transfer-request.ts'
+import { requireChain } from './transfer-request.ts'
 
 export type ExecutionBody = SourceFields & ExecutionFields & FeeFields & { refId?: string }
 

@@ -1,3 +1,4 @@
+import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, openSecretOf, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
@@ -10,9 +11,7 @@ import {
   requireAmount,
   requireChain,
   requireDestination,
-  requireSource,
   requireToken,
-  type SourceFields,
   type TokenFields,
 } from './transfer-request.ts'
 

@@ -1,3 +1,4 @@
+import { requireSource } from '#api/source'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Address, Call, Chain } from '#chains/chain'
@@ -5,7 +6,6 @@ import type { Ctx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
-import { requireSource } from './transfer-request.ts'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 

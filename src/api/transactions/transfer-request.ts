@@ -1,7 +1,6 @@
 import { parseAddress } from '#chains/address'
 import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
-import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
 import { parseAmount } from '#lib/amounts'
@@ -29,50 +28,6 @@ export function requireChain(ctx: Ctx, blockchain: string): Chain {
     blockchain,
     'chainNotStarted',
   )
-}
-
-export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
-
-/** The wallet that pays: by id, or by address and blockchain. */
-export async function requireSource(
-  ctx: Ctx,
-  { walletId, walletAddress, blockchain }: SourceFields,
-): Promise<Wallet> {
-  if (walletId !== undefined && walletAddress !== undefined) {
-    throw invalid(
-      'walletAddress',
-      'cannot be combined with walletId',
-      walletAddress,
-      'walletIdWithSourceAddress',
-      'not_required',
-    )
-  }
-  if (walletId === undefined && walletAddress === undefined)
-    throw invalid(
-      'walletId',
-      'is missing: send it, or walletAddress with blockchain',
-      undefined,
-      'invalidRequest',
-      'required',
-    )
-  if (walletAddress !== undefined && blockchain === undefined)
-    throw invalid('blockchain', 'is missing beside walletAddress', undefined, 'invalidRequest', 'required')
-  const { db, entity } = ctx
-  const wallet =
-    walletId !== undefined
-      ? await findWallet(db, entity.id, walletId)
-      : await findWalletByAddress(db, entity.id, blockchain!, walletAddress!)
-  if (!wallet) throw new ApiError('walletNotFound')
-  if (blockchain !== undefined && blockchain !== wallet.blockchain) {
-    throw invalid(
-      'blockchain',
-      `is not the wallet's, which is ${wallet.blockchain}`,
-      blockchain,
-      'walletOnOtherChain',
-    )
-  }
-  if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
-  return wallet
 }
 
 /** The token that is sent; without any token field, or with an empty address, the native coin. */

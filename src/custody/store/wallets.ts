@@ -16,6 +16,12 @@ export const findWalletByAddress = (db: Db, entityId: string, blockchain: string
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address.toLowerCase()}`)
 
+/** The wallet of an address on whichever blockchain, a frozen one first; all of them have one key. `address` in any case. */
+export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
+  db.maybe<Wallet>(sql`select ${columns} from wallets w
+    where w.entity_id = ${entityId} and w.address = ${address.toLowerCase()}
+    order by w.state = 'FROZEN' desc, w.create_date, w.id limit 1`)
+
 export const lockWallet = (tx: Db, entityId: string, id: string) =>
   tx.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.id = ${id} for no key update`)

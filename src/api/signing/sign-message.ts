@@ -1,0 +1,30 @@
+import { messageDigest, packSignature } from '#chains/signing'
+import { type EntitySecret, spendCiphertext } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import { bytesOf, isHex } from '#lib/hex'
+import { requireSigner, type SignerFields, sign } from './signer.ts'
+
+export type MessageBody = SignerFields & { message: string; encodedByHex?: boolean }
+
+/** Signs text, or the bytes it stands for, as a personal message: never what could be a transaction. */
+export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, secret: EntitySecret) {
+  await spendCiphertext(ctx, secret)
+  const wallet = await requireSigner(ctx, body)
+  const digest = messageDigest(bytesFrom(body))
+  const signature = await sign(ctx, secret, wallet, { what: 'message', digest, memo: body.memo })
+  return { signature: packSignature(signature) }
+}
+
+function bytesFrom({ message, encodedByHex = false }: MessageBody): Buffer {
+  if (message === '') throw invalid('message', 'is empty', message, 'messageInvalid', 'length_outside_bounds')
+  if (!encodedByHex) return Buffer.from(message, 'utf8')
+  if (isHex(message)) return bytesOf(message)
+  throw invalid(
+    'message',
+    'must be 0x and an even number of hexadecimal digits',
+    message,
+    'messageNotHex',
+    'pattern_mismatch',
+  )
+}

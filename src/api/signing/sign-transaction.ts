@@ -1,0 +1,69 @@
+import type { Blockchain } from '#chains/blockchains'
+import { signableChain } from '#chains/chain-ids'
+import {
+  readRawTransaction,
+  readTransaction,
+  type Signable,
+  type TransactionFault,
+  TransactionProblem,
+} from '#chains/signing'
+import { type EntitySecret, spendCiphertext, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import type { ErrorName } from '#lib/error-kinds'
+import { invalid } from '#lib/errors'
+import { requireSigner, type SignerFields, sign } from './signer.ts'
+
+export type TransactionBody = SignerFields & { rawTransaction?: string; transaction?: string }
+
+/**
+ * Signs a transaction that its owner sends. Its nonce is the owner's choice: nothing is reserved or held for it, and when a
+ * final block holds it, the transactions made here see it as a foreign one: whichever had that nonce gets another.
+ */
+export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBody }, secret: EntitySecret) {
+  await spendCiphertext(ctx, secret)
+  const wallet = await requireSigner(ctx, body)
+  const signable = requireSignable(body, wallet)
+  const { digest, attach } = signable
+  return attach(await sign(ctx, secret, wallet, { what: 'transaction', digest, memo: body.memo }))
+}
+
+function requireSignable(body: TransactionBody, wallet: Wallet): Signable {
+  const signable = read(body)
+  const { chainId, from } = signable
+  if (!signableChain(wallet.blockchain as Blockchain, chainId)) {
+    const reason = `${chainId} is not one that a wallet on ${wallet.blockchain} signs for`
+    throw invalid('chainId', reason, chainId, 'chainIdUnsupported')
+  }
+  if (from !== undefined && from !== wallet.address)
+    throw invalid('transaction.from', 'is not the address of the wallet', from, 'notSignerOfTransaction')
+  return signable
+}
+
+function read({ rawTransaction, transaction }: TransactionBody): Signable {
+  if ((rawTransaction === undefined) === (transaction === undefined))
+    throw invalid('transaction', 'or rawTransaction is needed: send one', undefined, 'transactionInvalid')
+  try {
+    return rawTransaction === undefined
+      ? readTransaction(parseJson(transaction!))
+      : readRawTransaction(rawTransaction)
+  } catch (error) {
+    if (!(error instanceof TransactionProblem)) throw error
+    throw invalid(error.location, error.reason, undefined, kinds[error.fault])
+  }
+}
+
+const kinds: Record<TransactionFault, ErrorName> = {
+  invalid: 'transactionInvalid',
+  unreadable: 'transactionUnreadable',
+  signedBefore: 'transactionSigned',
+  tooLarge: 'transactionTooLarge',
+  withoutChainId: 'chainIdMissing',
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new TransactionProblem('unreadable', 'transaction', 'is not JSON')
+  }
+}

@@ -1,0 +1,39 @@
+import { packSignature, readTypedData, type TypedData } from '#chains/signing'
+import { ValueProblem } from '#chains/value-problem'
+import { type EntitySecret, spendCiphertext } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import { checkBounds } from '#runtime/http/bounds'
+import { requireSigner, type SignerFields, sign } from './signer.ts'
+
+export type TypedDataBody = SignerFields & { data: string }
+
+/** Signs typed data (EIP-712), such as a permit. */
+export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody }, secret: EntitySecret) {
+  await spendCiphertext(ctx, secret)
+  const wallet = await requireSigner(ctx, body)
+  const { digest } = typedDataIn(body.data)
+  const signature = await sign(ctx, secret, wallet, { what: 'typedData', digest, memo: body.memo })
+  return { signature: packSignature(signature) }
+}
+
+function typedDataIn(text: string): TypedData {
+  const parsed = parseJson(text)
+  try {
+    checkBounds(parsed, 'data')
+    return readTypedData(parsed)
+  } catch (error) {
+    if (error instanceof ValueProblem)
+      throw invalid(error.location, error.reason, undefined, 'typedDataInvalid')
+    if (error instanceof ApiError) throw new ApiError('typedDataInvalid', error.message, error.fields)
+    throw error
+  }
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid('data', 'is not JSON', text, 'typedDataNotJson')
+  }
+}

@@ -1,0 +1,48 @@
+import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+
+export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
+
+/** The wallet that pays or signs: by id, or by address and blockchain, as `byAddress` finds it. */
+export async function requireSource(
+  ctx: Ctx,
+  { walletId, walletAddress, blockchain }: SourceFields,
+  byAddress = findWalletByAddress,
+): Promise<Wallet> {
+  if (walletId !== undefined && walletAddress !== undefined) {
+    throw invalid(
+      'walletAddress',
+      'cannot be combined with walletId',
+      walletAddress,
+      'walletIdWithSourceAddress',
+      'not_required',
+    )
+  }
+  if (walletId === undefined && walletAddress === undefined)
+    throw invalid(
+      'walletId',
+      'is missing: send it, or walletAddress with blockchain',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  if (walletAddress !== undefined && blockchain === undefined)
+    throw invalid('blockchain', 'is missing beside walletAddress', undefined, 'invalidRequest', 'required')
+  const { db, entity } = ctx
+  const wallet =
+    walletId !== undefined
+      ? await findWallet(db, entity.id, walletId)
+      : await byAddress(db, entity.id, blockchain!, walletAddress!)
+  if (!wallet) throw new ApiError('walletNotFound')
+  if (blockchain !== undefined && blockchain !== wallet.blockchain) {
+    throw invalid(
+      'blockchain',
+      `is not the wallet's, which is ${wallet.blockchain}`,
+      blockchain,
+      'walletOnOtherChain',
+    )
+  }
+  if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
+  return wallet
+}
