@@ -23,6 +23,7 @@ const signerErrors = [
   'walletOnOtherChain',
   'walletIdWithSourceAddress',
   'walletFrozen',
+  'policyDenied',
   'keyOnOtherEnvironment',
   'blockchainUnsupportedForOperation',
 ] as const

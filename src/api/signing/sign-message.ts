@@ -1,4 +1,4 @@
-import { messageDigest, packSignature } from '#chains/signing'
+import { decodeMessage, messageDigest, packSignature } from '#chains/signing'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -11,8 +11,10 @@ export type MessageBody = SignerFields & { message: string; encodedByHex?: boole
 export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
-  const digest = messageDigest(bytesFrom(body))
-  const signature = await sign(ctx, secret, wallet, { what: 'message', digest, memo: body.memo })
+  const bytes = bytesFrom(body)
+  const digest = messageDigest(bytes)
+  const operation = { kind: 'signMessage', ...decodeMessage(bytes) } as const
+  const signature = await sign(ctx, secret, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }
 

@@ -1,6 +1,7 @@
 import type { Blockchain } from '#chains/blockchains'
 import { signableChain } from '#chains/chain-ids'
 import {
+  decodeTransaction,
   readRawTransaction,
   readTransaction,
   type Signable,
@@ -24,7 +25,12 @@ export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBod
   const wallet = await requireSigner(ctx, body)
   const signable = requireSignable(body, wallet)
   const { digest, attach } = signable
-  return attach(await sign(ctx, secret, wallet, { what: 'transaction', digest, memo: body.memo }))
+  // Transactions that carry authorisations (EIP-7702) are not read at all.
+  const operation = {
+    kind: 'signTransaction',
+    ...decodeTransaction({ ...signable, authorizations: 0 }),
+  } as const
+  return attach(await sign(ctx, secret, wallet, { digest, operation, memo: body.memo }))
 }
 
 function requireSignable(body: TransactionBody, wallet: Wallet): Signable {

@@ -1,4 +1,4 @@
-import { packSignature, readTypedData, type TypedData } from '#chains/signing'
+import { decodeTypedData, packSignature, readTypedData, type TypedData } from '#chains/signing'
 import { ValueProblem } from '#chains/value-problem'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -12,8 +12,9 @@ export type TypedDataBody = SignerFields & { data: string }
 export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
-  const { digest } = typedDataIn(body.data)
-  const signature = await sign(ctx, secret, wallet, { what: 'typedData', digest, memo: body.memo })
+  const data = typedDataIn(body.data)
+  const operation = { kind: 'signTypedData', ...decodeTypedData(data) } as const
+  const signature = await sign(ctx, secret, wallet, { digest: data.digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }
 

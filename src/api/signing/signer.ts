@@ -1,15 +1,18 @@
 import { requireSource, type SourceFields } from '#api/source'
 import { type Blockchain, environmentOf, familyOf, isVirtual } from '#chains/blockchains'
 import {
+  decide,
   type EntitySecret,
   findWalletAnywhere,
   findWalletByAddress,
-  signDigest,
+  type Operation,
+  signNow,
   type Wallet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
+import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 
 export type SignerFields = SourceFields & { memo?: string }
@@ -37,17 +40,20 @@ const findSigner: typeof findWalletByAddress = async (db, entityId, blockchain, 
 }
 
 export type Signing = {
-  /** What is signed, as the audit calls it. */
-  what: 'message' | 'typedData' | 'transaction'
   digest: Buffer
+  /** What whoever holds the signature can do with it. */
+  operation: Operation
   memo: string | undefined
 }
 
-/** The one place where a key is opened for somebody who then holds the signature; each is in the audit. */
-export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, { what, digest, memo }: Signing) {
-  const signature = await signDigest(ctx, secret, wallet.keyId, digest)
+/** The one place where a key is opened for somebody who then holds the signature: policy allows it, the audit has it. */
+export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
+  const { digest, operation, memo } = signing
+  const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
+  const signature = await signNow(ctx, secret, await decide(ctx, wallet, request))
   const { actor, requestId } = ctx
-  const data = { what, digest: hexOf(digest), blockchain: wallet.blockchain, ...(memo && { memo }) }
+  const what = { operation: operation.kind, digest: hexOf(digest), blockchain: wallet.blockchain }
+  const data = { ...what, ...(memo && { memo }) }
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId: ctx.entity.id, actor, requestId, type: 'wallet.signed', resourceId: wallet.id, data },
   ])

@@ -3,11 +3,13 @@ import { bytesOf } from '#lib/hex'
 import { ValueProblem } from '../value-problem.ts'
 import { arrayOf, isAtomic } from './abi/types.ts'
 import { type AtomicValue, readAtomic } from './abi/values.ts'
-import { readTypes, requireObject, type StructTypes } from './typed-types.ts'
+import { type Field, readTypes, requireObject, type StructTypes } from './typed-types.ts'
 
 type Value = AtomicValue | Value[] | { [name: string]: Value }
 
+/** As it is hashed: whole numbers are bigint, addresses in lower case, the domain's type among the types. */
 export type TypedData = {
+  types: Record<string, readonly Field[]>
   domain: Record<string, Value>
   primaryType: string
   message: Record<string, Value>
@@ -35,8 +37,8 @@ export function readTypedData(value: unknown): TypedData {
   const reading = { types, left: valuesMax }
   const domain = readStruct(reading, 'EIP712Domain', shownDomain, 'data.domain', 0)
   const message = readStruct(reading, primaryType, given['message'], 'data.message', 0)
-  const described = { types: Object.fromEntries(types), domain, primaryType, message }
-  return { domain, primaryType, message, digest: bytesOf(hashTypedData(described as never)) }
+  const read = { types: Object.fromEntries(types), domain, primaryType, message }
+  return { ...read, digest: bytesOf(hashTypedData(read as never)) }
 }
 
 function readStruct(
