@@ -186,6 +186,11 @@ export const readFaults = {
     methods: ['eth_getLogs'],
     bend: async (request: RpcRequest) => resultFor(request, []),
   } as CallFault,
+  unknownMethod: {
+    name: 'a method that the node does not have',
+    bend: async (request: RpcRequest) =>
+      refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
+  } as CallFault,
   wrongChainId: (chainId = 1): CallFault => ({
     name: `chain id ${chainId}`,
     methods: ['eth_chainId', 'net_version'],

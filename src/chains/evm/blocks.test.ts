@@ -1,5 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import {
+  faults,
+  type HostileRpc,
+  mutate,
+  mutations,
+  openHostileRpc,
+  type Part,
+  seedsOf,
+} from '../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
 import { type Lie, type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
@@ -12,6 +21,8 @@ const other = `0x${'11'.repeat(32)}` as const
 let chain: TestChain
 let node: LyingNode
 let reader: Chain
+/** Reads the same node as a local one: its logs by themselves. */
+let own: Chain
 let stop: () => Promise<void>
 /** A block with a native payment, a payment in USDC and a transaction that failed. */
 let number: number
@@ -30,18 +41,20 @@ beforeAll(async () => {
   number = await chain.height()
   await chain.mine()
   node = await openLyingNode(chain.rpcUrl)
-  reader = createEvmChain({ network: baseSepolia, rpcUrl: node.url, finalityDepth: 1, local: true })
+  reader = createEvmChain({ network: baseSepolia, rpcUrl: node.url, finalityDepth: 1, local: false })
+  own = createEvmChain({ network: baseSepolia, rpcUrl: node.url, finalityDepth: 1, local: true })
 })
 afterAll(async () => {
   await reader.close()
+  await own.close()
   await node.close()
   await stop()
 })
 beforeEach(() => node.lie(undefined))
 
-const whole = async () => {
-  const block = await reader.blockByNumber(number)
-  const receipts = await reader.receiptsOf(
+const whole = async (from = reader) => {
+  const block = await from.blockByNumber(number)
+  const receipts = await from.receiptsOf(
     block!.hash,
     block!.transactions.map(({ hash }) => hash),
   )
@@ -70,10 +83,10 @@ describe('an honest node', () => {
     expect((await reader.head()).number).toBe(number + 1)
   })
 
-  it('is not asked for the logs of an empty block', async () => {
+  it('is asked for nothing more of an empty block', async () => {
     node.asked.clear()
     await reader.blockByNumber(number + 1)
-    expect(node.asked.get('eth_getLogs')).toBeUndefined()
+    expect([...node.asked.keys()]).toEqual(['eth_getBlockByNumber'])
   })
 
   it('gives balances now and at a block', async () => {
@@ -82,6 +95,42 @@ describe('an honest node', () => {
     expect(await reader.balanceOf(receiver)).toBe(8n)
     expect(await reader.balanceOf(receiver, undefined, block.hash)).toBe(5n)
     expect(await reader.balanceOf(receiver, chain.tokens.USDC, block.hash)).toBe(8n)
+  })
+})
+
+describe('a local node', () => {
+  it('gives the same as any other', async () => {
+    expect(await whole(own)).toEqual(await whole())
+  })
+
+  it('is asked for receipts when it has no logs where the block says that there are some', async () => {
+    node.lie((method, result) => (method === 'eth_getLogs' ? [] : result))
+    const { block } = await whole(own)
+    expect(block.transfers).toMatchObject([{ to: receiver, amountAtomic: 7n }])
+  })
+
+  const changes: [string, object][] = [
+    ['of another block', { blockHash: other }],
+    ['of another height', { blockNumber: '0x1' }],
+    ['of an unknown transaction', { transactionHash: other }],
+    ['of another place', { transactionIndex: '0x7' }],
+    ['of an orphaned block', { removed: true }],
+    ['of a token nobody asked about', { address: receiver }],
+    ['of another event', { topics: [other, other, other] }],
+    ['with an amount above 256 bits', { data: `0x1${'0'.repeat(64)}` }],
+  ]
+  it.each(changes)('is not believed with a log %s', async (_, change) => {
+    node.lie((method, result) =>
+      method === 'eth_getLogs' ? result.map((log: object) => ({ ...log, ...change })) : result,
+    )
+    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
+  })
+
+  it('is not believed with a log twice, and with what is no list', async () => {
+    node.lie((method, result) => (method === 'eth_getLogs' ? [...result, ...result] : result))
+    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
+    node.lie((method, result) => (method === 'eth_getLogs' ? '<html>' : result))
+    await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
   })
 })
 
@@ -114,35 +163,91 @@ const blockLies: Record<string, Lie> = {
     if (method === 'eth_getBlockByNumber') result.transactions[0].value = `0x1${'0'.repeat(64)}`
     return result
   },
-  'HTML for logs': (method, result) => (method === 'eth_getLogs' ? '<html>' : result),
+  'HTML for receipts': (method, result) => (method === 'eth_getBlockReceipts' ? '<html>' : result),
+  'HTML for logs': changedLogs(() => '<html>'),
   'a log of another block': changedLog({ blockHash: other }),
   'a log of an unknown transaction': changedLog({ transactionHash: other }),
-  'a log twice': (method, result) => (method === 'eth_getLogs' ? [...result, ...result] : result),
+  'a log twice': changedLogs((logs) => [...logs, ...logs]),
   'a log of a token nobody asked about': changedLog({ address: receiver }),
   'a log of another event': changedLog({ topics: [other, other, other] }),
-  'a log with too few topics': (method, result) =>
-    method === 'eth_getLogs'
-      ? result.map((log: { topics: string[] }) => ({ ...log, topics: log.topics.slice(0, 2) }))
-      : result,
+  'a log with too few topics': changedLogs((logs) =>
+    logs.map((log) => ({ ...log, topics: log['topics']!.slice(0, 2) })),
+  ),
   'a log with an amount above 256 bits': changedLog({ data: `0x1${'0'.repeat(64)}` }),
   'a log without an amount': changedLog({ data: '0x' }),
-  'a null for a log': (method, result) => (method === 'eth_getLogs' ? [null] : result),
+  'a null for a log': changedLogs(() => [null]),
   'a receipt of another block': changedReceipt({ blockHash: other }),
   'a receipt of another transaction': changedReceipt({ transactionHash: other }),
   'a receipt without status': changedReceipt({ status: undefined }),
   'a receipt with a status of 2': changedReceipt({ status: '0x2' }),
   'a receipt without gas': changedReceipt({ gasUsed: null }),
-  'no receipt': (method, result) => (method === 'eth_getTransactionReceipt' ? null : result),
+  'no receipts': (method, result) => (method === 'eth_getBlockReceipts' ? null : result),
+  'a null for a receipt': (method, result) => (method === 'eth_getBlockReceipts' ? [null] : result),
+}
+
+type Logs = Record<string, string[]>[]
+
+function changedLogs(change: (logs: Logs) => unknown): Lie {
+  return (method, result) =>
+    method === 'eth_getBlockReceipts'
+      ? result.map((receipt: { logs: Logs }) =>
+          receipt.logs.length > 0 ? { ...receipt, logs: change(receipt.logs) } : receipt,
+        )
+      : result
 }
 
 function changedLog(change: object): Lie {
-  return (method, result) =>
-    method === 'eth_getLogs' ? result.map((log: object) => ({ ...log, ...change })) : result
+  return changedLogs((logs) => logs.map((log) => ({ ...log, ...change })))
 }
 
 function changedReceipt(change: object): Lie {
-  return (method, result) => (method === 'eth_getTransactionReceipt' ? { ...result, ...change } : result)
+  return (method, result) =>
+    method === 'eth_getBlockReceipts' ? result.map((receipt: object) => ({ ...receipt, ...change })) : result
 }
+
+/** Providers that give the receipts of a block at once, and those that give one at a time. */
+const providers: [string, Part[]][] = [
+  ['all receipts of a block', []],
+  ['one receipt at a time', [{ fault: faults.unknownMethod, methods: ['eth_getBlockReceipts'] }]],
+]
+
+describe.each(providers)('a provider that gives %s', (_, script) => {
+  let hostile: HostileRpc
+  let doubting: Chain
+  beforeAll(async () => {
+    hostile = await openHostileRpc(chain.rpcUrl, { seed: seedsOf(1)[0]! })
+    doubting = createEvmChain({ network: baseSepolia, rpcUrl: hostile.url, finalityDepth: 1, local: false })
+  })
+  afterAll(async () => {
+    await doubting.close()
+    await hostile.close()
+  })
+  const read = async () => {
+    const block = await doubting.blockByNumber(number)
+    const hashes = block!.transactions.map(({ hash }) => hash)
+    return { block: block!, receipts: await doubting.receiptsOf(block!.hash, hashes) }
+  }
+
+  it('is read when it is honest', async () => {
+    hostile.play(...script)
+    expect(await read()).toEqual(await whole())
+  })
+
+  it.each(mutations)('property 21: is not believed: $name', async (mutation) => {
+    hostile.play({ fault: mutate(mutation) }, ...script)
+    await expect(read()).rejects.toBeInstanceOf(RpcUnreachable)
+    expect(hostile.met.some(({ fault }) => fault === mutation.name)).toBe(true)
+  })
+
+  it('property 21: is not believed about another chain, nor about a block it was not asked for', async () => {
+    hostile.play({ fault: faults.wrongChainId(1) })
+    await expect(doubting.head()).rejects.toThrow(/is a node of chain 1/)
+    hostile.play()
+    const { hash } = (await doubting.blockByNumber(number))!
+    node.lie((method, result) => (method === 'eth_getBlockByHash' ? { ...result, hash: other } : result))
+    await expect(reader.blockByHash(hash)).rejects.toThrow(/was asked for/)
+  })
+})
 
 describe('a lying node', () => {
   it.each(Object.entries(blockLies))('is not believed: %s', async (_, lie) => {
@@ -151,15 +256,8 @@ describe('a lying node', () => {
   })
 
   it('is not believed when one receipt stands in for another', async () => {
-    let first: unknown
-    node.lie((method, result) => (method === 'eth_getTransactionReceipt' ? (first ??= result) : result))
-    await expect(whole()).rejects.toThrow(/incomplete/)
-  })
-
-  it('is asked for receipts when it has no logs where the block says that there are some', async () => {
-    node.lie((method, result) => (method === 'eth_getLogs' ? [] : result))
-    const { block } = await whole()
-    expect(block.transfers).toMatchObject([{ to: receiver, amountAtomic: 7n }])
+    node.lie((method, result) => (method === 'eth_getBlockReceipts' ? result.fill(result[0]) : result))
+    await expect(whole()).rejects.toThrow(/has no receipt/)
   })
 
   it('is not followed to another chain', async () => {

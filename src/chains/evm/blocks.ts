@@ -1,7 +1,9 @@
 import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainTransaction, TransferLog } from '../chain.ts'
-import { bloomMayHold } from './bloom.ts'
-import { address, hash, integer, quantity } from './quantities.ts'
+import type { Network } from '../network.ts'
+import { readLogs } from './logs.ts'
+import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
+import { type BlockReceipts, type Log, readBlockReceipts } from './receipts.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 /** keccak256 of "Transfer(address,address,uint256)". */
@@ -15,15 +17,20 @@ type RawBlock = {
   logsBloom?: unknown
   transactions: unknown
 }
-type RawTransaction = { hash: unknown; from: unknown; to: unknown; value: unknown; nonce: unknown }
-type RawLog = {
-  address: unknown
-  topics: unknown
-  data: unknown
-  logIndex: unknown
-  transactionHash: unknown
+type RawTransaction = {
+  hash: unknown
+  from: unknown
+  to: unknown
+  value: unknown
+  nonce: unknown
   blockHash: unknown
+  blockNumber: unknown
+  transactionIndex: unknown
+  chainId?: unknown
 }
+
+/** A block as it was read, with the receipts that its logs were taken from, if they were. */
+export type WholeBlock = { block: Block; receipts: BlockReceipts['byHash'] | undefined }
 
 /** The newest block. The chain id is asked along: an address that now leads to another chain must not be followed. */
 export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
@@ -38,20 +45,39 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   return refOf(raw as RawBlock)
 }
 
-/** The block with its transfers of `tokens`, asked for by hash so that a node that lags cannot answer with "none". */
+export type BlockKey = { number: number } | { hash: Hex }
+
+/**
+ * The block with its transfers of the network's tokens. All that a block is made of is asked for by its hash, so that a
+ * node that lags cannot answer with "none", and must fit together.
+ */
 export async function readBlock(
   rpc: Rpc,
-  method: string,
-  key: Hex,
-  tokens: readonly Address[],
-): Promise<Block | undefined> {
-  const raw = await rpc.call<RawBlock | null>(method, [key, true])
+  { network, local }: { network: Network; local: boolean },
+  key: BlockKey,
+): Promise<WholeBlock | undefined> {
+  const [method, param] =
+    'hash' in key
+      ? (['eth_getBlockByHash', key.hash] as const)
+      : (['eth_getBlockByNumber', toQuantity(key.number)] as const)
+  const raw = await rpc.call<RawBlock | null>(method, [param, true])
   if (!raw) return undefined
   const ref = refOf(raw)
-  const transactions = transactionsOf(raw)
-  // An empty block has no logs; asking would cost a request for each idle block.
-  const transfers = transactions.length === 0 ? [] : await readTransfers(rpc, raw, ref, transactions, tokens)
-  return { ...ref, transactions, transfers }
+  if ('hash' in key ? ref.hash !== key.hash : ref.number !== key.number)
+    throw new RpcUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${param} was asked for`)
+  const transactions = transactionsOf(raw, ref, network.chainId)
+  // An empty block has no receipts; asking would cost a request for each idle block.
+  if (transactions.length === 0)
+    return { block: { ...ref, transactions, transfers: [] }, receipts: new Map() }
+  const emitters = network.tokens.map((token) => token.address.toLowerCase() as Address)
+  const header = { ...ref, logsBloom: raw.logsBloom }
+  const sought = { emitters, topic: transferTopic } as const
+  const { byHash, logs } = local
+    ? { byHash: undefined, logs: await readLogs(rpc, header, transactions, sought) }
+    : await readBlockReceipts(rpc, header, transactions, sought)
+  const listed = new Set<string>(emitters)
+  const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
+  return { block: { ...ref, transactions, transfers }, receipts: byHash }
 }
 
 function refOf(raw: RawBlock): BlockRef {
@@ -63,78 +89,42 @@ function refOf(raw: RawBlock): BlockRef {
   }
 }
 
-function transactionsOf(raw: RawBlock): ChainTransaction[] {
+function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTransaction[] {
   if (!Array.isArray(raw.transactions)) throw new RpcUnreachable("the node's block has no transactions")
-  const transactions = (raw.transactions as RawTransaction[]).map((item) => ({
-    hash: hash(item?.hash, 'transaction hash'),
-    from: address(item.from, 'sender'),
-    to: item.to == null ? undefined : address(item.to, 'recipient'),
-    valueAtomic: quantity(item.value, 'value'),
-    nonce: integer(item.nonce, 'nonce'),
-  }))
+  const transactions = (raw.transactions as RawTransaction[]).map((item, index) => {
+    checkPlace(item, index, ref, chainId)
+    return {
+      hash: hash(item.hash, 'transaction hash'),
+      from: address(item.from, 'sender'),
+      to: item.to == null ? undefined : address(item.to, 'recipient'),
+      valueAtomic: quantity(item.value, 'value'),
+      nonce: integer(item.nonce, 'nonce'),
+    }
+  })
   if (new Set(transactions.map((item) => item.hash)).size < transactions.length) {
     throw new RpcUnreachable("the node's block holds a transaction twice")
   }
   return transactions
 }
 
-async function readTransfers(
-  rpc: Rpc,
-  raw: RawBlock,
-  ref: BlockRef,
-  transactions: readonly ChainTransaction[],
-  tokens: readonly Address[],
-): Promise<TransferLog[]> {
-  if (tokens.length === 0) return []
-  const filter = { blockHash: ref.hash, address: tokens, topics: [transferTopic] }
-  const given = await rpc.call<RawLog[]>('eth_getLogs', [filter])
-  if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
-  // A node that indexes logs late answers "none" for a block it has; the block itself knows better.
-  const doubted =
-    given.length === 0 && tokens.some((token) => bloomMayHold(raw.logsBloom, token, transferTopic))
-  const logs = doubted ? await logsOfReceipts(rpc, ref.hash, tokens) : given
-  const known = new Set(transactions.map((item) => item.hash))
-  const listed = new Set(tokens)
-  const seen = new Set<number>()
-  return logs.map((log) => {
-    const transfer = transferOf(log)
-    if (
-      hash(log.blockHash, 'log block') !== ref.hash ||
-      !known.has(transfer.txHash) ||
-      !listed.has(transfer.token) ||
-      seen.has(transfer.logIndex)
-    ) {
-      throw new RpcUnreachable(`the logs of block ${ref.hash} do not belong to it`)
-    }
-    seen.add(transfer.logIndex)
-    return transfer
-  })
+function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId: number): void {
+  const fits =
+    hash(item?.blockHash, 'block of a transaction') === ref.hash &&
+    integer(item.blockNumber, 'block number of a transaction') === ref.number &&
+    integer(item.transactionIndex, 'transaction index') === index &&
+    // Older ones name no chain, and neither do those that a rollup makes itself.
+    (item.chainId == null ||
+      item.chainId === '0x0' ||
+      integer(item.chainId, 'chain id of a transaction') === chainId)
+  if (!fits) throw new RpcUnreachable(`a transaction of block ${ref.hash} does not belong to it`)
 }
 
-async function logsOfReceipts(rpc: Rpc, blockHash: Hex, tokens: readonly Address[]): Promise<RawLog[]> {
-  const receipts = await rpc.call<{ logs: RawLog[] }[] | null>('eth_getBlockReceipts', [blockHash])
-  if (!Array.isArray(receipts)) throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
-  return receipts
-    .flatMap((receipt) => (Array.isArray(receipt?.logs) ? receipt.logs : []))
-    .filter(
-      (log) =>
-        Array.isArray(log?.topics) &&
-        log.topics[0] === transferTopic &&
-        tokens.includes(address(log.address, 'log address')),
-    )
+/** Another event of a token is none; a transfer that is not as the standard says cannot be trusted. */
+function transferOf({ address: token, topics, data, logIndex, txHash }: Log): TransferLog[] {
+  if (topics[0] !== transferTopic) return []
+  if (topics.length !== 3) throw new RpcUnreachable('a transfer has other topics than it should')
+  const amountAtomic = quantity(data, 'transferred amount')
+  return [{ txHash, logIndex, token, from: addressOf(topics[1]!), to: addressOf(topics[2]!), amountAtomic }]
 }
 
-function transferOf(log: RawLog): TransferLog {
-  const topics = Array.isArray(log?.topics) ? log.topics : []
-  if (topics[0] !== transferTopic || topics.length !== 3) throw new RpcUnreachable('a log is not a transfer')
-  return {
-    txHash: hash(log.transactionHash, 'log transaction'),
-    logIndex: integer(log.logIndex, 'log index'),
-    token: address(log.address, 'log address'),
-    from: addressOfTopic(topics[1]),
-    to: addressOfTopic(topics[2]),
-    amountAtomic: quantity(log.data, 'transferred amount'),
-  }
-}
-
-const addressOfTopic = (topic: unknown): Address => `0x${hash(topic, 'topic').slice(26)}`
+const addressOf = (topic: Hex): Address => `0x${topic.slice(26)}`

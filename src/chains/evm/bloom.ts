@@ -1,19 +1,30 @@
-import { hexToBytes, keccak256 } from 'viem'
+import { bytesToHex, keccak256 } from 'viem'
 import type { Hex } from '#lib/hex'
 
 const bloomPattern = /^0x[0-9a-fA-F]{512}$/
 
+/** A filter as one number; `undefined` when it is none. */
+export const bloomValue = (bloom: unknown): bigint | undefined =>
+  typeof bloom === 'string' && bloomPattern.test(bloom) ? BigInt(bloom) : undefined
+
+/** The filter of exactly these logs. */
+export function bloomOf(logs: readonly { address: Hex; topics: readonly Hex[] }[]): bigint {
+  const bits = new Uint8Array(256)
+  for (const { address, topics } of logs) for (const item of [address, ...topics]) setPlaces(bits, item)
+  return BigInt(bytesToHex(bits))
+}
+
 /**
- * Whether a block's bloom filter allows that it holds a log of `emitter` with `topic`. False is certain, true is not.
- * Without a proper filter (some rollups leave it empty of meaning) nothing is said, so nothing is claimed.
+ * Whether a filter allows that there is a log of `emitter` with `topic`. False is certain, true is not.
+ * Without a proper filter nothing is said, so nothing is claimed.
  */
 export function bloomMayHold(bloom: unknown, emitter: Hex, topic: Hex): boolean {
   if (typeof bloom !== 'string' || !bloomPattern.test(bloom)) return false
-  const bits = hexToBytes(bloom as Hex)
-  return [emitter, topic].every((item) => placesOf(item).every((place) => isSet(bits, place)))
+  return [emitter, topic].every((item) => placesOf(item).every((place) => isSet(bloom, place)))
 }
 
 const known = new Map<Hex, readonly number[]>()
+const knownMax = 20_000
 
 /** The three bits of 2,048 that an item sets: the low 11 bits of the first three pairs of bytes of its hash. */
 function placesOf(item: Hex): readonly number[] {
@@ -21,9 +32,16 @@ function placesOf(item: Hex): readonly number[] {
   if (before) return before
   const hashed = keccak256(item, 'bytes')
   const places = [0, 2, 4].map((at) => ((hashed[at]! << 8) | hashed[at + 1]!) & 2047)
-  // Only tokens and one topic are asked about, so this stays small.
+  // Most are of few tokens and addresses that come again and again.
+  if (known.size >= knownMax) known.clear()
   known.set(item, places)
   return places
 }
 
-const isSet = (bits: Uint8Array, place: number) => ((bits[255 - (place >> 3)]! >> (place & 7)) & 1) === 1
+/** Bit 0 is the lowest one of the last byte. */
+function setPlaces(bits: Uint8Array, item: Hex): void {
+  for (const place of placesOf(item)) bits[255 - (place >> 3)]! |= 1 << (place & 7)
+}
+
+const isSet = (bloom: string, place: number) =>
+  ((Number.parseInt(bloom[2 + 511 - (place >> 2)]!, 16) >> (place & 3)) & 1) === 1

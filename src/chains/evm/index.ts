@@ -1,15 +1,15 @@
 import type { Hex } from '#lib/hex'
-import type { Address, Chain } from '../chain.ts'
+import type { Chain } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
-import { readBlock, readHead } from './blocks.ts'
+import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { broadcast } from './broadcast.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { decodeCall } from './decode-call.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { watchHeads } from './heads.ts'
-import { integer, quantity, toQuantity } from './quantities.ts'
-import { readReceipts } from './receipts.ts'
+import { integer, quantity } from './quantities.ts'
+import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
 import { createRpc } from './rpc.ts'
 
@@ -35,15 +35,23 @@ const delegationPrefix = '0xef0100'
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createRpc(rpcUrl, input.timeoutMs)
-  const tokens = network.tokens.map((token) => token.address.toLowerCase() as Address)
+  const recent = recentReceipts()
+  const block = async (key: BlockKey) => {
+    const whole = await readBlock(rpc, input, key)
+    if (whole) recent.keep(whole)
+    return whole?.block
+  }
   return {
     network,
     finalityDepth,
     local,
     head: () => readHead(rpc, network.chainId),
-    blockByNumber: (number) => readBlock(rpc, 'eth_getBlockByNumber', toQuantity(number), tokens),
-    blockByHash: (hash) => readBlock(rpc, 'eth_getBlockByHash', hash, tokens),
-    receiptsOf: (blockHash, txHashes) => readReceipts(rpc, blockHash, txHashes),
+    blockByNumber: (number) => block({ number }),
+    blockByHash: (hash) => block({ hash }),
+    receiptsOf: async (blockHash, txHashes) => {
+      const read = recent.find(blockHash)
+      return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
+    },
     nonceOf: async (address) =>
       integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
     inFlightMaxOf: async (address) => {
@@ -71,5 +79,22 @@ export function createEvmChain(input: EvmChainInput): Chain {
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => rpc.close(),
+  }
+}
+
+/** Blocks that are read ahead of the one that is applied, and a few more. */
+const recentMax = 24
+
+/** Receipts came with the blocks that were read last: whoever applies them asks for some right after. */
+function recentReceipts() {
+  const kept = new Map<Hex, NonNullable<WholeBlock['receipts']>>()
+  return {
+    keep: ({ block, receipts }: WholeBlock) => {
+      if (!receipts) return
+      kept.delete(block.hash)
+      kept.set(block.hash, receipts)
+      for (const oldest of kept.keys()) if (kept.size > recentMax) kept.delete(oldest)
+    },
+    find: (blockHash: Hex) => kept.get(blockHash),
   }
 }

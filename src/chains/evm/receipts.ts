@@ -1,17 +1,169 @@
+/**
+ * Receipts as they are taken from a node: all of a block at once, each beside its transaction and its block, their logs
+ * numbered without a gap and explaining the filters. What does not fit comes from a mix of nodes, caches or forks.
+ */
 import type { Hex } from '#lib/hex'
-import type { Receipt } from '../chain.ts'
-import { hash, integer, quantity } from './quantities.ts'
+import type { Address, BlockRef, ChainTransaction, Receipt } from '../chain.ts'
+import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'
+import { address, hash, integer, quantity } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
-type RawReceipt = {
+export type RawReceipt = {
   transactionHash: unknown
+  transactionIndex: unknown
   blockHash: unknown
   blockNumber: unknown
+  from: unknown
+  to: unknown
   status: unknown
   gasUsed: unknown
+  cumulativeGasUsed?: unknown
   effectiveGasPrice: unknown
+  logs: unknown
+  logsBloom?: unknown
   /** What a rollup charges for posting the transaction to its parent chain. */
   l1Fee?: unknown
+}
+
+/** A log whose place in the block was checked; what it says is its reader's to parse. */
+export type Log = { address: Address; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
+
+export type BlockReceipts = { byHash: ReadonlyMap<Hex, RawReceipt>; logs: Log[] }
+
+/** What a block says of itself, beside its transactions. */
+export type Header = BlockRef & { logsBloom: unknown }
+
+/** The logs that the reader looks for: a receipt that may hold one must account for all of its logs. */
+export type Sought = { emitters: readonly Address[]; topic: Hex }
+
+/** Nodes of old that only give one receipt at a time. */
+const withoutBlockReceipts = new WeakSet<Rpc>()
+const batchMax = 100
+const nobody = `0x${'0'.repeat(40)}`
+
+/** The receipts of all transactions of a block. */
+export async function readBlockReceipts(
+  rpc: Rpc,
+  header: Header,
+  transactions: readonly ChainTransaction[],
+  sought: Sought,
+): Promise<BlockReceipts> {
+  const raws = await rawReceipts(rpc, header.hash, transactions)
+  const byHash = new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]))
+  const logs: Log[] = []
+  let explained = 0n
+  transactions.forEach((transaction, index) => {
+    const raw = byHash.get(transaction.hash)
+    // What a chain does by itself, from nobody, has no receipt with every client.
+    if (!raw && transaction.from === nobody) return
+    if (!raw) throw doubt(header, `has no receipt of ${transaction.hash}`)
+    checkReceipt(raw, header, transaction, index)
+    logs.push(...logsOf(raw, header, transaction, index, logs.length))
+    checkFilter(raw, logs, transaction, header, sought)
+    explained |= bloomValue(raw.logsBloom) ?? 0n
+  })
+  if (byHash.size > transactions.length || raws.length !== byHash.size)
+    throw doubt(header, 'has receipts of no transaction')
+  const filter = bloomValue(header.logsBloom) ?? 0n
+  if ((filter & ~explained) !== 0n) throw doubt(header, 'has logs that no receipt shows')
+  return { byHash: new Map([...byHash].map(([txHash, raw]) => [txHash, slim(raw)])), logs }
+}
+
+/** Kept for a while; its logs, which are the most of it, were read. */
+const slim = ({ logs, logsBloom, ...raw }: RawReceipt): RawReceipt => ({ ...raw, logs: [] })
+
+const doubt = (header: BlockRef, what: string) => new RpcUnreachable(`block ${header.hash} ${what}`)
+
+async function rawReceipts(
+  rpc: Rpc,
+  blockHash: Hex,
+  transactions: readonly ChainTransaction[],
+): Promise<RawReceipt[]> {
+  if (!withoutBlockReceipts.has(rpc)) {
+    try {
+      const raws = await rpc.call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash])
+      if (Array.isArray(raws)) return raws
+      throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
+    } catch (error) {
+      if (!isUnknownMethod(error)) throw error
+      withoutBlockReceipts.add(rpc)
+    }
+  }
+  const raws: RawReceipt[] = []
+  for (let at = 0; at < transactions.length; at += batchMax)
+    raws.push(
+      ...(await ofEach(
+        rpc,
+        transactions.slice(at, at + batchMax).map((item) => item.hash),
+      )),
+    )
+  return raws
+}
+
+const isUnknownMethod = (error: unknown) =>
+  error instanceof RpcError &&
+  (error.rpcCode === -32601 || /method.*not (found|supported|available|exist)/i.test(error.message))
+
+function checkReceipt(
+  raw: RawReceipt,
+  { hash: blockHash, number }: BlockRef,
+  { from, to }: ChainTransaction,
+  index: number,
+): void {
+  const fits =
+    hash(raw.blockHash, 'receipt block') === blockHash &&
+    integer(raw.blockNumber, 'receipt block number') === number &&
+    integer(raw.transactionIndex, 'receipt index') === index &&
+    address(raw.from, 'receipt sender') === from &&
+    (raw.to == null ? undefined : address(raw.to, 'receipt recipient')) === to &&
+    (raw.cumulativeGasUsed == null ||
+      quantity(raw.gasUsed, 'gas used') <= quantity(raw.cumulativeGasUsed, 'gas used so far'))
+  if (!fits) throw new RpcUnreachable(`a receipt of block ${blockHash} does not fit its transaction`)
+}
+
+/** Logs are numbered through the block, from `first` on in this receipt. */
+function logsOf(
+  raw: RawReceipt,
+  { hash: blockHash, number }: BlockRef,
+  { hash: txHash }: ChainTransaction,
+  index: number,
+  first: number,
+): Log[] {
+  if (!Array.isArray(raw.logs)) throw new RpcUnreachable("the node's receipt has no logs")
+  if (raw.logs.length > 0 && quantity(raw.status, 'receipt status') !== 1n)
+    throw new RpcUnreachable(`the failed transaction ${txHash} has logs`)
+  return (raw.logs as Record<string, unknown>[]).map((log, place) => {
+    const logIndex = integer(log?.['logIndex'], 'log index')
+    const fits =
+      hash(log['blockHash'], 'log block') === blockHash &&
+      integer(log['blockNumber'], 'log block number') === number &&
+      hash(log['transactionHash'], 'log transaction') === txHash &&
+      integer(log['transactionIndex'], 'log transaction index') === index &&
+      log['removed'] !== true &&
+      logIndex === first + place
+    if (!fits || !Array.isArray(log['topics']))
+      throw new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
+    const topics = log['topics'].map((topic) => hash(topic, 'topic'))
+    return { address: address(log['address'], 'log address'), topics, data: log['data'], logIndex, txHash }
+  })
+}
+
+/** Only where it matters: to account for a filter takes a hash of every topic. */
+function checkFilter(
+  raw: RawReceipt,
+  logs: readonly Log[],
+  { hash: txHash }: ChainTransaction,
+  header: BlockRef,
+  { emitters, topic }: Sought,
+): void {
+  const filter = bloomValue(raw.logsBloom)
+  if (filter === undefined) return
+  const own = logs.slice(logs.length - (raw.logs as unknown[]).length)
+  const matters =
+    own.some((log) => emitters.includes(log.address)) ||
+    emitters.some((emitter) => bloomMayHold(raw.logsBloom, emitter, topic))
+  if (matters && bloomOf(own) !== filter)
+    throw doubt(header, `has other logs of ${txHash} than its filter says`)
 }
 
 /** From this many on, one answer with the whole block's receipts is cheaper than one call each. */
@@ -20,24 +172,29 @@ const wholeBlockFrom = 20
 /** Receipts of `txHashes`, each of which must be in the block; anything else is not to be trusted. */
 export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]> {
   if (txHashes.length === 0) return []
-  const raws = txHashes.length >= wholeBlockFrom ? await ofBlock(rpc, blockHash) : await ofEach(rpc, txHashes)
-  const wanted = new Set(txHashes)
-  const receipts = raws.map(receiptOf).filter((receipt) => wanted.has(receipt.txHash))
-  const given = new Set(receipts.map((receipt) => receipt.txHash))
-  if (
-    given.size !== wanted.size ||
-    receipts.length !== given.size ||
-    receipts.some((receipt) => receipt.blockHash !== blockHash)
-  ) {
-    throw new RpcUnreachable(`the receipts of block ${blockHash} are incomplete or of another block`)
-  }
-  return receipts
+  const raws =
+    txHashes.length >= wholeBlockFrom
+      ? await rpc.call<RawReceipt[]>('eth_getBlockReceipts', [blockHash])
+      : await ofEach(rpc, txHashes)
+  if (!Array.isArray(raws)) throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
+  const byHash = new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]))
+  return receiptsFrom(byHash, blockHash, txHashes)
 }
 
-const ofBlock = (rpc: Rpc, blockHash: Hex) =>
-  rpc
-    .call<RawReceipt[] | null>('eth_getBlockReceipts', [blockHash])
-    .then((raws) => (Array.isArray(raws) ? raws : []))
+/** Those of `txHashes`, parsed. */
+export function receiptsFrom(
+  byHash: ReadonlyMap<Hex, RawReceipt>,
+  blockHash: Hex,
+  txHashes: readonly Hex[],
+): Receipt[] {
+  return txHashes.map((txHash) => {
+    const raw = byHash.get(txHash)
+    const receipt = raw && receiptOf(raw)
+    if (!receipt || receipt.blockHash !== blockHash)
+      throw new RpcUnreachable(`the receipts of block ${blockHash} are incomplete or of another block`)
+    return receipt
+  })
+}
 
 async function ofEach(rpc: Rpc, txHashes: readonly Hex[]): Promise<RawReceipt[]> {
   const calls = txHashes.map((txHash) => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
@@ -46,7 +203,7 @@ async function ofEach(rpc: Rpc, txHashes: readonly Hex[]): Promise<RawReceipt[]>
 }
 
 function receiptOf(raw: RawReceipt): Receipt {
-  const gasUsed = quantity(raw?.gasUsed, 'gas used')
+  const gasUsed = quantity(raw.gasUsed, 'gas used')
   const status = quantity(raw.status, 'receipt status')
   if (status > 1n) throw new RpcUnreachable("the node's receipt status is neither 0 nor 1")
   const l1Fee = raw.l1Fee == null ? 0n : quantity(raw.l1Fee, 'parent chain fee')
