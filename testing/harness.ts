@@ -1,4 +1,7 @@
 import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
 import { type ContextInput, openContext, startApi, startEngines } from '#context'
 import { seedSandboxEntity } from '#custody/index'
@@ -69,7 +72,10 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(clone.drop, local.stop)
   const { connection } = clone
   const clock = movableClock()
-  const config = readConfig({ port: 0, logLevel: 'error', databaseConnectionsMax: 12, ...options.config }, {})
+  const dataDir = await mkdtemp(join(tmpdir(), 'bezant-harness-'))
+  undo.push(() => rm(dataDir, { recursive: true, force: true }))
+  const settings = { port: 0, logLevel: 'error', databaseConnectionsMax: 12, dataDir, ...options.config }
+  const config = readConfig(settings, {})
   const log = createLog(config.logLevel)
   const nodes = await Promise.all(
     local.chains.map(async (chain) => {

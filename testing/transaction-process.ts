@@ -21,6 +21,8 @@ export type TransactionProcessOptions = {
   rpcUrl: string
   blockchain: Blockchain
   roles: readonly Role[]
+  /** Where its journal is; default: a directory of this database, removed when the test process ends. */
+  dataDir?: string
   /** Armed when it starts to work, and disarmed when it closes. */
   crashAt?: CrashPlan | undefined
   logLevel?: string
@@ -54,7 +56,10 @@ async function open(given: TransactionProcessOptions): Promise<void> {
   options = given
   const { connection, rpcUrl, blockchain } = options
   context = await openContext({
-    config: readConfig({ databaseConnectionsMax: 6, port: 0 }, {}),
+    config: readConfig(
+      { databaseConnectionsMax: 6, port: 0, ...(options.dataDir && { dataDir: options.dataDir }) },
+      {},
+    ),
     log: createLog(options.logLevel ?? 'fatal'),
     connection,
     rootKey: testRootKey,

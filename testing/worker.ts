@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import type { CrashPlan } from '#lib/crash-points'
+import type { Connection } from '#runtime/db/db'
 import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
 
 /** A worker process as a test holds it. What is asked of a dead one rejects. */
@@ -57,7 +60,8 @@ export async function startWorker({ args, cwd }: WorkerCommand = fromSource): Pr
   await loaded
   return {
     pid: child.pid!,
-    open: async (options) => void (await order({ say: 'open', options })),
+    open: async (options) =>
+      void (await order({ say: 'open', options: { dataDir: dataDirOf(options.connection), ...options } })),
     start: async () => (await order({ say: 'start' })).url,
     arm: async (crashAt) => void (await order({ say: 'arm', crashAt })),
     close: async () => void (await order({ say: 'close' })),
@@ -66,6 +70,18 @@ export async function startWorker({ args, cwd }: WorkerCommand = fromSource): Pr
     exited,
     failed: () => child.exitCode !== null,
   }
+}
+
+let home: string | undefined
+
+/** Workers on one database leave their journals to each other; those of another one have nothing to do with it. */
+function dataDirOf(connection: Connection): string {
+  if (home === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'bezant-workers-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    home = made
+  }
+  return join(home, 'url' in connection ? new URL(connection.url).pathname.slice(1) : connection.database)
 }
 
 const isDead = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null

@@ -1,3 +1,4 @@
+import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -84,6 +85,7 @@ export async function signForIntents(
   const grants = new Map(rows.map((row) => [keyOf(row), row]))
   const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
   await recordPayloads(tx, payloads, nowMs)
+  reachPoint('P9')
   const signatures: Signature[] = []
   for (const [turn, { entityId, intentId, intent, digest }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))

@@ -21,7 +21,13 @@ export { type PolicySubject, permissive, setPolicy, startPermissive } from './po
 export { signNow } from './policy/sign-now.ts'
 export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
-export { recordPayloads, SecondPayload, signedDigest } from './signing-ledger.ts'
+export {
+  type KeptPayload,
+  recordPayloads,
+  restorePayloads,
+  SecondPayload,
+  signedDigest,
+} from './signing-ledger.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
 export { type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'

@@ -12,7 +12,9 @@ export class SecondPayload extends Error {}
 
 /** Writes down what is about to be signed. Throws `SecondPayload` for the first one that may not be; then none may. */
 export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs: number): Promise<void> {
-  const taken = await takePlaces(tx, rows, formatInstant(nowMs)).catch((error) => {
+  const createDate = formatInstant(nowMs)
+  const dated = rows.map((row) => ({ ...row, createDate }))
+  const taken = await takePlaces(tx, dated).catch((error) => {
     const broken = constraintOf(error)
     if (!broken?.startsWith('signatures_')) throw error
     throw new SecondPayload((error as Error).message, { cause: error })
@@ -35,6 +37,42 @@ export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigin
   if (found) return found.digest
   throw new SecondPayload(`nothing of this price was signed for nonce ${ref.nonce} of ${ref.address}`)
 }
+
+export type KeptPayload = PayloadRow & { ordinal: number; createDate: string }
+
+/**
+ * Writes down again what was signed before a restored copy of the database knew of it. Where something else stands now, that
+ * stays.
+ */
+export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Promise<void> {
+  const standing = linesOf(await payloadsOf(tx, rows))
+  const missing: KeptPayload[] = []
+  for (const [nonce, line] of linesOf(rows)) {
+    const there = standing.get(nonce) ?? []
+    const continues = there.every(({ digest }, place) => line[place]?.digest.equals(digest))
+    if (continues) missing.push(...line.slice(there.length))
+  }
+  // A replacement needs what it replaces to be there.
+  const ordinals = [...new Set(missing.map(({ ordinal }) => ordinal))].sort((one, other) => one - other)
+  for (const ordinal of ordinals)
+    await takePlaces(
+      tx,
+      missing.filter((row) => row.ordinal === ordinal),
+    )
+}
+
+function linesOf<Row extends KeptPayload>(rows: readonly Row[]): Map<string, Row[]> {
+  const lines = new Map<string, Row[]>()
+  for (const row of rows) {
+    const line = lines.get(nonceOf(row)) ?? []
+    line[row.ordinal] = row
+    lines.set(nonceOf(row), line)
+  }
+  return lines
+}
+
+const nonceOf = ({ entityId, address, blockchain, nonce }: NonceRef) =>
+  [entityId, address, blockchain, nonce].join()
 
 const placeOf = ({ entityId, address, blockchain, nonce, digest }: NonceRef & { digest: Buffer }) =>
   [entityId, address, blockchain, nonce, digest.toString('hex')].join()

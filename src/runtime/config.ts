@@ -4,6 +4,8 @@ import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
   dataDir: string
+  /** Where workers keep their journals; unset: `journals` in the data directory. */
+  journalDir: string | undefined
   databaseUrl: string | undefined
   databaseConnectionsMax: number
   host: string
@@ -33,6 +35,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
+    journalDir: environment['BEZANT_JOURNAL_DIR'] ? resolve(environment['BEZANT_JOURNAL_DIR']) : undefined,
     databaseUrl: databaseUrlOf(environment),
     databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',

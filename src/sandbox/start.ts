@@ -70,6 +70,7 @@ async function startParts(
   const chosen = options.blockchains.map(requireNetwork)
   const store = await openStore(config, ephemeral, log)
   undo.push(store.stop)
+  if (ephemeral) undo.push(await dropJournals(config))
   const rootKey = await readRootKey(config, true)
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
@@ -102,6 +103,15 @@ async function startParts(
   undo.push(() => rm(nodesPath(dataDir), { force: true }))
   if (ephemeral) undo.unshift(() => rm(join(dataDir, 'root.key'), { force: true }))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
+}
+
+/** A database that keeps nothing has nothing to put back. Returns how to remove what is written meanwhile. */
+async function dropJournals(config: Config): Promise<() => Promise<void>> {
+  const journalDir = join(config.dataDir, 'ephemeral-journals')
+  const drop = () => rm(journalDir, { recursive: true, force: true })
+  await drop()
+  config.journalDir = journalDir
+  return drop
 }
 
 type Store = { connection: Connection; broken: Promise<string>; stop: () => Promise<void> }

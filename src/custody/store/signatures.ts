@@ -15,25 +15,27 @@ export type PayloadRow = NonceRef & {
 /** Each place costs a tenth more than the one before: nobody gets this far. */
 const lineMax = 1_000
 
-const asked = (rows: readonly PayloadRow[], createDate: string) =>
+type Dated = PayloadRow & { createDate: string }
+
+const asked = (rows: readonly Dated[]) =>
   sql`unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.address)}::text[],
     ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.nonce)}::int8[],
     ${rows.map((row) => row.digest)}::bytea[], ${rows.map((row) => row.intentId)}::uuid[],
     ${rows.map((row) => row.filler)}::boolean[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
     ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[], ${rows.map((row) => row.replaces)}::bytea[],
-    array_fill(${createDate}::timestamptz, array[${rows.length}::int]))
+    ${rows.map((row) => row.createDate)}::timestamptz[])
     as n(entity_id, address, blockchain, nonce, digest, intent_id, filler, max_fee, priority_fee, replaces, create_date)`
 
 /**
  * Takes each row's place in the line of its nonce. A place that is taken already stays as it is, so the caller has to
  * compare: `payloadsOf` tells what stands there. Throws when a replacement breaks the rules of the table.
  */
-export const takePlaces = (tx: Db, rows: readonly PayloadRow[], createDate: string) =>
+export const takePlaces = (tx: Db, rows: readonly Dated[]) =>
   tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, filler, max_fee,
       priority_fee, replaces, create_date)
     select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.filler,
       n.max_fee, n.priority_fee, n.replaces, n.create_date
-    from ${asked(rows, createDate)}
+    from ${asked(rows)}
     left join lateral (select s.ordinal from signatures s where n.replaces is not null and s.entity_id = n.entity_id
       and s.address = n.address and s.blockchain = n.blockchain and s.nonce = n.nonce and s.digest = n.replaces
       limit 1) last on true

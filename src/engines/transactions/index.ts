@@ -12,6 +12,7 @@ import { careForStuck } from './care.ts'
 import { explainReverts } from './explain.ts'
 import { fillGaps } from './fill.ts'
 import { followStep } from './follow.ts'
+import { type Keeper, startKeeper } from './journal/keeper.ts'
 import { replaceWanted } from './replace.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
@@ -42,38 +43,52 @@ export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boo
 
 /** Starts signing, sending and following on every chain; `stop` waits for the work under way. */
 export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> } {
+  let following: { stop(): Promise<void> } | undefined
+  const keeper = startKeeper(ctx, () => {
+    following ??= follow(ctx, keeper)
+    for (const loop of loops) loop.wake()
+  })
   const loops = ctx.chains
     .list()
-    .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain) }))
+    .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain, keeper) }))
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
   const unlisten = ctx.database.listen('transactions', wake)
   unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for transactions; polling'))
-  const following = followSteps(ctx, engine, async (tx, step) => {
-    await followStep(ctx, tx, step)
-    // A block makes room in flight, and an orphaned one leaves something to send again.
-    await announceWork(tx, step.blockchain)
-  })
   return {
     stop: async () => {
       await unlisten.then(
         (end) => end(),
         () => undefined,
       )
-      await following.stop()
       await Promise.all(loops.map((loop) => loop.stop()))
+      await keeper.stop()
+      await following?.stop()
     },
   }
 }
 
-function chainLoop(ctx: EngineCtx, chain: Chain) {
+/** Waits for the journals like everything else: what they hold is ours, and must not be taken for somebody else's. */
+const follow = (ctx: EngineCtx, keeper: Keeper) =>
+  followSteps(ctx, engine, async (tx, step) => {
+    if (!keeper.isMerged()) throw new Error('blocks are not followed until every journal is merged')
+    await followStep(ctx, tx, step)
+    // A block makes room in flight, and an orphaned one leaves something to send again.
+    await announceWork(tx, step.blockchain)
+  })
+
+function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
   const onError = (error: unknown) =>
     ctx.log.error(
       { err: error, blockchain: chain.network.blockchain },
       'carrying out transactions failed; trying again',
     )
   // Sending does not wait for signing, so that one slow node call does not hold up the other.
-  const sending = repeat(() => sendSigned(ctx, chain), onError)
+  const sending = repeat(async () => {
+    const journal = keeper.writer()
+    return journal !== undefined && sendSigned(ctx, chain, journal)
+  }, onError)
   const signing = repeat(async () => {
+    if (!(await keeper.maySign())) return false
     const signed = await signWaiting(ctx, chain)
     const filled = await fillGaps(ctx, chain)
     const replaced = await replaceWanted(ctx, chain)

@@ -4,6 +4,7 @@ import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
 import { fail } from './fail.ts'
+import type { JournalWriter } from './journal/write.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
 import { giveUp } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
@@ -20,12 +21,14 @@ const resendMs = 60_000
 const retryMs = 1_000
 
 /** Sends what is signed and due, and again what no block holds yet: always the same bytes. True when something was due. */
-export async function sendSigned(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+export async function sendSigned(ctx: EngineCtx, chain: Chain, journal: JournalWriter): Promise<boolean> {
   const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return false
   reachPoint('P6')
   const due = await leaveMined(ctx, chain, claimed)
   if (due.length === 0) return true
+  await journal.write(due)
+  reachPoint('P12')
   const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   reachPoint('P14')
   if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')

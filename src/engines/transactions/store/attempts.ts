@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { isMerged, signingLock } from './journals.ts'
 
 /** One signed transaction of an intent, as it is stored before its first byte leaves. */
 export type NewAttempt = {
@@ -20,13 +21,16 @@ export type NewAttempt = {
   priorityFeeAtomic: bigint
 }
 
-/** The lock under which nonces of one address are given out; false while another process does. */
-export const lockNonces = async (tx: Db, blockchain: string, address: string) =>
-  (
-    await tx.one<{ got: boolean }>(
-      sql`select pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0)) as got`,
-    )
-  ).got
+/**
+ * The lock under which nonces of one address are given out; false while another process does, and as long as the journals do
+ * not allow it. Whoever signs takes it first.
+ */
+export const lockNonces = async (tx: Db, blockchain: string, address: string): Promise<boolean> => {
+  const nonces = sql`pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0))`
+  const { got } = await tx.one<{ got: boolean }>(sql`select ${signingLock} and ${nonces} as got`)
+  // A statement of its own: it has to see what was merged before the lock was taken.
+  return got && isMerged(tx)
+}
 
 /** Throws when the connection is lost or the `tx` was aborted. */
 export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)

@@ -1,0 +1,42 @@
+import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Config } from '#runtime/config'
+import { EmbeddedPostgresError, holdDataDirectory } from '#runtime/db/embedded/index'
+import { makeDirectory } from './segments.ts'
+
+/** A journal's directory, held by this process alone until `release`. Its name is the worker's id. */
+export type JournalDirectory = { id: string; path: string; release(): Promise<void> }
+
+const idShape = /^[0-9a-f]{16}$/
+
+/** Where the journals of this machine's workers are. */
+export const journalsIn = ({ dataDir, journalDir }: Config) => journalDir ?? join(dataDir, 'journals')
+
+/** Holds a directory; `undefined` while another process does. */
+export async function holdJournal(path: string, id: string): Promise<JournalDirectory | undefined> {
+  try {
+    const { release } = await holdDataDirectory({ dataDir: path })
+    return { id, path, release }
+  } catch (error) {
+    if (error instanceof EmbeddedPostgresError && error.code === 'IN_USE') return undefined
+    throw error
+  }
+}
+
+export async function idsIn(home: string): Promise<string[]> {
+  const names = await readdir(home).catch((): string[] => [])
+  return names.filter((name) => idShape.test(name)).sort()
+}
+
+export async function makeJournal(home: string): Promise<JournalDirectory> {
+  await makeDirectory(home)
+  for (;;) {
+    const id = randomBytes(8).toString('hex')
+    const path = join(home, id)
+    await makeDirectory(path)
+    // Another worker that looks for one may be faster: it is welcome to it.
+    const directory = await holdJournal(path, id)
+    if (directory) return directory
+  }
+}

@@ -1,0 +1,155 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes, randomInt } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { holdJournal, idsIn, makeJournal } from './directory.ts'
+import { decodeRecords, type JournalRecord, openJournal } from './journal.ts'
+import { hashAt, JournalError, readFrom } from './segments.ts'
+
+let home: string
+const children: ChildProcess[] = []
+
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'bezant-journal-'))
+})
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL')
+  await rm(home, { recursive: true, force: true })
+})
+
+const record = (nonce: number, rawBytes = 100): JournalRecord => ({
+  entityId: 'e',
+  transactionId: 't',
+  attemptId: String(nonce),
+  blockchain: 'BASE-SEPOLIA',
+  address: '0xa',
+  nonce,
+  kind: 'original',
+  replacesId: null,
+  txHash: `0x${nonce}`,
+  raw: randomBytes(rawBytes).toString('hex'),
+  attempt: '{}',
+  transaction: '{}',
+  payloads: '[]',
+})
+
+async function noncesIn(path: string, id: string, from = 0): Promise<number[]> {
+  const nonces: number[] = []
+  for await (const { payload } of readFrom(path, id, from))
+    nonces.push(...decodeRecords(payload).map(({ nonce }) => nonce))
+  return nonces
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, index) => index)
+
+/** A journal of `frames` frames of one record each, closed. */
+async function written(frames: number) {
+  const journal = await openJournal(await makeJournal(home))
+  for (const nonce of upTo(frames)) await journal.append([record(nonce)])
+  await journal.close()
+  const [name] = (await readdir(journal.path)).filter((each) => each.endsWith('.journal'))
+  return { id: journal.id, path: journal.path, file: join(journal.path, name!), head: journal.head() }
+}
+
+async function reopened(id: string, path: string) {
+  const directory = await holdJournal(path, id)
+  try {
+    return await openJournal(directory!)
+  } catch (error) {
+    await directory!.release()
+    throw error
+  }
+}
+
+describe('a journal', () => {
+  it('keeps what is appended at once in its order, with far fewer waits for the disk than appends', async () => {
+    const journal = await openJournal(await makeJournal(home))
+    await Promise.all(upTo(1_000).map((nonce) => journal.append([record(nonce)])))
+    expect(journal.syncs()).toBeLessThan(20)
+    expect(journal.head().sequence).toBe(1_000)
+    await journal.close()
+    expect(await noncesIn(journal.path, journal.id)).toEqual(upTo(1_000))
+    expect(await hashAt(journal.path, journal.id, 1_000)).toEqual(journal.head().hash)
+    expect(await hashAt(journal.path, journal.id, 1_001)).toBeUndefined()
+  })
+
+  it('goes on in another segment when one is full, and is read across them', async () => {
+    const journal = await openJournal(await makeJournal(home))
+    for (const nonce of upTo(5)) await journal.append([record(nonce, 2 ** 24)])
+    await journal.close()
+    expect((await readdir(journal.path)).filter((name) => name.endsWith('.journal')).length).toBeGreaterThan(
+      1,
+    )
+    const again = await reopened(journal.id, journal.path)
+    expect(again.head()).toEqual(journal.head())
+    await again.append([record(5)])
+    await again.close()
+    expect(await noncesIn(journal.path, journal.id)).toEqual(upTo(6))
+    expect(await noncesIn(journal.path, journal.id, 4)).toEqual([4, 5])
+  })
+
+  it('cuts off a tail that was torn anywhere, whatever stands there instead, and goes on', async () => {
+    const { id, path, file } = await written(4)
+    const whole = await readFile(file)
+    const three = whole.lastIndexOf('BZJ1')
+    for (let round = 0; round < 60; round++) {
+      const at = randomInt(three, whole.length)
+      const rest = [Buffer.alloc(0), Buffer.alloc(whole.length - at), randomBytes(whole.length - at)]
+      await writeFile(file, Buffer.concat([whole.subarray(0, at), rest[round % 3]!]))
+      const journal = await reopened(id, path)
+      expect(journal.head().sequence).toBe(3)
+      await journal.append([record(9)])
+      await journal.close()
+      expect(await noncesIn(path, id)).toEqual([0, 1, 2, 9])
+    }
+  })
+
+  it('stops with an alarm when anything before its end was changed, and changes nothing itself', async () => {
+    const { id, path, file } = await written(4)
+    const whole = await readFile(file)
+    const three = whole.lastIndexOf('BZJ1')
+    for (let round = 0; round < 60; round++) {
+      const damaged = Buffer.from(whole)
+      const at = randomInt(0, three)
+      damaged[at]! ^= 1 << randomInt(0, 8)
+      await writeFile(file, damaged)
+      const opening = reopened(id, path)
+      await expect(opening).rejects.toThrow(JournalError)
+      await expect(opening).rejects.toMatchObject({ alarm: 'journal-damaged' })
+      expect(await readFile(file)).toEqual(damaged)
+    }
+    // Nor may whole frames be missing, or come from a journal of another name.
+    const second = whole.indexOf('BZJ1', 1)
+    await writeFile(file, whole.subarray(second))
+    await expect(reopened(id, path)).rejects.toMatchObject({ alarm: 'journal-damaged' })
+    await writeFile(file, whole)
+    await expect(noncesIn(path, '0'.repeat(16))).rejects.toMatchObject({ alarm: 'journal-damaged' })
+  })
+
+  it('is held by one process at a time, and taken over from a killed one', async () => {
+    const holder = spawn(process.execPath, [
+      '--conditions=source',
+      '--import',
+      'tsx',
+      '--eval',
+      `import { makeJournal } from '#engines/transactions/journal/directory'
+      const { id } = await makeJournal(${JSON.stringify(home)})
+      console.log(id)
+      setInterval(() => undefined, 1_000)`,
+      '--input-type=module',
+    ])
+    children.push(holder)
+    const [said] = (await once(holder.stdout, 'data')) as [Buffer]
+    const id = said.toString().trim()
+    expect(await idsIn(home)).toEqual([id])
+    expect(await holdJournal(join(home, id), id)).toBeUndefined()
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const directory = await holdJournal(join(home, id), id)
+    expect(directory?.id).toBe(id)
+    await directory!.release()
+  })
+})

@@ -1,0 +1,191 @@
+/**
+ * Holds the journal of this process, and keeps everybody from signing while something that was sent may be missing in the
+ * database: when it starts, and whenever it finds that an older copy of the database was restored. Then every registered
+ * journal has to be merged by its worker, or be declared lost by its operator.
+ */
+import { join } from 'node:path'
+import type { EngineCtx } from '#engines/ctx'
+import { repeat } from '#runtime/loop'
+import {
+  awaitedJournals,
+  findJournal,
+  type KnownJournal,
+  moveHead,
+  readStanding,
+  type Standing,
+} from '../store/journals.ts'
+import { holdJournal, idsIn, type JournalDirectory, journalsIn, makeJournal } from './directory.ts'
+import { type Journal, openJournal } from './journal.ts'
+import { mergeJournal } from './merge.ts'
+import { readSeen, type Seen, seenOf, wentBack, writeSeen } from './seen.ts'
+import { JournalError } from './segments.ts'
+import { type JournalWriter, journalWriter } from './write.ts'
+
+export type Keeper = {
+  /** What is about to be sent is written here first; `undefined` until the journal is open. */
+  writer(): JournalWriter | undefined
+  /** Whether everything that was sent is in the database, as far as was known a moment ago. */
+  isMerged(): boolean
+  /** The same, having looked: asked before each round of signing. */
+  maySign(): Promise<boolean>
+  stop(): Promise<void>
+}
+
+/** How often it is noted how far the database has got. */
+const seenMs = 5_000
+/** How often what is blocked is said again. */
+const remindMs = 60_000
+
+type Own = { journal: Journal; writer: JournalWriter; seen: Seen | undefined; seenAtMs: number }
+
+/** Calls `onMerged` each time that signing may begin. */
+export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
+  const home = journalsIn(ctx.config)
+  const [report, complain] = [reporter(ctx), complainer(ctx)]
+  let own: Own | undefined
+  let epochMerged: number | undefined
+  let merged = false
+  const turn = async () => {
+    own ??= await openOwn(ctx, home)
+    const standing = await readStanding(ctx.database)
+    if (epochMerged !== standing.epoch || (await mustMerge(ctx, own, standing))) {
+      merged = false
+      epochMerged = await mergeAll(ctx, home, own)
+    }
+    await noteProgress(ctx, own, standing)
+    const awaited = await awaitedJournals(ctx.database)
+    report(awaited)
+    const opens = awaited.length === 0 && !merged
+    merged = awaited.length === 0
+    if (opens) onMerged()
+    return false
+  }
+  const loop = repeat(turn, (error) => {
+    merged = false
+    complain(error)
+  })
+  return {
+    writer: () => own?.writer,
+    isMerged: () => merged,
+    maySign: async () => {
+      if (!merged || !own) return false
+      if (!hasChanged(await readStanding(ctx.database), own.seen)) return true
+      merged = false
+      loop.wake()
+      return false
+    },
+    stop: async () => {
+      await loop.stop()
+      await own?.journal.close()
+    },
+  }
+}
+
+/** The first directory that a worker left, or a new one. */
+async function openOwn(ctx: EngineCtx, home: string): Promise<Own> {
+  const { installation } = await readStanding(ctx.database)
+  for (const id of await idsIn(home)) {
+    const directory = await holdJournal(join(home, id), id)
+    if (!directory) continue
+    const seen = await readSeen(directory.path)
+    if (seen === undefined || seen.installation === installation) return openIn(ctx, directory, seen)
+    ctx.log.warn({ journal: directory.path }, 'this journal belongs to another database and is left alone')
+    await directory.release()
+  }
+  return openIn(ctx, await makeJournal(home), undefined)
+}
+
+async function openIn(ctx: EngineCtx, directory: JournalDirectory, seen: Seen | undefined): Promise<Own> {
+  try {
+    const journal = await openJournal(directory)
+    return { journal, writer: journalWriter(ctx.database, journal), seen, seenAtMs: Number.NEGATIVE_INFINITY }
+  } catch (error) {
+    await directory.release()
+    throw error
+  }
+}
+
+/** Whether this may be an older copy of the database that was looked at before. */
+const hasChanged = (standing: Standing, seen: Seen | undefined): boolean =>
+  standing.incarnation !== standing.live || wentBack(standing, seen)
+
+async function mustMerge(ctx: EngineCtx, { journal, seen }: Own, standing: Standing): Promise<boolean> {
+  if (hasChanged(standing, seen)) return true
+  const known = await findJournal(ctx.database, journal.id)
+  return known === undefined || known.state === 'lost' || known.mergedEpoch < standing.epoch
+}
+
+/** Its own journal, and those that nobody holds on this machine. Returns the epoch in which all of them are merged. */
+async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number> {
+  const { added, epoch } = await mergeJournal(ctx, own.journal, own.seen)
+  if (added > 0) ctx.log.warn({ journal: own.journal.path, added }, 'put back what the database had lost')
+  // From here on it is this incarnation that is looked at.
+  own.seen = seenOf(await readStanding(ctx.database))
+  await writeSeen(own.journal.path, own.seen)
+  let last = epoch
+  for (const id of (await idsIn(home)).filter((each) => each !== own.journal.id)) {
+    const directory = await holdJournal(join(home, id), id)
+    if (directory) last = (await mergeLeft(ctx, directory, own.seen.installation)) ?? last
+  }
+  return last === epoch ? epoch : mergeAll(ctx, home, own)
+}
+
+async function mergeLeft(ctx: EngineCtx, directory: JournalDirectory, installation: string) {
+  try {
+    const seen = await readSeen(directory.path)
+    if (seen !== undefined && seen.installation !== installation) return undefined
+    const { added, epoch } = await mergeJournal(ctx, directory, seen)
+    if (added > 0) ctx.log.warn({ journal: directory.path, added }, 'put back what the database had lost')
+    await writeSeen(directory.path, seenOf(await readStanding(ctx.database)))
+    return epoch
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error
+    ctx.log.error({ err: error, alarm: error.alarm }, 'a journal that was left cannot be merged')
+    return undefined
+  } finally {
+    await directory.release()
+  }
+}
+
+/** Registers how far the journal goes, since all of that is in the database, and notes how far the database has got. */
+async function noteProgress(ctx: EngineCtx, own: Own, standing: Standing): Promise<void> {
+  const { sequence, hash } = own.journal.head()
+  await moveHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
+  if (hasChanged(standing, own.seen)) return
+  own.seen = seenOf(standing)
+  if (performance.now() - own.seenAtMs < seenMs) return
+  await writeSeen(own.journal.path, own.seen)
+  own.seenAtMs = performance.now()
+}
+
+/** One line when it begins to fail, and another one from time to time. */
+function complainer(ctx: EngineCtx) {
+  let [said, saidAtMs] = ['', 0]
+  return (error: unknown) => {
+    const { message } = error as Error
+    if (message === said && performance.now() - saidAtMs < remindMs) return
+    const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
+    ctx.log.error({ err: error, alarm }, 'the journal cannot be kept: nothing is signed or sent; trying on')
+    said = message
+    saidAtMs = performance.now()
+  }
+}
+
+/** Says what is blocked and why when that changes, and again from time to time. */
+function reporter(ctx: EngineCtx) {
+  let shown = ''
+  let shownAtMs = 0
+  return (awaited: readonly KnownJournal[]) => {
+    const now = awaited.map(({ id }) => id).join()
+    if (now === shown && (now === '' || performance.now() - shownAtMs < remindMs)) return
+    const journals = awaited.map(({ id, host, path }) => ({ id, host, path }))
+    if (now !== '')
+      ctx.log.error(
+        { alarm: 'journal-unmerged', journals },
+        'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
+      )
+    else ctx.log.info({}, 'every journal is merged: signing goes on')
+    shown = now
+    shownAtMs = performance.now()
+  }
+}

@@ -1,0 +1,73 @@
+import { hostname } from 'node:os'
+import type { EngineCtx } from '#engines/ctx'
+import {
+  enterEpoch,
+  findJournal,
+  readStanding,
+  registerJournal,
+  type Standing,
+  stopSigning,
+} from '../store/journals.ts'
+import { genesisOf } from './frames.ts'
+import { decodeRecords } from './journal.ts'
+import { restoreRecords } from './restore.ts'
+import { type Seen, wentBack } from './seen.ts'
+import { hashAt, JournalError, readFrom } from './segments.ts'
+
+/** `added`: how many records the database did not know. */
+export type Merged = { added: number; epoch: number }
+
+/**
+ * Puts everything of a journal that the database does not know into it, while nobody signs, and registers how far it goes.
+ * If that shows that an older copy of the database was restored, a new epoch begins: every other journal has to be merged
+ * again as well. `seen` is what the journal's worker saw of the database last.
+ */
+export async function mergeJournal(
+  ctx: EngineCtx,
+  { id, path }: { id: string; path: string },
+  seen: Seen | undefined,
+): Promise<Merged> {
+  return ctx.database.tx(async (tx) => {
+    await stopSigning(tx)
+    const standing = await readStanding(tx)
+    const known = await findJournal(tx, id)
+    let head = known ? { sequence: known.sequence, hash: known.headHash } : genesisOf(id)
+    if (!(await hashAt(path, id, head.sequence))?.equals(head.hash)) throw diverged(path, head.sequence)
+    let added = 0
+    for await (const frame of readFrom(path, id, head.sequence)) {
+      added += await restoreRecords(tx, ctx, decodeRecords(frame.payload))
+      head = frame.head
+    }
+    const awaited = known !== undefined && known.mergedEpoch < standing.epoch
+    const surprised =
+      !awaited && (added > 0 || wentBack(standing, seen)) && seen?.incarnation === standing.live
+    const epoch = await epochAfter(standing, surprised, (next) => enterEpoch(tx, next, standing.live))
+    await registerJournal(tx, ctx.clock.nowMs(), {
+      id,
+      host: hostname(),
+      path,
+      sequence: head.sequence,
+      headHash: head.hash,
+      mergedEpoch: epoch,
+    })
+    return { added, epoch }
+  })
+}
+
+/** The first worker of all finds the database as it is; later ones may find another one. */
+async function epochAfter(
+  { epoch, incarnation, live }: Standing,
+  surprised: boolean,
+  enter: (epoch: number) => Promise<unknown>,
+): Promise<number> {
+  const restored = (incarnation !== null && incarnation !== live) || surprised
+  const next = restored ? epoch + 1 : epoch
+  if (next !== epoch || incarnation === null) await enter(next)
+  return next
+}
+
+const diverged = (path: string, sequence: number) =>
+  new JournalError(
+    'journal-diverged',
+    `the journal ${path} has lost what the database knows of it (record ${sequence}): restore its files, or look at the chain for what was sent, declare it lost and move it away`,
+  )

@@ -1,0 +1,85 @@
+import { restorePayloads } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { bytesOf } from '#lib/hex'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { restoreAttempts, restoreTransactions, unknownAttempts } from '../store/journaled.ts'
+import { announceWork } from '../store/transactions.ts'
+import type { JournalRecord } from './journal.ts'
+
+/**
+ * Makes the records known to the database again, as far as they are not: attempts with their transactions, and what the
+ * signing ledger had of their nonces. Returns how many it did not know.
+ */
+export async function restoreRecords(
+  tx: Db,
+  ctx: EngineCtx,
+  records: readonly JournalRecord[],
+): Promise<number> {
+  const unknown = await unknownAttempts(
+    tx,
+    records.map(({ entityId, attemptId }) => ({ entityId, id: attemptId })),
+  )
+  if (unknown.size === 0) return 0
+  const lost = records.filter(({ attemptId }) => unknown.has(attemptId))
+  const byId = new Map(lost.map((record) => [record.attemptId, record]))
+  const copies = new Map(
+    lost.map(({ entityId, transactionId, transaction }) => [`${entityId}:${transactionId}`, transaction]),
+  )
+  await restoreTransactions(tx, [...copies.values()])
+  const placed = await restoreAttempts(tx, [...byId.values()])
+  await restorePayloads(tx, [...byId.values()].flatMap(payloadsIn))
+  for (const { attemptId, txHash, blockchain, address, nonce } of byId.values())
+    if (!placed.has(attemptId))
+      ctx.log.error(
+        { alarm: 'journal-conflict', blockchain, address, nonce, txHash },
+        'the nonce of a journaled transaction was given out again: one of the two is not going to happen',
+      )
+  await note(tx, ctx, [...byId.values()])
+  return unknown.size
+}
+
+async function note(tx: Db, ctx: EngineCtx, records: readonly JournalRecord[]): Promise<void> {
+  await recordChanges(
+    tx,
+    ctx.clock.nowMs(),
+    records.map(({ entityId, transactionId, txHash }) => ({
+      entityId,
+      actor: 'journal',
+      type: 'transaction.restored',
+      resourceId: transactionId,
+      data: { txHash },
+    })),
+  )
+  for (const blockchain of new Set(records.map((record) => record.blockchain)))
+    await announceWork(tx, blockchain)
+}
+
+/** As `write.ts` wrote them. */
+type KeptPayload = {
+  ordinal: number
+  digest: string
+  replaces: string | null
+  maxFee: string
+  priorityFee: string
+  intentId: string
+  filler: boolean
+  createDate: string
+}
+
+function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalRecord) {
+  return (JSON.parse(payloads) as KeptPayload[]).map((kept) => ({
+    entityId,
+    address,
+    blockchain,
+    nonce,
+    ordinal: kept.ordinal,
+    digest: bytesOf(`0x${kept.digest}`),
+    replaces: kept.replaces === null ? null : bytesOf(`0x${kept.replaces}`),
+    maxFeeAtomic: BigInt(kept.maxFee),
+    priorityFeeAtomic: BigInt(kept.priorityFee),
+    intentId: kept.intentId,
+    filler: kept.filler,
+    createDate: kept.createDate,
+  }))
+}

@@ -1,0 +1,45 @@
+import { open, readFile, rename } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Standing } from '../store/journals.ts'
+import { syncDirectory } from './segments.ts'
+
+/**
+ * What a worker saw of the database last, beside its journal: a database that is behind it was put back, even where the worker
+ * had nothing to send in the meantime. Another installation's journal is not to be merged at all.
+ */
+export type Seen = { installation: string; incarnation: string; logPosition: bigint }
+
+const pathOf = (directory: string) => join(directory, 'seen.json')
+
+export async function readSeen(directory: string): Promise<Seen | undefined> {
+  const text = await readFile(pathOf(directory), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined
+    throw error
+  })
+  if (text === undefined) return undefined
+  const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof Seen, string>
+  return { installation, incarnation, logPosition: BigInt(logPosition) }
+}
+
+export const seenOf = ({ installation, live, logPosition }: Standing): Seen => ({
+  installation,
+  incarnation: live,
+  logPosition,
+})
+
+export async function writeSeen(directory: string, seen: Seen): Promise<void> {
+  const path = pathOf(directory)
+  const file = await open(`${path}.new`, 'w', 0o600)
+  try {
+    await file.writeFile(JSON.stringify({ ...seen, logPosition: seen.logPosition.toString() }))
+    await file.datasync()
+  } finally {
+    await file.close()
+  }
+  await rename(`${path}.new`, path)
+  await syncDirectory(directory)
+}
+
+/** Whether the database is behind what was seen of it. */
+export const wentBack = (standing: Standing, seen: Seen | undefined): boolean =>
+  seen !== undefined && seen.incarnation === standing.live && standing.logPosition < seen.logPosition

@@ -1,0 +1,161 @@
+import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises'
+import { join } from 'node:path'
+import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
+
+/** A journal that cannot be trusted or used; `alarm` is its name in logs. */
+export class JournalError extends Error {
+  readonly alarm: 'journal-damaged' | 'journal-diverged'
+
+  constructor(alarm: JournalError['alarm'], message: string) {
+    super(message)
+    this.alarm = alarm
+  }
+}
+
+/** The segments of one journal's directory: written by one process, which holds its lock. */
+export type Segments = {
+  head(): Head
+  /** How many times the disk was asked to keep what was written. */
+  syncs(): number
+  /** On the disk when it resolves; when it rejects, it was taken back and may be written again. */
+  write(count: number, payload: Buffer): Promise<void>
+  close(): Promise<void>
+}
+
+const segmentBytesMax = 64 * 2 ** 20
+const nameOf = (first: number) => `${String(first).padStart(16, '0')}.journal`
+const firstOf = (name: string) => Number(name.slice(0, 16))
+
+async function namesIn(directory: string): Promise<string[]> {
+  const names = await readdir(directory)
+  return names.filter((name) => /^\d{16}\.journal$/.test(name)).sort()
+}
+
+/** Opens the end of a journal to append to it. A torn tail, which nobody was told of, is cut off. */
+export async function openSegments(directory: string, id: string): Promise<Segments> {
+  const names = await namesIn(directory)
+  const { name, head, sizeBytes } = await findEnd(directory, id, names)
+  const path = join(directory, name)
+  if (names.includes(name)) await truncate(path, sizeBytes)
+  return writerOn(directory, path, head, sizeBytes)
+}
+
+async function findEnd(directory: string, id: string, names: readonly string[]) {
+  const name = names.at(-1)
+  if (name === undefined) return { name: nameOf(0), head: genesisOf(id), sizeBytes: 0 }
+  const after = firstOf(name) === 0 ? genesisOf(id) : await endOf(directory, id, names.slice(0, -1))
+  const { frames, endBytes, rest } = readSegment(await readFile(join(directory, name)), after)
+  if (rest === 'damaged') throw damaged(join(directory, name), endBytes)
+  const last = frames.at(-1)
+  if (!last && firstOf(name) !== after.sequence) throw damaged(join(directory, name), 0)
+  const head = last ? { sequence: last.first + last.count, hash: last.hash } : after
+  return { name, head, sizeBytes: endBytes }
+}
+
+/** The end of segments that are complete. */
+async function endOf(directory: string, id: string, names: readonly string[]): Promise<Head> {
+  const name = names.at(-1)
+  if (name === undefined) return genesisOf(id)
+  const { frames, endBytes, rest } = readSegment(await readFile(join(directory, name)))
+  const last = frames.at(-1)
+  if (rest !== 'none' || !last) throw damaged(join(directory, name), endBytes)
+  return { sequence: last.first + last.count, hash: last.hash }
+}
+
+const damaged = (path: string, atBytes: number) =>
+  new JournalError(
+    'journal-damaged',
+    `the journal ${path} is damaged at byte ${atBytes}: restore this file from a copy, or look at the chain for what was sent and declare the journal lost`,
+  )
+
+function writerOn(directory: string, firstPath: string, firstHead: Head, firstSizeBytes: number): Segments {
+  let [path, head, sizeBytes] = [firstPath, firstHead, firstSizeBytes]
+  let file: Awaited<ReturnType<typeof open>> | undefined
+  let syncs = 0
+  /** Something may stand behind the last frame that is not known to be on the disk. */
+  let uncut = false
+  const close = async () => {
+    const closing = file
+    file = undefined
+    await closing?.close()
+  }
+  const turn = async () => {
+    await close()
+    path = join(directory, nameOf(head.sequence))
+    sizeBytes = 0
+  }
+  const openFile = async () => {
+    const opened = await open(path, 'a', 0o600)
+    file = opened
+    await syncDirectory(directory)
+    return opened
+  }
+  return {
+    head: () => head,
+    syncs: () => syncs,
+    write: async (count, payload) => {
+      if (sizeBytes > segmentBytesMax) await turn()
+      const out = file ?? (await openFile())
+      if (uncut) {
+        await out.truncate(sizeBytes)
+        await out.datasync()
+        uncut = false
+      }
+      const { frame, head: next } = encodeFrame(head, count, payload)
+      uncut = true
+      await out.appendFile(frame)
+      await out.datasync()
+      uncut = false
+      syncs += 1
+      head = next
+      sizeBytes += frame.length
+    },
+    close,
+  }
+}
+
+/** A new file's name is on the disk only when its directory is. */
+export async function syncDirectory(path: string): Promise<void> {
+  if (process.platform === 'win32') return
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+export async function makeDirectory(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (made !== undefined) await syncDirectory(join(path, '..'))
+}
+
+/**
+ * What a journal holds from a record on, frame by frame, with the head after each. Nothing is changed. Segments before it
+ * may have been moved away.
+ */
+export async function* readFrom(directory: string, id: string, sequence: number) {
+  const names = await namesIn(directory)
+  const from = names.findLastIndex((name) => firstOf(name) <= sequence)
+  if (from < 0 && names.length > 0) throw damaged(join(directory, nameOf(0)), 0)
+  let last: Head | undefined = from === 0 && firstOf(names[0]!) === 0 ? genesisOf(id) : undefined
+  for (const [index, name] of names.entries()) {
+    if (index < from) continue
+    const path = join(directory, name)
+    const { frames, endBytes, rest } = readSegment(await readFile(path), last)
+    const tornTail = rest === 'torn' && index === names.length - 1
+    for (const frame of frames) {
+      last = { sequence: frame.first + frame.count, hash: frame.hash }
+      if (last.sequence > sequence) yield { head: last, payload: frame.payload }
+    }
+    if (rest !== 'none' && !tornTail) throw damaged(path, endBytes)
+  }
+}
+
+/** The hash of the frame that ends with this record; `undefined` when there is no such place in the journal. */
+export async function hashAt(directory: string, id: string, sequence: number): Promise<Buffer | undefined> {
+  if (sequence === 0) return genesisOf(id).hash
+  for await (const { head } of readFrom(directory, id, sequence - 1))
+    if (head.sequence >= sequence) return head.sequence === sequence ? head.hash : undefined
+  return undefined
+}

@@ -1,0 +1,215 @@
+/**
+ * Every send is held at the node's address until the database and the files of the journals were asked for it, and the
+ * system calls of a worker are watched: nothing leaves whose bytes an fsync has not covered before.
+ */
+import { spawn } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startIndexer } from '#engines/indexer/index'
+import { sql } from '#runtime/db/db'
+import { freshAddress, makeWallet, until, type Wallet, worldOf } from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { startWorker, type Worker } from '../../../../testing/worker.ts'
+import { idsIn } from './directory.ts'
+import { decodeRecords } from './journal.ts'
+import { readFrom } from './segments.ts'
+
+const transfersTotal = Number(process.env['JOURNAL_TRANSFERS'] ?? 300)
+const strace = '/usr/bin/strace'
+
+let harness: Harness
+let indexer: { stop(): Promise<void> }
+let dataDir: string
+const wallets: Wallet[] = []
+const workers: Worker[] = []
+const violations: string[] = []
+const arrivals: { atMs: number; raws: string[] }[] = []
+
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-write-ahead-'))
+  harness = await openHarness({ engines: false, blockTimeMs: 150 })
+  indexer = startIndexer(harness.ctx)
+  const world = worldOf(harness)
+  for (let index = 0; index < 3; index++) {
+    const wallet = await makeWallet(world)
+    wallets.push(wallet)
+    await harness.fundWallet(wallet.address, { usdc: '1000', native: '100' })
+  }
+  const addresses = wallets.map(({ address }) => address)
+  await until(async () => {
+    const funded = sql`select 1 from accounts where address = any(${addresses}::text[]) and posted > 0`
+    return (await harness.database.all(funded)).length === 2 * wallets.length
+  }, 'the wallets have their coins')
+  harness.chain().intercept(requireWritten)
+})
+afterAll(async () => {
+  for (const worker of workers) worker.signal('SIGKILL')
+  await indexer?.stop()
+  await harness?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+/** What the journals' files hold now, read anew each time from where it was read before. */
+const journaled = new Set<string>()
+const readUpTo = new Map<string, number>()
+
+async function readJournals(): Promise<void> {
+  const home = join(dataDir, 'journals')
+  for (const id of await idsIn(home))
+    for await (const { head, payload } of readFrom(join(home, id), id, readUpTo.get(id) ?? 0)) {
+      readUpTo.set(id, head.sequence)
+      for (const { raw } of decodeRecords(payload)) journaled.add(`0x${raw}`)
+    }
+}
+
+async function requireWritten({ body }: { body: Buffer }): Promise<'forward'> {
+  const atMs = Date.now()
+  const parsed = JSON.parse(body.toString())
+  const asked: { method: string; params: string[] }[] = Array.isArray(parsed) ? parsed : [parsed]
+  const raws = asked
+    .filter(({ method }) => method === 'eth_sendRawTransaction')
+    .map(({ params }) => params[0]!)
+  if (raws.length === 0) return 'forward'
+  arrivals.push({ atMs, raws })
+  await readJournals()
+  const bytes = raws.map((raw) => Buffer.from(raw.slice(2), 'hex'))
+  const rows = await harness.database.all<{ raw: Buffer }>(
+    sql`select raw_transaction as raw from attempts where raw_transaction = any(${bytes}::bytea[])`,
+  )
+  const stored = new Set(rows.map(({ raw }) => `0x${raw.toString('hex')}`))
+  for (const raw of raws) {
+    if (!stored.has(raw)) violations.push(`not in the database: ${raw}`)
+    if (!journaled.has(raw)) violations.push(`not in a journal: ${raw}`)
+  }
+  return 'forward'
+}
+
+async function newWorker(): Promise<Worker> {
+  const { connection } = harness
+  const { rpcUrl, blockchain } = harness.chain()
+  const worker = await startWorker()
+  workers.push(worker)
+  await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'], dataDir })
+  return worker
+}
+
+async function transfer(wallet: Wallet): Promise<string> {
+  const world = worldOf(harness)
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: freshAddress(),
+    amounts: ['0.01'],
+    feeLevel: 'MEDIUM',
+  })
+  return id
+}
+
+const allComplete = async () => {
+  const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
+  return (await harness.database.all(open)).length === 0
+}
+
+it(`property 13: each of ${transfersTotal} transfers is in the database and in a journal before its first byte is out`, async () => {
+  const [first] = await Promise.all([newWorker(), newWorker()])
+  for (const worker of workers) await worker.start()
+  for (let index = 0; index < transfersTotal; index++) {
+    await transfer(wallets[index % wallets.length]!)
+    // One is killed on the way: whoever sends what it had claimed has to write it down as well.
+    if (index === Math.floor(transfersTotal / 2)) first.signal('SIGKILL')
+  }
+  await until(allComplete, 'every transfer is complete', 60_000)
+  expect(arrivals.flatMap(({ raws }) => raws).length).toBeGreaterThanOrEqual(transfersTotal)
+  expect(violations).toEqual([])
+  const { hashes } = await harness.database.one<{ hashes: string[] }>(
+    sql`select array_agg(tx_hash) as hashes from attempts`,
+  )
+  expect(hashes).toHaveLength(transfersTotal)
+  for (const worker of workers) worker.signal('SIGKILL')
+}, 180_000)
+
+it.runIf(existsSync(strace))(
+  'property 13: at least one fsync ends between the sending of one request and that of the next',
+  async () => {
+    const worker = await newWorker()
+    const trace = join(dataDir, 'trace')
+    const stop = await watch(worker, ['-ttt', '-e', 'trace=fdatasync', '-o', trace])
+    arrivals.length = 0
+    await worker.start()
+    const sent: Promise<string>[] = []
+    for (let index = 0; index < 60; index++) {
+      sent.push(transfer(wallets[index % wallets.length]!))
+      await sleep(20)
+    }
+    await Promise.all(sent)
+    await until(allComplete, 'every transfer is complete', 60_000)
+    await stop()
+    const endedMs = (await readFile(trace, 'utf8'))
+      .split('\n')
+      .filter((line) => /fdatasync.*= 0$/.test(line))
+      .map((line) => Number(/(\d+\.\d+)/.exec(line)![1]) * 1_000)
+    const known = new Set<string>()
+    let beforeMs = 0
+    for (const { atMs, raws } of arrivals) {
+      // What is sent again was covered before.
+      if (raws.every((raw) => known.has(digestOf(raw)))) continue
+      for (const raw of raws) known.add(digestOf(raw))
+      expect(endedMs.filter((endMs) => endMs > beforeMs && endMs <= atMs + 1).length).toBeGreaterThan(0)
+      beforeMs = atMs
+    }
+    expect(known.size).toBe(60)
+    worker.signal('SIGKILL')
+  },
+  120_000,
+)
+
+it.runIf(existsSync(strace))(
+  'property 13: nothing at all is sent while the disk does not take the journal, and all of it when it does again',
+  async () => {
+    const worker = await newWorker()
+    await worker.start()
+    await until(async () => (await idsIn(join(dataDir, 'journals'))).length > 0, 'the journal is open')
+    const stop = await watch(worker, [
+      '-e',
+      'trace=fdatasync',
+      '-e',
+      'inject=fdatasync:error=ENOSPC',
+      '-o',
+      '/dev/null',
+    ])
+    arrivals.length = 0
+    await Promise.all(Array.from({ length: 20 }, () => transfer(wallets[0]!)))
+    // Longer than it takes to claim, to fail, and to try again.
+    await sleep(6_000)
+    expect(arrivals).toEqual([])
+    await stop()
+    await until(allComplete, 'every transfer is complete', 60_000)
+    expect(arrivals.length).toBeGreaterThan(0)
+    expect(violations).toEqual([])
+    worker.signal('SIGKILL')
+  },
+  120_000,
+)
+
+const digestOf = (raw: string) => createHash('sha256').update(raw).digest('hex')
+
+/** Attaches to a process; resolves when it is attached, and gives how to end that. */
+async function watch(worker: Worker, args: readonly string[]) {
+  const tracer = spawn(strace, ['-f', '-p', String(worker.pid), ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  await once(tracer.stderr, 'data')
+  return async () => {
+    const exited = once(tracer, 'exit')
+    tracer.kill('SIGINT')
+    await exited
+  }
+}

@@ -1,0 +1,55 @@
+import { payloadsOf } from '#custody/index'
+import type { Database } from '#runtime/db/db'
+import { copyAttempts } from '../store/journaled.ts'
+import type { Journal, JournalRecord } from './journal.ts'
+
+type Ref = { entityId: string; id: string }
+
+/** How many attempts a worker remembers to have written; what it forgot is written once more, which does no harm. */
+const rememberedMax = 100_000
+
+export type JournalWriter = {
+  /** Resolves when all of these attempts are on the disk of this worker. */
+  write(attempts: readonly Ref[]): Promise<void>
+}
+
+/** Writes attempts to the journal before they are sent: each once, whoever had it before. */
+export function journalWriter(database: Database, journal: Pick<Journal, 'append'>): JournalWriter {
+  const written = new Set<string>()
+  return {
+    write: async (attempts) => {
+      const missing = attempts.filter(({ id }) => !written.has(id))
+      if (missing.length === 0) return
+      const records = await copiesOf(database, missing)
+      const found = new Set(records.map(({ attemptId }) => attemptId))
+      if (!missing.every(({ id }) => found.has(id)))
+        throw new Error('an attempt to be sent is not in the database')
+      await journal.append(records)
+      if (written.size > rememberedMax) written.clear()
+      for (const { id } of missing) written.add(id)
+    },
+  }
+}
+
+async function copiesOf(database: Database, attempts: readonly Ref[]): Promise<JournalRecord[]> {
+  const copies = await copyAttempts(database, attempts)
+  const lines = new Map<string, object[]>()
+  for (const { digest, replaces, ...payload } of await payloadsOf(database, copies)) {
+    const place = placeOf(payload)
+    const { intentId, filler, ordinal, createDate } = payload
+    const fees = {
+      maxFee: payload.maxFeeAtomic.toString(),
+      priorityFee: payload.priorityFeeAtomic.toString(),
+    }
+    const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
+    lines.set(place, [
+      ...(lines.get(place) ?? []),
+      { ordinal, ...link, ...fees, intentId, filler, createDate },
+    ])
+  }
+  return copies.map((copy) => ({ ...copy, payloads: JSON.stringify(lines.get(placeOf(copy)) ?? []) }))
+}
+
+const placeOf = ({ entityId, address, blockchain, nonce }: Place) =>
+  [entityId, address, blockchain, nonce].join()
+type Place = { entityId: string; address: string; blockchain: string; nonce: number }

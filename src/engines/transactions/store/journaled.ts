@@ -1,0 +1,77 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** An attempt with its rows as JSON text, in which numbers keep every digit. */
+export type AttemptCopy = {
+  entityId: string
+  transactionId: string
+  attemptId: string
+  blockchain: string
+  address: string
+  nonce: number
+  kind: string
+  replacesId: string | null
+  txHash: string
+  raw: string
+  attempt: string
+  transaction: string
+}
+
+type Ref = { entityId: string; id: string }
+
+/** The attempts with everything that they replace, in the order in which they were signed. */
+export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
+  db.all<AttemptCopy>(sql`with asked as (
+      select a.* from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+      join attempts a on a.entity_id = n.e and a.id = n.i
+    ), lines as (
+      select * from asked
+      union
+      select o.* from asked n join attempts o on n.replaces_id is not null and o.entity_id = n.entity_id
+        and o.blockchain = n.blockchain and o.address = n.address and o.nonce = n.nonce and o.max_fee < n.max_fee
+    )
+    select l.entity_id as "entityId", l.transaction_id as "transactionId", l.id as "attemptId", l.blockchain, l.address,
+      l.nonce, l.kind, l.replaces_id as "replacesId", l.tx_hash as "txHash", encode(l.raw_transaction, 'hex') as raw,
+      jsonb_strip_nulls(to_jsonb(l) - '{raw_transaction,lease_until,last_error}'::text[])::text as attempt,
+      jsonb_strip_nulls(to_jsonb(t))::text as transaction
+    from lines l join transactions t on t.entity_id = l.entity_id and t.id = l.transaction_id
+    order by l.address, l.nonce, l.max_fee`)
+
+/** Those of them that the database knows nothing of. */
+export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
+  const rows = await db.all<{ id: string }>(sql`select n.i as id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where not exists (select 1 from attempts a where a.entity_id = n.e and a.id = n.i)`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/**
+ * Puts transactions back whose bytes are out: those that are gone as they were, those that are there on their way again. The
+ * last copy of each counts.
+ */
+export async function restoreTransactions(tx: Db, copies: readonly string[]): Promise<void> {
+  const given = sql`unnest(${copies}::text[]) as n(text)`
+  await tx.run(sql`insert into transactions select r.* from ${given},
+      jsonb_populate_record(null::transactions, (n.text::jsonb - 'wanted') || '{"state": "QUEUED"}') r
+    on conflict (entity_id, id) do nothing`)
+  await tx.run(sql`update transactions t set tx_hash = coalesce(c.j->>'tx_hash', t.tx_hash),
+      estimated_fee = coalesce(c.j->'estimated_fee', t.estimated_fee), error_reason = null, error_details = null,
+      state = case when t.state in ('INITIATED', 'CLEARED', 'CANCELLED', 'DENIED', 'FAILED') then 'QUEUED' else t.state end
+    from (select n.text::jsonb as j from ${given}) c
+    where t.entity_id = (c.j->>'entity_id')::uuid and t.id = (c.j->>'id')::uuid
+      and t.state not in ('CONFIRMED', 'COMPLETE')`)
+}
+
+/** Puts attempts back, due to be sent. Returns those that found their place; another one may have taken it meanwhile. */
+export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): Promise<Set<string>> {
+  const rows = await tx.all<{ id: string }>(sql`insert into attempts select r.*
+    from unnest(${copies.map((copy) => copy.attempt)}::text[], ${copies.map((copy) => copy.raw)}::text[]) as n(text, raw),
+      jsonb_populate_record(null::attempts, n.text::jsonb
+        || jsonb_build_object('raw_transaction', '\\x' || n.raw, 'state', 'signed', 'broadcast_count', 0)) r
+    on conflict do nothing returning id`)
+  const ids = rows.map(({ id }) => id)
+  await tx.run(sql`update attempts a set state = 'replaced'
+    from unnest(${copies.map((copy) => copy.entityId)}::uuid[], ${copies.map((copy) => copy.attemptId)}::uuid[]) as n(e, i)
+    join attempts b on b.entity_id = n.e and b.id = n.i
+    where a.entity_id = b.entity_id and a.id = b.replaces_id and a.state in ('signed', 'sent')`)
+  return new Set(ids)
+}
