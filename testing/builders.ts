@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { networks } from '#chains/networks/index'
+import { sql } from '#runtime/db/db'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer, Tenant } from './tenant.ts'
 
@@ -18,6 +19,8 @@ export type World = {
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
   transfer(): Promise<{ id: string }>
+  /** One to accelerate, and one to cancel. */
+  sentTransfer(purpose: 'accelerate' | 'cancel'): Promise<{ id: string }>
   usdcId: string
   /** The tokens of the first chain, its native coin included. */
   tokenIds(): string[]
@@ -47,6 +50,10 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
   const walletSet = once(async () => (await makeWalletSet(world)).walletSet as WalletSet)
   const wallet = once(() => makeWallet(world))
   const paymentIntent = once(() => makePaymentIntent(world))
+  const sent = {
+    accelerate: once(() => makeSentTransfer(world)),
+    cancel: once(() => makeSentTransfer(world)),
+  }
   const world: World = {
     harness,
     tenant,
@@ -65,6 +72,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
     transfer: once(() => makeTransfer(world)),
+    sentTransfer: (purpose) => sent[purpose](),
     usdcId: network.tokens.find((token) => token.symbol === 'USDC')!.id,
     tokenIds: () => [network.nativeToken.id, ...network.tokens.map((token) => token.id)],
   }
@@ -74,6 +82,16 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
 export function dataOf(answer: HttpAnswer, what: string) {
   if (answer.status < 200 || answer.status > 299) throw new Error(`${what}: ${answer.status} ${answer.text}`)
   return answer.body?.data
+}
+
+/** A transfer that counts as sent, and that nobody ever signed: it stays so, whether engines run or not. */
+async function makeSentTransfer(world: World): Promise<{ id: string }> {
+  const made = await makeTransfer(world)
+  const txHash = `0x${made.id.replaceAll('-', '').padEnd(64, '0')}`
+  await world.harness.database.run(
+    sql`update transactions set state = 'SENT', tx_hash = ${txHash} where id = ${made.id}`,
+  )
+  return made
 }
 
 export async function makeWalletSet(world: World, name = 'A set') {

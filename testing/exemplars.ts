@@ -162,6 +162,22 @@ export const exemplars: Record<string, Exemplar> = {
     }),
     refused: async () => ({ abiParameters: ['8'] }),
   },
+  'POST /v1/w3s/developer/transactions/{id}/accelerate': {
+    request: async (world) => ({
+      ...(await keyed(world, {})),
+      params: { id: (await world.sentTransfer('accelerate')).id },
+    }),
+    changes: async () => ({}),
+    refused: wrongSecret,
+  },
+  'POST /v1/w3s/developer/transactions/{id}/cancel': {
+    request: async (world) => ({
+      ...(await keyed(world, {})),
+      params: { id: (await world.sentTransfer('cancel')).id },
+    }),
+    changes: async () => ({}),
+    refused: wrongSecret,
+  },
   'POST /v1/w3s/transactions/contractExecution/estimateFee': {
     request: async (world) => ({ body: await executionBody(world) }),
   },

@@ -181,7 +181,7 @@ export const transactionEndpoints = [
     params: transactionParams,
     body: controlBody,
     response: acceleratedAnswer,
-    idempotent: controlledOnce,
+    idempotent: { ...controlledOnce, reload: async (ctx: Ctx, id) => ({ id: (await asItIs(ctx, id)).id }) },
     errors: controlErrors,
     prepare: openSecretOf,
     verb: (ctx: Ctx, { params }, secret) => accelerateTransaction(ctx, params.id, secret),
