@@ -66,6 +66,9 @@ export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
   return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
 }
 
+/** How long requests under way may take once the server is told to stop. */
+const drainMs = 2_500
+
 export type Api = { url: string; stop(): Promise<void> }
 
 /** What only a sandbox adds to the API. */
@@ -86,7 +89,12 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   const { host } = scope.config
   const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
   scope.config.publicUrl ??= url
-  return { url, stop: () => server.close() }
+  const stop = async () => {
+    // Requests under way may end; a connection that says nothing, or never asks, must not hold up the end.
+    const timer = setTimeout(() => server.server.closeAllConnections(), drainMs)
+    await server.close().finally(() => clearTimeout(timer))
+  }
+  return { url, stop }
 }
 
 const explainListen =

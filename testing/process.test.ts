@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
-import { type AddressInfo, createServer } from 'node:net'
+import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -156,6 +156,19 @@ async function mine(rpcUrl: string, from: string) {
 
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpcResult<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
+
+it('stops in time although a client holds its connection open in the middle of a request', async () => {
+  const program = await start(await newDirectory(), ['--ephemeral'])
+  const { hostname, port } = new URL(program.answer.url)
+  const socket = connect(Number(port), hostname)
+  await once(socket, 'connect')
+  socket.write('POST /v1/paymentIntents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
+  socket.on('error', () => undefined)
+  const startedMs = performance.now()
+  program.signal('SIGTERM', 'process')
+  expect(await program.exited).toEqual({ code: 0, signal: null })
+  expect(performance.now() - startedMs).toBeLessThan(stopWithinMs)
+})
 
 it('stops with the npm that started it, which passes no signal on', async () => {
   const dataDir = await newDirectory()
