@@ -35,6 +35,8 @@ export type Network = {
    * account. One that is full refuses or forgets what comes beyond.
    */
   inFlightMax: number
+  /** What one address may have under way, as the hosted service limits it; counted only when the operator asks for it. */
+  pendingMax?: number
   /** The least priority fee per gas that nodes take, in wei, where it is more than next to nothing. */
   priorityFloorAtomic?: bigint
   /** How the fee for posting data to the parent chain is charged, where there is one. */

@@ -111,6 +111,11 @@ export const errorKinds = {
   },
 
   walletFrozen: { code: 155501, status: 409, text: 'The wallet is frozen and cannot be written to.' },
+  pendingQueueFull: {
+    code: 155264,
+    status: 400,
+    text: 'Too many transactions of this address are under way.',
+  },
   replacementUnsupported: {
     code: 155215,
     status: 400,

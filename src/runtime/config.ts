@@ -18,6 +18,8 @@ export type Config = {
   bodyBytesMax: number
   /** Requests per second for one API key; 0 switches the limit off. */
   requestsPerSecondMax: number
+  /** Refuse more transactions of one address at once than the network's `pendingMax`. */
+  pendingLimits: boolean
   /** Accelerate what is stuck without being asked, as far as the fee stays under its cap. */
   autoBump: boolean
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
@@ -45,6 +47,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: networksOf(environment),

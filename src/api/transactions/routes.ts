@@ -90,6 +90,7 @@ export const transactionEndpoints = [
       'idempotencyKeyReused',
       'policyDenied',
       'insufficientBalance',
+      'pendingQueueFull',
       ...secretErrors,
       ...feeErrors,
       ...tokenErrors,

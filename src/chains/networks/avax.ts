@@ -34,5 +34,6 @@ export const avax: Network = {
   businessChain: 'AVAX',
   eip1559: true,
   inFlightMax: 16,
+  pendingMax: 32,
   blockTimeMs: 2000,
 }

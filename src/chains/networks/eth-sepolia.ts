@@ -34,5 +34,6 @@ export const ethSepolia: Network = {
   businessChain: 'ETH',
   eip1559: true,
   inFlightMax: 16,
+  pendingMax: 32,
   blockTimeMs: 12000,
 }

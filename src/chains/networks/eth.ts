@@ -29,5 +29,6 @@ export const eth: Network = {
   businessChain: 'ETH',
   eip1559: true,
   inFlightMax: 16,
+  pendingMax: 32,
   blockTimeMs: 12000,
 }

@@ -2,11 +2,12 @@ import type { Call, Chain } from '#chains/chain'
 import { decide, type EntitySecret, grantSigning, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, placeHolds } from '#engines/ledger/index'
+import { ApiError } from '#lib/errors'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
-import { insertOutbound, type Shown } from './store/outbound.ts'
+import { countPending, insertOutbound, type Shown } from './store/outbound.ts'
 import type { Level } from './store/transactions.ts'
 
 /** What the customer said about the fee; what is absent is decided when it is signed. */
@@ -52,6 +53,7 @@ export async function submit(
   // First of all: whoever counts limits locks the policy before any account.
   const operation = { kind: kinds[request.shown.operation], ...chain.decodeCall(call) }
   const decision = await decide(ctx, wallet, { intentId: id, intent, operation })
+  await requireRoom(ctx, chain, wallet)
   await insertOutbound(ctx.db, {
     entityId,
     id,
@@ -85,4 +87,15 @@ export async function submit(
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])
   return { id, state: 'INITIATED' }
+}
+
+/** Where the operator limits it, no more of one address is under way at once than its network allows. */
+async function requireRoom(ctx: Ctx, { network }: Chain, { address }: Wallet): Promise<void> {
+  const { blockchain, pendingMax } = network
+  if (!ctx.config.pendingLimits || pendingMax === undefined) return
+  if ((await countPending(ctx.db, ctx.entity.id, blockchain, address)) < pendingMax) return
+  throw new ApiError(
+    'pendingQueueFull',
+    `${address} has ${pendingMax} transactions under way on ${blockchain}, which is the limit: wait for one to end, or cancel one.`,
+  )
 }

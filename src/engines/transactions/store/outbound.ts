@@ -58,3 +58,17 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
 }
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null
+
+/** How many transactions of an address have not ended. Whoever counts waits for whoever counted before, until the `tx` ends. */
+export async function countPending(
+  tx: Db,
+  entityId: string,
+  blockchain: string,
+  address: string,
+): Promise<number> {
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`pending:${blockchain}:${address}`}, 0))`)
+  const row = await tx.one<{ count: number }>(sql`select count(*) as count from transactions
+    where entity_id = ${entityId} and blockchain = ${blockchain} and address = ${address}
+      and transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK')`)
+  return row.count
+}
