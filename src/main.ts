@@ -8,6 +8,7 @@ const commands: Record<string, () => Promise<Command>> = {
   serve: async () => (await import('#cli/serve')).serveCommand,
   worker: async () => (await import('#cli/serve')).workerCommand,
   migrate: async () => (await import('#cli/migrate')).migrateCommand,
+  policy: async () => (await import('#cli/policy')).policyCommand,
   keys: async () => (await import('#cli/keys')).keysCommand,
 }
 

@@ -1,3 +1,4 @@
+import { permissive, setPolicy } from '#custody/index'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
 import { findEntity, insertApiKey, insertEntity, listEntities, revokeApiKey } from '#runtime/auth/store'
@@ -6,11 +7,12 @@ import { recordChanges } from '#runtime/record/store'
 import type { Environment } from '#runtime/scope'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
+import { readPolicy } from './policy-file.ts'
 
 export const keysCommand: Command = {
   name: 'keys',
   summary: 'Creates entities, and creates and revokes their API keys.',
-  usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE]
+  usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
        bezant keys create --entity ID
        bezant keys revoke --key ID
        bezant keys list`,
@@ -22,6 +24,12 @@ export const keysCommand: Command = {
       value: 'ENV',
       about: 'TEST reaches test chains, LIVE main chains.',
       default: 'TEST',
+    },
+    policy: {
+      type: 'string',
+      value: 'POLICY',
+      about:
+        'permissive, or a file of rules: see bezant policy --help. LIVE needs it; TEST is permissive without.',
     },
     entity: { type: 'string', value: 'ID', about: 'The entity that the new API key is for.' },
     key: { type: 'string', value: 'ID', about: 'The API key to revoke: its middle part.' },
@@ -49,6 +57,7 @@ const actions: Record<string, Act> = {
   'create-entity': async (database, given) => {
     const name = required(given, 'name')
     const environment = environmentOf(given)
+    const rules = await policyOf(given, environment)
     const nowMs = systemClock.nowMs()
     const id = newId(nowMs)
     const key = await database.tx(async (tx) => {
@@ -56,9 +65,11 @@ const actions: Record<string, Act> = {
       await recordChanges(tx, nowMs, [
         { entityId: id, actor: 'operator', type: 'entity.created', resourceId: id },
       ])
+      const scope = { db: tx, clock: systemClock, actor: 'operator' }
+      await setPolicy(scope, { entityId: id, scope: 'entity', subjectId: id }, rules)
       return createKey(tx, id, environment, nowMs)
     })
-    print({ entity: id, environment, apiKey: key })
+    print({ entity: id, environment, policy: rules.mode, apiKey: key })
     process.stderr.write(
       'The API key is shown this once. Next: register an entity secret with POST /v1/w3s/config/entity/entitySecret.\n',
     )
@@ -113,6 +124,16 @@ function environmentOf(given: Given): Environment {
   const text = (textOf(given, 'environment') ?? 'TEST').toUpperCase()
   if (text === 'TEST' || text === 'LIVE') return text
   throw new UsageError('--environment must be TEST or LIVE')
+}
+
+/** Nothing is at stake on test chains; whoever moves real money must have thought about it. */
+async function policyOf(given: Given, environment: Environment) {
+  const text = textOf(given, 'policy')
+  if (text !== undefined) return readPolicy(text)
+  if (environment === 'TEST') return permissive
+  throw new UsageError(
+    '--policy is missing: a LIVE entity starts with --policy FILE, or --policy permissive to allow everything\nSee: bezant policy --help',
+  )
 }
 
 const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

@@ -16,7 +16,7 @@ export {
 } from './policy/decide.ts'
 export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
 export type { Danger, Effect, Operation, OperationKind } from './policy/operation.ts'
-export type { Rules } from './policy/rules.ts'
+export { parseRules, type Rules } from './policy/rules.ts'
 export { type PolicySubject, permissive, setPolicy, startPermissive } from './policy/set-policy.ts'
 export { signNow } from './policy/sign-now.ts'
 export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
@@ -29,7 +29,7 @@ export {
   signedDigest,
 } from './signing-ledger.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
-export { type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
+export { ownerOf, type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {

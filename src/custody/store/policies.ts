@@ -93,6 +93,14 @@ export const versionsOf = (db: Db, entityId: string, subjectId: string | undefin
     where v.entity_id = ${entityId} and (${subjectId ?? null}::uuid is null or v.subject_id = ${subjectId ?? null}::uuid)
     order by v.create_date desc, v.id desc limit ${limit}`)
 
+/** Which entity has the wallet or wallet set of this id. */
+export const ownerOf = (db: Db, scope: 'walletSet' | 'wallet', id: string) =>
+  db.maybe<{ entityId: string }>(
+    scope === 'wallet'
+      ? sql`select entity_id as "entityId" from wallets where id = ${id}`
+      : sql`select entity_id as "entityId" from wallet_sets where id = ${id}`,
+  )
+
 export type DecisionRow = {
   entityId: string
   id: string

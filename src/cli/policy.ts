@@ -1,0 +1,148 @@
+import {
+  freeze,
+  ownerOf,
+  type PolicyScope,
+  type PolicySubject,
+  policiesInForce,
+  setPolicy,
+  unfreeze,
+  versionsOf,
+} from '#custody/index'
+import { ApiError } from '#lib/errors'
+import { isUuid } from '#lib/ids'
+import { systemClock } from '#lib/time'
+import { findEntity } from '#runtime/auth/store'
+import { type Database, openDatabase } from '#runtime/db/db'
+import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
+import { configOf, connectionOf, joinOptions } from './join.ts'
+import { readPolicy } from './policy-file.ts'
+
+export const policyCommand: Command = {
+  name: 'policy',
+  summary: 'Says what may be signed, for an entity, a wallet set or a wallet, and freezes them.',
+  usage: `bezant policy show --entity ID
+       bezant policy set (--entity ID | --wallet-set ID | --wallet ID) --policy permissive|FILE
+       bezant policy history --entity ID [--wallet-set ID | --wallet ID] [--limit N]
+       bezant policy freeze (--entity ID | --wallet ID)
+       bezant policy unfreeze (--entity ID | --wallet ID)
+
+Every policy over a wallet must allow what is signed; an entity without any signs nothing. FILE is JSON:
+
+  {"mode": "rules",
+   "operations": ["transfer", "contractExecution", "signMessage", "signTypedData", "signTransaction"],
+   "destinations": ["BASE:0x…", "*:0x…"],
+   "tokens": ["BASE:0x…", "BASE:native"],
+   "contracts": [{"contract": "BASE:0x…", "selectors": ["deposit(uint256)", "0x12345678"]}],
+   "typedData": [{"contract": "BASE:0x…", "primaryTypes": ["Vote"]}],
+   "limits": [{"tokens": ["BASE:0x…"], "perTransactionAtomic": "1000000000",
+               "windows": [{"seconds": 86400, "amountAtomic": "5000000000"}]}],
+   "permissions": ["approve"]}
+
+What is left out is allowed for nothing; "any" in the place of a list allows all. Amounts are in base units. Permissions:
+approve, increaseAllowance, permit, setApprovalForAll, transferAuthorization, delegateCall, upgrade, contractCreation,
+setCode (EIP-7702), rawHash, undecodable. Frozen means that nothing is signed, also not what was accepted before: it waits.`,
+  positionals: 'ACTION',
+  options: {
+    entity: { type: 'string', value: 'ID', about: 'The entity.' },
+    'wallet-set': { type: 'string', value: 'ID', about: 'One of its wallet sets.' },
+    wallet: { type: 'string', value: 'ID', about: 'One of its wallets.' },
+    policy: { type: 'string', value: 'POLICY', about: 'permissive, or a file of rules.' },
+    limit: { type: 'string', value: 'N', about: 'How many versions to show.', default: '20' },
+    ...joinOptions,
+  },
+  run,
+}
+
+async function run(given: Given): Promise<number> {
+  const [action] = given.positionals
+  const act = action === undefined ? undefined : actions[action]
+  if (!act)
+    throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant policy --help`)
+  const database = openDatabase(await connectionOf(configOf(given)), 2)
+  try {
+    await act(database, given)
+    return 0
+  } catch (error) {
+    if (error instanceof ApiError) throw new UsageError(error.message)
+    throw error
+  } finally {
+    await database.close()
+  }
+}
+
+type Act = (database: Database, given: Given) => Promise<void>
+
+const operator = (db: Database) => ({ db, clock: systemClock, actor: 'operator' })
+
+const frozenBy =
+  (change: typeof freeze, word: string): Act =>
+  async (database, given) => {
+    const { entityId, scope, subjectId } = await subjectOf(database, given)
+    if (scope === 'walletSet') throw new UsageError(`what is ${word} is an entity or a wallet`)
+    const walletId = scope === 'wallet' ? subjectId : undefined
+    const changed = await change(operator(database), { entityId, walletId })
+    print({ [scope]: subjectId, [word]: true, changed })
+  }
+
+const actions: Record<string, Act> = {
+  show: async (database, given) => {
+    const { entityId } = await subjectOf(database, given)
+    const policies = await policiesInForce(database, entityId, 1_000)
+    for (const policy of policies) print(policy)
+    if (policies.length === 0)
+      process.stderr.write(
+        `There is no policy, so nothing is signed: bezant policy set --entity ${entityId} --policy permissive|FILE\n`,
+      )
+  },
+  set: async (database, given) => {
+    const text = textOf(given, 'policy')
+    if (!text) throw new UsageError('--policy is missing\nSee: bezant policy --help')
+    const rules = await readPolicy(text)
+    const subject = await subjectOf(database, given)
+    const version = await setPolicy(operator(database), subject, rules)
+    print({ scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
+  },
+  history: async (database, given) => {
+    const { entityId, scope, subjectId } = await subjectOf(database, given)
+    const limit = numberOf(given, 'limit', 1_000) ?? 20
+    for (const version of await versionsOf(
+      database,
+      entityId,
+      scope === 'entity' ? undefined : subjectId,
+      limit,
+    ))
+      print(version)
+  },
+  freeze: frozenBy(freeze, 'frozen'),
+  unfreeze: frozenBy(unfreeze, 'unfrozen'),
+}
+
+/** Whose policy is meant: the narrowest that is named. */
+async function subjectOf(database: Database, given: Given): Promise<PolicySubject> {
+  const [walletSet, wallet] = [textOf(given, 'wallet-set'), textOf(given, 'wallet')]
+  if (walletSet !== undefined && wallet !== undefined)
+    throw new UsageError('--wallet-set cannot be combined with --wallet')
+  const named = textOf(given, 'entity')
+  if (wallet !== undefined) return within(database, 'wallet', wallet, named)
+  if (walletSet !== undefined) return within(database, 'walletSet', walletSet, named)
+  if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant policy --help')
+  const entity = await findEntity(database, named)
+  if (!entity) throw new UsageError(`there is no entity ${named}: see bezant keys list`)
+  return { entityId: entity.id, scope: 'entity', subjectId: entity.id }
+}
+
+async function within(
+  database: Database,
+  scope: Exclude<PolicyScope, 'entity'>,
+  id: string,
+  named: string | undefined,
+): Promise<PolicySubject> {
+  const owner = isUuid(id) ? await ownerOf(database, scope, id) : undefined
+  const what = scope === 'wallet' ? 'wallet' : 'wallet set'
+  if (!owner) throw new UsageError(`there is no ${what} ${id}`)
+  if (named !== undefined && named.toLowerCase() !== owner.entityId)
+    throw new UsageError(`the ${what} ${id} is of another entity than ${named}`)
+  return { entityId: owner.entityId, scope, subjectId: id.toLowerCase() }
+}
+
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)
