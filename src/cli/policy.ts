@@ -1,4 +1,5 @@
 import {
+  findEntityFreeze,
   freeze,
   ownerOf,
   type PolicyScope,
@@ -88,6 +89,7 @@ const actions: Record<string, Act> = {
   show: async (database, given) => {
     const { entityId } = await subjectOf(database, given)
     const policies = await policiesInForce(database, entityId, 1_000)
+    print({ entityId, frozen: await findEntityFreeze(database, entityId) })
     for (const policy of policies) print(policy)
     if (policies.length === 0)
       process.stderr.write(

@@ -28,6 +28,7 @@ export {
   SecondPayload,
   signedDigest,
 } from './signing-ledger.ts'
+export { findEntityFreeze } from './store/freezes.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
 export { ownerOf, type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'

@@ -13,6 +13,10 @@ export const shareFreezes = (tx: Db, entityIds: readonly string[]) =>
 export const lockFreezes = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(${keyOf(sql`${entityId}::uuid::text`)})`)
 
+export async function findEntityFreeze(db: Db, entityId: string): Promise<boolean> {
+  return (await db.maybe(sql`select 1 from entity_freezes where entity_id = ${entityId}`)) !== undefined
+}
+
 /** False when the entity was frozen before. */
 export async function insertEntityFreeze(tx: Db, entityId: string, createDate: string): Promise<boolean> {
   const count = await tx.run(sql`insert into entity_freezes (entity_id, create_date)

@@ -1,0 +1,186 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { makeWallet, type Wallet, worldOf } from '../../testing/builders.ts'
+import { type Harness, openHarness } from '../../testing/harness.ts'
+import { type Command, helpOf, parseCommand } from './command.ts'
+import { keysCommand } from './keys.ts'
+import { policyCommand } from './policy.ts'
+
+let harness: Harness
+let wallet: Wallet
+let folder: string
+let printed: string
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+  wallet = await makeWallet(worldOf(harness))
+  folder = await mkdtemp(join(tmpdir(), 'bezant-policy-'))
+})
+afterAll(async () => {
+  await rm(folder, { recursive: true, force: true })
+  await harness?.close()
+})
+beforeEach(() => {
+  const { connection } = harness
+  const url =
+    'url' in connection
+      ? connection.url
+      : `postgresql://${connection.user}:${connection.password ?? ''}@/${connection.database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`
+  vi.stubEnv('DATABASE_URL', url)
+  printed = ''
+  const keep = (text: string | Uint8Array) => {
+    printed += text
+    return true
+  }
+  vi.spyOn(process.stdout, 'write').mockImplementation(keep)
+  vi.spyOn(process.stderr, 'write').mockImplementation(keep)
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+async function run(command: Command, ...args: string[]) {
+  const given = parseCommand(command, args)
+  if (given === 'help') throw new Error('asked for help')
+  printed = ''
+  expect(await command.run(given)).toBe(0)
+  return printed
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line))
+}
+
+const bezant = (...args: string[]) => run(policyCommand, ...args)
+
+async function fileOf(content: unknown): Promise<string> {
+  const path = join(folder, `${randomUUID()}.json`)
+  await writeFile(path, typeof content === 'string' ? content : JSON.stringify(content))
+  return path
+}
+
+describe('bezant policy', () => {
+  it('explains itself', () => {
+    const help = helpOf(policyCommand)
+    for (const word of ['freeze', 'history', 'perTransactionAtomic', 'setApprovalForAll', '--wallet-set ID'])
+      expect(help).toContain(word)
+  })
+
+  it('sets, shows and remembers, for every subject', async () => {
+    const { entityId } = harness
+    const path = await fileOf({ mode: 'rules', operations: ['transfer'] })
+    expect(await bezant('show', '--entity', entityId)).toMatchObject([
+      { entityId, frozen: false },
+      { scope: 'entity', version: 1, rules: { mode: 'permissive' }, actor: 'sandbox' },
+    ])
+    expect(await bezant('set', '--wallet', wallet.id, '--policy', path)).toEqual([
+      { scope: 'wallet', subjectId: wallet.id, version: 1, mode: 'rules' },
+    ])
+    await bezant('set', '--entity', entityId, '--policy', 'permissive')
+    const history = await bezant('history', '--entity', entityId)
+    expect(history.map(({ scope, version }) => [scope, version])).toEqual([
+      ['entity', 2],
+      ['wallet', 1],
+      ['entity', 1],
+    ])
+    expect(await bezant('history', '--wallet', wallet.id, '--limit', '1')).toHaveLength(1)
+    expect(await bezant('show', '--entity', entityId)).toHaveLength(3)
+    const audit = await harness.database.all(
+      sql`select 1 from audit where action = 'policy.set' and actor = 'operator'`,
+    )
+    expect(audit).toHaveLength(2)
+  })
+
+  it('freezes and unfreezes', async () => {
+    const stateOf = async () =>
+      (await harness.http('GET', `/v1/w3s/wallets/${wallet.id}`)).body.data.wallet.state
+    for (const subject of [
+      ['--wallet', wallet.id],
+      ['--entity', harness.entityId],
+    ]) {
+      expect(await bezant('freeze', ...subject)).toMatchObject([{ frozen: true, changed: true }])
+      expect(await stateOf()).toBe('FROZEN')
+      expect(await bezant('freeze', ...subject)).toMatchObject([{ changed: false }])
+      expect(await bezant('unfreeze', ...subject)).toMatchObject([{ unfrozen: true, changed: true }])
+      expect(await stateOf()).toBe('LIVE')
+    }
+  })
+
+  const wrong: [string, () => Promise<string[]>, RegExp][] = [
+    ['no action', async () => [], /say what to do: show, set/],
+    ['no subject', async () => ['set', '--policy', 'permissive'], /--entity is missing/],
+    ['no policy', async () => ['set', '--entity', harness.entityId], /--policy is missing/],
+    ['an entity nobody has', async () => ['show', '--entity', randomUUID()], /there is no entity/],
+    ['a wallet nobody has', async () => ['freeze', '--wallet', randomUUID()], /there is no wallet/],
+    ['a wallet that is no id', async () => ['freeze', '--wallet', 'x'], /there is no wallet x/],
+    [
+      'a wallet of another entity',
+      async () => ['freeze', '--entity', randomUUID(), '--wallet', wallet.id],
+      /of another entity/,
+    ],
+    [
+      'a file that is not there',
+      async () => ['set', '--entity', harness.entityId, '--policy', 'nothing.json'],
+      /ENOENT/,
+    ],
+    [
+      'a file that is no JSON',
+      async () => ['set', '--entity', harness.entityId, '--policy', await fileOf('{')],
+      /is not JSON/,
+    ],
+    [
+      'a misspelt field',
+      async () => [
+        'set',
+        '--entity',
+        harness.entityId,
+        '--policy',
+        await fileOf({ mode: 'rules', tokes: [] }),
+      ],
+      /tokes is not a field/,
+    ],
+    [
+      'a misspelt blockchain',
+      async () => [
+        'set',
+        '--entity',
+        harness.entityId,
+        '--policy',
+        await fileOf({ mode: 'rules', tokens: ['BSAE:native'] }),
+      ],
+      /"BSAE:native" names no blockchain/,
+    ],
+    [
+      'freezing a wallet set',
+      async () => ['freeze', '--wallet-set', (await worldOf(harness).walletSet()).id],
+      /an entity or a wallet/,
+    ],
+  ]
+  it.each(wrong)('refuses %s and changes nothing', async (_, args, message) => {
+    const count = () => harness.database.all(sql`select version_id from policies order by 1`)
+    const before = await count()
+    await expect(bezant(...(await args()))).rejects.toThrow(message)
+    expect(await count()).toEqual(before)
+  })
+})
+
+describe('bezant keys create-entity', () => {
+  it('asks for a policy where real money is moved, and not on test chains', async () => {
+    const create = (...args: string[]) => run(keysCommand, 'create-entity', '--name', 'Acme', ...args)
+    expect(await create()).toMatchObject([{ environment: 'TEST', policy: 'permissive' }])
+    await expect(create('--environment', 'LIVE')).rejects.toThrow('--policy is missing')
+    expect(await create('--environment', 'LIVE', '--policy', 'permissive')).toMatchObject([
+      { policy: 'permissive' },
+    ])
+    const [strict] = await create('--environment', 'LIVE', '--policy', await fileOf({ mode: 'rules' }))
+    expect(strict).toMatchObject({ policy: 'rules' })
+    expect(await bezant('show', '--entity', strict.entity)).toMatchObject([
+      { frozen: false },
+      { scope: 'entity', rules: { mode: 'rules' }, actor: 'operator' },
+    ])
+  })
+})
