@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeFunctionData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -177,6 +178,38 @@ describe('a contract execution', () => {
     harness.startEngines()
     expect([(await ended(approval)).state, (await ended(use)).state]).toEqual(['COMPLETE', 'COMPLETE'])
     await oracle.checkMovedOnce([{ to: to as `0x${string}`, token: tokens.USDC, amountAtomic: 70n }])
+  })
+})
+
+describe('a call that reverts while something earlier is under way', () => {
+  it('is not given up before that has happened', async () => {
+    const { setAutomine, mine, intercept } = harness.chain()
+    // A node that sees only what is in blocks, as most do.
+    intercept(async ({ body }) => {
+      const asked = JSON.parse(body.toString())
+      if (asked.method !== 'eth_estimateGas' || !asked.params[0].data.startsWith('0x23b872dd'))
+        return 'forward'
+      return {
+        body: JSON.stringify({ jsonrpc: '2.0', id: asked.id, error: { code: 3, message: 'reverted' } }),
+      }
+    })
+    await setAutomine(false)
+    try {
+      const earlier = await accepted(transferOf(freshAddress(), '1'))
+      await until(async () => (await read(earlier)).state === 'SENT', 'the earlier one is sent')
+      const later = await accepted({
+        abiFunctionSignature: 'transferFrom(address,address,uint256)',
+        abiParameters: [wallet.address, freshAddress(), '1'],
+      })
+      await sleep(1_500)
+      expect((await read(later)).state).toBe('INITIATED')
+      await mine()
+      expect((await ended(earlier)).state).toBe('COMPLETE')
+      expect(await ended(later)).toMatchObject({ state: 'FAILED', errorReason: 'ESTIMATION_ERROR' })
+    } finally {
+      intercept(undefined)
+      await setAutomine(true)
+    }
   })
 })
 

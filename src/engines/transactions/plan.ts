@@ -22,7 +22,11 @@ const coinTransferGas = 21_000n
  * that cannot be decided yet are left out.
  */
 export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly Waiting[]): Promise<Plan[]> {
-  const suggestion = await suggestedFees(chain)
+  const [suggestion, oldest] = await Promise.all([
+    suggestedFees(chain),
+    // Asked before anything is simulated: what a block takes meanwhile is still under way then.
+    rows[0] && oldestUnderWay(ctx.database, chain.network.blockchain, rows[0].address),
+  ])
   const kinds = new Map<string, Promise<Estimate>>()
   const outcomes = await Promise.all(
     rows.map(async (row): Promise<Outcome> => {
@@ -37,7 +41,7 @@ export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly W
       return { row, plan, reverts: estimate.kind === 'reverted' }
     }),
   )
-  const planned = await decided(ctx, chain, outcomes)
+  const planned = decided(outcomes, oldest)
   await refreshFunds(ctx, chain, planned)
   return planned
 }
@@ -55,10 +59,7 @@ function kindOf({ id, operation, callData, callTo }: Waiting): string {
  * What reverts now may not once its sender's earlier transactions have happened, such as an approval: until then it waits,
  * and its revert counts only when nothing earlier is under way.
  */
-async function decided(ctx: EngineCtx, chain: Chain, outcomes: readonly Outcome[]): Promise<Plan[]> {
-  const reverting = outcomes.find(({ reverts }) => reverts)
-  const oldest =
-    reverting && (await oldestUnderWay(ctx.database, chain.network.blockchain, reverting.row.address))
+function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan[] {
   let waitsForEarlier = false
   return outcomes.flatMap(({ row, plan, reverts }) => {
     const tooEarly = reverts && (waitsForEarlier || (oldest !== undefined && oldest < row.id))
