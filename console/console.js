@@ -49,7 +49,7 @@ const sections = {
         'right',
       ),
       column('From', (item) => short(item.sourceAddress), 'mono'),
-      column('To', (item) => short(item.destinationAddress), 'mono'),
+      column('To', (item) => short(item.destinationAddress ?? item.contractAddress), 'mono'),
       column('Hash', (item) => short(item.txHash), 'mono'),
       column('State', (item) => item.state, 'state'),
     ],

@@ -407,6 +407,36 @@ describe('a transaction', () => {
   })
 })
 
+describe('a wallet that only signs', () => {
+  it.each([
+    ['TEST', 'EVM-TESTNET', 84532, 8453],
+    ['LIVE', 'EVM', 8453, 84532],
+  ] as const)(
+    'of a %s entity is made on %s and signs for its own networks',
+    async (environment, name, own, other) => {
+      const { apiKey, entitySecret } = await harness.newEntity(environment)
+      const theirs = initiateDeveloperControlledWalletsClient({ apiKey, entitySecret, baseUrl: harness.url })
+      const { id: walletSetId } = (await theirs.createWalletSet({ name: 'Signing' })).data!.walletSet!
+      const blockchains = [name] as never
+      const { wallets } = (await theirs.createWallets({ walletSetId, blockchains, count: 1 })).data!
+      const signed = async (chainId: number) => {
+        const transaction = JSON.stringify({
+          to: freshAddress(),
+          gas: 21_000,
+          gasPrice: '1',
+          nonce: 0,
+          chainId,
+        })
+        return theirs.signTransaction({ walletId: wallets![0]!.id, transaction })
+      }
+      const serializedTransaction = (await signed(own)).data!.signedTransaction as Hex
+      const signer = await recoverTransactionAddress({ serializedTransaction } as never)
+      expect(signer.toLowerCase()).toBe(wallets![0]!.address)
+      await expect(signed(other)).rejects.toMatchObject({ code: 155807 })
+    },
+  )
+})
+
 describe('whoever signs', () => {
   it('is found by an address that is known on any blockchain, under the virtual one', async () => {
     const known = await makeWallet(world)
