@@ -49,7 +49,7 @@ export const inboundBench: Bench = {
   },
 }
 
-async function startSandbox(run: Run) {
+export async function startSandbox(run: Run) {
   const dataDir = join(await run.directory(), 'data')
   const { line } = await startProgram(run, {
     args: [
@@ -63,8 +63,8 @@ async function startSandbox(run: Run) {
   const sandbox = JSON.parse(line)
   const [chain] = sandbox.chains
   const node: Node = { url: chain.rpcUrl, chainId: chain.chainId, usdc: chain.tokens.USDC }
-  const { tenant, wallet } = await openTenant(sandbox)
-  return { node, tenant: { ...tenant, url: sandbox.url as string }, wallet }
+  const { tenant, keyed, wallet } = await openTenant(sandbox)
+  return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet }
 }
 
 /** Milliseconds from the moment the signed bytes are sent to the node until the API lists what they did. */

@@ -9,6 +9,8 @@ const benches: Record<string, () => Promise<Bench>> = {
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
+  outbound: async () => (await import('./outbound.ts')).outboundBench,
+  intake: async () => (await import('./intake.ts')).intakeBench,
 }
 
 const help = `npm run bench [-- NAME... --quick --json]
@@ -19,8 +21,10 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   start     first start and restart of the sandbox, until it is ready
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
-  drain     a backlog of transfers from one wallet against what the node takes at most, and against a bare script
+  drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
   inbound   from a transfer on a chain to its row in the API
+  outbound  from an accepted transfer to the block that holds it, on an idle chain
+  intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
 
   --quick   fewer rounds and smaller loads: to see that it works
   --json    one line of JSON on standard output instead of the table

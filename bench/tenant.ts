@@ -11,8 +11,10 @@ export async function call({ http }: Tenant, method: string, path: string, body?
   return answer.body?.data
 }
 
-/** A customer of a sandbox that has printed this, with one wallet. */
-export async function openTenant(sandbox: { url: string; apiKey: string; entitySecret: string }) {
+export type Customer = Awaited<ReturnType<typeof openTenant>>
+
+/** A customer of a sandbox that has printed this, with wallets on one chain. */
+export async function openTenant(sandbox: { url: string; apiKey: string; entitySecret: string }, count = 1) {
   const tenant = tenantOf(sandbox.url, { entityId: '', ...sandbox })
   const keyed = async () => ({
     idempotencyKey: randomUUID(),
@@ -26,7 +28,7 @@ export async function openTenant(sandbox: { url: string; apiKey: string; entityS
     ...(await keyed()),
     walletSetId: set.walletSet.id,
     blockchains: ['BASE-SEPOLIA'],
-    count: 1,
+    count,
   })
-  return { tenant, keyed, wallet: wallets[0] as Wallet }
+  return { tenant, keyed, wallets: wallets as Wallet[], wallet: wallets[0] as Wallet }
 }

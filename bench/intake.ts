@@ -1,0 +1,66 @@
+import { constants, generateKeyPairSync, publicEncrypt, randomBytes, webcrypto } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { fund, type Node } from './chain.ts'
+import { accept, startPlatform, untilCaughtUp } from './drain/bench.ts'
+import type { Figure } from './figures.ts'
+import { countBusyCores } from './machine.ts'
+import { interleave, median, ratioOf } from './rounds.ts'
+import type { Bench } from './run.ts'
+import { openTenant } from './tenant.ts'
+
+const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' }
+
+export const intakeBench: Bench = {
+  name: 'intake',
+  about: 'transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone',
+  measure: async (run) => {
+    const count = run.quick ? 300 : 1_500
+    const { ready, order } = await startPlatform(run)
+    const node: Node = { url: ready.nodeUrl, chainId: ready.chainId, usdc: ready.usdc }
+    const customer = await openTenant(ready)
+    await order('start')
+    await fund(node, customer.wallet.address, 10n ** 13n, 10n ** 20n)
+    await untilCaughtUp(node, customer)
+    await order('stop')
+    const decrypt = await decrypter(count)
+    const things = { intake: () => accept(run, customer, count), decrypting: decrypt }
+    const busy = countBusyCores()
+    const { intake, decrypting } = await interleave(run.quick ? 1 : 3, things)
+    return [
+      {
+        name: `transfers accepted over HTTP, one process, ${count.toLocaleString('en')} in a row`,
+        measured: { value: median(intake), unit: 'requests/s' },
+        reference: { value: median(decrypting), unit: 'requests/s', what: 'decrypted alone' },
+        ratio: ratioOf(intake, decrypting),
+        promise: { ratioMin: 0.6 },
+        coresBusy: busy(),
+      } satisfies Figure,
+    ]
+  },
+}
+
+/** Decryptions per second of the same kind of ciphertext on all cores, with nothing around them. */
+async function decrypter(count: number): Promise<() => Promise<number>> {
+  const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 4096 })
+  const der = privateKey.export({ type: 'pkcs8', format: 'der' })
+  const padding = { padding: constants.RSA_PKCS1_OAEP_PADDING, oaepHash: 'sha256' }
+  const ciphertexts = Array.from({ length: count }, () =>
+    publicEncrypt({ key: publicKey, ...padding }, randomBytes(32)),
+  )
+  // A handle serves one decryption at a time.
+  const handles = await Promise.all(
+    Array.from({ length: availableParallelism() }, () =>
+      webcrypto.subtle.importKey('pkcs8', der, algorithm, false, ['decrypt']),
+    ),
+  )
+  return async () => {
+    const startedMs = performance.now()
+    let next = 0
+    const work = async (handle: webcrypto.CryptoKey) => {
+      while (next < count)
+        await webcrypto.subtle.decrypt({ name: algorithm.name }, handle, ciphertexts[next++]!)
+    }
+    await Promise.all(handles.map(work))
+    return count / ((performance.now() - startedMs) / 1000)
+  }
+}

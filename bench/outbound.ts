@@ -1,0 +1,54 @@
+import { type Node, nonceOf } from './chain.ts'
+import type { Figure } from './figures.ts'
+import { startSandbox } from './inbound.ts'
+import { countBusyCores } from './machine.ts'
+import { median, percentile } from './rounds.ts'
+import type { Bench } from './run.ts'
+import { type Customer, call } from './tenant.ts'
+
+const patienceMs = 10_000
+
+export const outboundBench: Bench = {
+  name: 'outbound',
+  about: 'from an accepted transfer to the block that holds it, on an idle chain',
+  measure: async (run) => {
+    const { node, wallet, ...customer } = await startSandbox(run)
+    const drip = { address: wallet.address, blockchain: 'BASE-SEPOLIA', native: true }
+    await customer.tenant.http('POST', '/v1/faucet/drips', { body: drip })
+    const count = run.quick ? 30 : 200
+    for (let warming = 0; warming < 10; warming++) await minedAfter(node, { ...customer, wallet })
+    const busy = countBusyCores()
+    const latencies: number[] = []
+    for (let sent = 0; sent < count; sent++) latencies.push(await minedAfter(node, { ...customer, wallet }))
+    run.say(
+      `p90 ${percentile(latencies, 0.9).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`,
+    )
+    return [
+      {
+        name: `accepted over HTTP to mined, p50 of ${count}`,
+        measured: { value: median(latencies), unit: 'ms' },
+        promise: { max: 50 },
+        coresBusy: busy(),
+      } satisfies Figure,
+    ]
+  },
+}
+
+type Payer = Pick<Customer, 'tenant' | 'keyed' | 'wallet'>
+
+/** Milliseconds from the moment the API has said yes until the node counts the transaction. */
+async function minedAfter(node: Node, { tenant, keyed, wallet }: Payer): Promise<number> {
+  const before = await nonceOf(node, wallet.address)
+  const body = {
+    ...(await keyed()),
+    walletId: wallet.id,
+    destinationAddress: wallet.address,
+    amounts: ['0.000001'],
+  }
+  await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', { ...body, feeLevel: 'MEDIUM' })
+  const startedMs = performance.now()
+  while ((await nonceOf(node, wallet.address)) === before) {
+    if (performance.now() - startedMs > patienceMs) throw new Error('no block took the transfer within 10 s')
+  }
+  return performance.now() - startedMs
+}
