@@ -118,6 +118,7 @@ function entityOf({ database, custody, log }: Parts, id: string): TestEntity {
     requestId: 'test',
     receivedMs: Date.now(),
     afterRollback: [],
+    afterCommit: [],
     custody: through,
   })
   const act: TestEntity['act'] = async (work, through) => {

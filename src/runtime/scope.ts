@@ -29,4 +29,6 @@ export type RequestScope = Scope &
     receivedMs: number
     /** What must be written although the request's `tx` was rolled back, such as a ciphertext that was shown. */
     afterRollback: (() => Promise<void>)[]
+    /** What is worth doing once the request's `tx` has committed, and does no harm when it is left out, such as a wake-up call. */
+    afterCommit: (() => Promise<unknown>)[]
   }

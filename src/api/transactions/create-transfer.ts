@@ -1,12 +1,11 @@
 import { requireSource, type SourceFields } from '#api/source'
-import { type EntitySecret, openSecretOf, spendCiphertext } from '#custody/index'
+import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/index'
 import { InsufficientFunds } from '#engines/ledger/index'
-import { holdsAreSettled, submit } from '#engines/transactions/index'
+import { submit } from '#engines/transactions/index'
 import { invalid, Premature } from '#lib/errors'
-import { available } from './available.ts'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
+import { settledFor } from './settled.ts'
 import {
   requireAmount,
   requireChain,
@@ -18,26 +17,6 @@ import {
 export type TransferBody = SourceFields &
   TokenFields &
   FeeFields & { destinationAddress: string; amounts?: string[]; nftTokenIds?: string[]; refId?: string }
-
-/**
- * What is done before the `tx`: decrypting, and comparing the wallet with the chain when its books do not reach,
- * so that coins which came without a transfer count too. A `tx` must not wait for a second connection.
- */
-export async function prepareTransfer(
-  ctx: Ctx,
-  input: { body: TransferBody & { entitySecretCiphertext: string } },
-): Promise<EntitySecret> {
-  const secret = await openSecretOf(ctx, input)
-  const { body } = input
-  const wallet = await requireSource(ctx, body)
-  const chain = requireChain(ctx, wallet.blockchain)
-  const token = await requireToken(ctx, body, wallet.blockchain)
-  const amount = requireAmount(body.amounts ?? [], token)
-  if ((await available(ctx, wallet, token)) < amount.atomic) {
-    await syncBalances(ctx, chain, { entityId: ctx.entity.id, address: wallet.address })
-  }
-  return secret
-}
 
 /** Accepts a transfer of the native coin or a listed token. */
 export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody }, secret: EntitySecret) {
@@ -87,6 +66,6 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
       'insufficientBalance',
       'max_value',
     )
-    throw new Premature(refusal, () => holdsAreSettled(ctx, wallet.blockchain))
+    throw new Premature(refusal, settledFor(ctx, chain, wallet))
   }
 }

@@ -1,8 +1,9 @@
+import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { findTransaction } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
-import { createExecution, prepareExecution } from './create-contract-execution.ts'
+import { createExecution } from './create-contract-execution.ts'
 import {
   chainErrors,
   estimateErrors,
@@ -48,7 +49,7 @@ export const executionEndpoints = [
       ...chainErrors,
       ...sourceErrors,
     ],
-    prepare: prepareExecution,
+    prepare: openSecretOf,
     verb: createExecution,
   }),
   endpoint({

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -37,6 +38,8 @@ describe('the transaction that others wait behind', () => {
     const chain = harness.chain()
     // Nobody paid anything in the blocks that suggestions are made from: the levels differ.
     await chain.mine(10)
+    // What was suggested before them is good for a second.
+    await sleep(1_100)
     await chain.setAutomine(false)
     const ids = [await transfer('LOW'), await transfer('HIGH')]
     const { status, body } = await ask({ walletId: wallet.id })

@@ -7,7 +7,7 @@ import { ApiError } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
-import { createTransfer, prepareTransfer } from './create-transfer.ts'
+import { createTransfer } from './create-transfer.ts'
 import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from './documented-errors.ts'
 import { feeTable } from './estimate.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
@@ -98,7 +98,7 @@ export const transactionEndpoints = [
       ...chainErrors,
       ...sourceErrors,
     ],
-    prepare: prepareTransfer,
+    prepare: openSecretOf,
     verb: createTransfer,
   }),
   endpoint({

@@ -8,7 +8,7 @@ import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
 import { countPending, insertOutbound, type Shown } from './store/outbound.ts'
-import type { Level } from './store/transactions.ts'
+import { announceWork, type Level } from './store/transactions.ts'
 
 /** What the customer said about the fee; what is absent is decided when it is signed. */
 export type FeeRequest = {
@@ -72,6 +72,13 @@ export async function submit(
     refId: request.refId,
     nowMs: ctx.receivedMs,
   })
+  await grantSigning(ctx, secret, decision)
+  const { actor, requestId } = ctx
+  const data = { state: 'INITIATED' }
+  await recordChanges(ctx.db, ctx.receivedMs, [
+    { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
+  ])
+  // Last of all: whoever else pays from this account waits until this `tx` ends.
   const leaving = token ?? {
     id: (await nativeToken(ctx.db, blockchain)).id,
     amountAtomic: call.valueAtomic,
@@ -80,12 +87,8 @@ export async function submit(
   await placeHolds(ctx.db, ctx.receivedMs, [
     { ...account, intentId: id, purpose: 'amount', amountAtomic: leaving.amountAtomic },
   ])
-  await grantSigning(ctx, secret, decision)
-  const { actor, requestId } = ctx
-  const data = { state: 'INITIATED' }
-  await recordChanges(ctx.db, ctx.receivedMs, [
-    { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
-  ])
+  // A notice inside the `tx` would make commits wait for each other; a lost one costs a worker's rest at most.
+  ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
   return { id, state: 'INITIATED' }
 }
 

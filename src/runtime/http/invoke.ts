@@ -58,8 +58,12 @@ async function untilSettled<Result>(
   for (let decided = 0; ; decided++) {
     // What is to be done after a refusal belongs to the refusal that counts.
     const afterRollback: RequestScope['afterRollback'] = []
+    const afterCommit: RequestScope['afterCommit'] = []
     try {
-      return await ctx.database.tx((tx) => work({ ...ctx, db: tx, afterRollback }))
+      const result = await ctx.database.tx((tx) => work({ ...ctx, db: tx, afterRollback, afterCommit }))
+      for (const act of afterCommit)
+        act().catch((error) => ctx.log.warn({ err: error, requestId: ctx.requestId }, 'after a commit'))
+      return result
     } catch (error) {
       const premature = error instanceof Premature ? error : undefined
       const late = performance.now() > endMs || (decided > 0 && (await premature?.settled()))

@@ -51,6 +51,7 @@ function handlerOf({ scope, authenticate, widen }: Registration, endpoint: Endpo
       requestId: request.id,
       receivedMs,
       afterRollback: [],
+      afterCommit: [],
     })
     const { result, replayed } = await invoke(endpoint, ctx, input)
     return send(reply, endpoint, ctx, request, input.page, result, replayed)

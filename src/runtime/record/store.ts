@@ -27,10 +27,13 @@ export async function recordChanges(tx: Db, atMs: number, changes: readonly Chan
   const actors = changes.map((change) => change.actor)
   const requests = changes.map((change) => change.requestId ?? null)
   const data = changes.map((change) => JSON.stringify(change.data ?? {}))
-  await tx.run(sql`insert into events (entity_id, id, type, resource_id, data, create_date)
-    select e, i, t, r, d::jsonb, ${at} from unnest(${entities}::uuid[], ${ids}::uuid[], ${types}::text[],
-      ${resources}::text[], ${data}::text[]) as row(e, i, t, r, d)`)
-  await tx.run(sql`insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
-    select e, i, a, t, r, q, ${at} from unnest(${entities}::uuid[], ${ids}::uuid[], ${actors}::text[],
-      ${types}::text[], ${resources}::text[], ${requests}::text[]) as row(e, i, a, t, r, q)`)
+  await tx.run(sql`with changes as (
+      select * from unnest(${entities}::uuid[], ${ids}::uuid[], ${types}::text[], ${resources}::text[], ${data}::text[],
+        ${actors}::text[], ${requests}::text[]) as row(e, i, t, r, d, a, q)
+    ), noted as (
+      insert into events (entity_id, id, type, resource_id, data, create_date)
+      select e, i, t, r, d::jsonb, ${at}::timestamptz from changes
+    )
+    insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
+    select e, i, a, t, r, q, ${at}::timestamptz from changes`)
 }

@@ -1,6 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { announceWork, type Level } from './transactions.ts'
+import type { Level } from './transactions.ts'
 
 /** What was asked for, as its owner reads it. */
 export type Shown =
@@ -54,7 +54,6 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
       ${execution?.abiParameters === undefined ? null : JSON.stringify(execution.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
-  await announceWork(tx, row.blockchain)
 }
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null
