@@ -20,6 +20,9 @@ create table block_steps (
   kind text not null check (kind in ('applied', 'undone')),
   block_hash text not null,
   block_number bigint not null,
+  -- Which blocks this step made final, as far as the chain's endpoints agree; none when `final_from` is the higher one.
+  final_from bigint not null,
+  final_to bigint not null,
   primary key (blockchain, step)
 );
 

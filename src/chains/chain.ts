@@ -74,6 +74,9 @@ export type GasEstimate =
 
 export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
+/** `upTo`: the highest block that is agreed on. Without it, `said` tells what each endpoint said. */
+export type Agreement = { upTo: number | undefined; said?: string[] }
+
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
@@ -114,6 +117,11 @@ export type Chain = {
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }
   /** Sends signed bytes, one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
+  /**
+   * Whether enough endpoints name the block that we know at `number`, or one below it that they all have reached.
+   * `hashAt` gives what we know; a chain with one endpoint agrees with itself.
+   */
+  agreedUpTo(number: number, hashAt: (number: number) => Promise<string | undefined>): Promise<Agreement>
   /** Calls `onHead` soon after a new head is there; may call it for nothing. Returns how to stop. */
   watchHeads(onHead: () => void): () => void
   close(): Promise<void>

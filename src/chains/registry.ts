@@ -5,6 +5,10 @@ import type { Network } from './network.ts'
 export type Node = {
   network: Network
   rpcUrl: string
+  /** All endpoints when there are several, `rpcUrl` the first of them. */
+  rpcUrls?: readonly string[] | undefined
+  /** How many of them must name the same block before something is concluded from it that cannot be undone. */
+  agree?: number | undefined
   local: boolean
   /** In place of what the network says, for nodes whose limits are known. */
   inFlightMax?: number | undefined

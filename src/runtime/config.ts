@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
+import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
@@ -24,8 +25,8 @@ export type Config = {
   autoBump: boolean
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
   underNpm: boolean
-  /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrl": "https://…"}]`. */
-  networks: { blockchain: string; rpcUrl: string }[]
+  /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
+  networks: NodeSetting[]
   /** For tests of crashes: where this process kills or freezes itself. */
   crashAt: CrashPlan | undefined
 }
@@ -50,7 +51,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
-    networks: networksOf(environment),
+    networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),
     ...given,
   }
@@ -99,26 +100,4 @@ function crashPlanOf(environment: Environment): CrashPlan | undefined {
   throw new Error(
     `BEZANT_CRASH_AT must name a crash point, a hit and an action, such as P8:3 or P8:3:stop, not "${text}"`,
   )
-}
-
-function networksOf(environment: Environment): Config['networks'] {
-  const text = environment['BEZANT_NETWORKS']
-  if (!text) return []
-  try {
-    const list = JSON.parse(text) as unknown
-    if (!Array.isArray(list)) throw new Error('not a list')
-    return list.map((item) => {
-      if (
-        typeof item?.blockchain !== 'string' ||
-        !/^https?:\/\//.test(item.rpcUrl) ||
-        !URL.canParse(item.rpcUrl)
-      )
-        throw new Error('bad item')
-      return { blockchain: item.blockchain, rpcUrl: item.rpcUrl }
-    })
-  } catch {
-    throw new Error(
-      'BEZANT_NETWORKS must be JSON such as [{"blockchain":"BASE","rpcUrl":"https://node.example"}]',
-    )
-  }
 }

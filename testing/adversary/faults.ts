@@ -121,6 +121,7 @@ export const sendFaults = {
   },
   internalErrorAfter: refusedAfter('internal error after taking it', 'internal error', -32603),
   limitExceeded: refused('rate limit as a JSON-RPC error', 'request rate limit exceeded', -32005),
+  refusedInvalid: refused('a certain refusal', 'invalid sender'),
   poolFull: refused('the pool is full', 'txpool is full'),
   nonceTooLowAfter: refusedAfter('"nonce too low" after taking it', 'nonce too low'),
   underpricedAgain: refusedAfter(
@@ -185,6 +186,17 @@ export const readFaults = {
     name: 'no logs where there are some',
     methods: ['eth_getLogs'],
     bend: async (request: RpcRequest) => resultFor(request, []),
+  } as CallFault,
+  /** Every block is another one, as on a fork. */
+  otherBlocks: {
+    name: 'the blocks of a fork',
+    methods: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
+    bend: async (request: RpcRequest, honest: () => Promise<RpcAnswer>) => {
+      const answer = await honest()
+      return answer.result
+        ? resultFor(request, { ...answer.result, hash: keccak256(answer.result.hash) })
+        : answer
+    },
   } as CallFault,
   unknownMethod: {
     name: 'a method that the node does not have',

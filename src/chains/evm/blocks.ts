@@ -40,7 +40,8 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   ])
   for (const answer of [id, raw]) if (answer instanceof RpcError) throw answer
   const given = integer(id, 'chain id')
-  if (given !== chainId) throw new RpcUnreachable(`${rpc.url} is a node of chain ${given}, not of ${chainId}`)
+  if (given !== chainId)
+    throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
   if (!raw) throw new RpcUnreachable('the node has no latest block')
   return refOf(raw as RawBlock)
 }

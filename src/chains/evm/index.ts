@@ -3,19 +3,22 @@ import type { Chain } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
-import { broadcast } from './broadcast.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { decodeCall } from './decode-call.ts'
+import { createEndpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
-import { createRpc } from './rpc.ts'
+import { RpcUnreachable } from './rpc.ts'
 
 export type EvmChainInput = {
   network: Network
   rpcUrl: string
+  /** All endpoints when there are several, `rpcUrl` the first of them. */
+  rpcUrls?: readonly string[] | undefined
+  agree?: number | undefined
   finalityDepth: number
   local: boolean
   inFlightMax?: number | undefined
@@ -31,13 +34,20 @@ const balanceOfSelector = '0x70a08231'
 /** What the code of an account begins with that delegates to a contract (EIP-7702). */
 const delegationPrefix = '0xef0100'
 
-/** An EVM chain through one node. */
+/** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, finalityDepth, local, inFlightMax = network.inFlightMax } = input
-  const rpc = createRpc(rpcUrl, input.timeoutMs)
+  const { chainId, blockTimeMs } = network
+  const urls = input.rpcUrls ?? [rpcUrl]
+  const rpc = createEndpoints({ urls, chainId, blockTimeMs, agree: input.agree, timeoutMs: input.timeoutMs })
   const recent = recentReceipts()
+  const believed = <Read>(reading: Promise<Read>) =>
+    reading.catch((error) => {
+      if (error instanceof RpcUnreachable) rpc.doubt()
+      throw error
+    })
   const block = async (key: BlockKey) => {
-    const whole = await readBlock(rpc, input, key)
+    const whole = await believed(readBlock(rpc, input, key))
     if (whole) recent.keep(whole)
     return whole?.block
   }
@@ -45,7 +55,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     network,
     finalityDepth,
     local,
-    head: () => readHead(rpc, network.chainId),
+    head: () => believed(readHead(rpc, network.chainId)),
     blockByNumber: (number) => block({ number }),
     blockByHash: (hash) => block({ hash }),
     receiptsOf: async (blockHash, txHashes) => {
@@ -74,7 +84,8 @@ export function createEvmChain(input: EvmChainInput): Chain {
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
-    broadcast: (raws) => broadcast(rpc, raws),
+    broadcast: (raws) => rpc.broadcast(raws),
+    agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
     // A public chain's node is asked a few times per block, a local one as often as somebody would notice.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),

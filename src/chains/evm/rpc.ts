@@ -5,6 +5,8 @@ import { reachPoint } from '#lib/crash-points'
 /** A JSON-RPC endpoint. Answers are hostile text until their reader has parsed them. */
 export type Rpc = {
   url: string
+  /** What it is called in messages: the rest of an address may be a key. */
+  host: string
   /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
   call<Result>(method: string, params: unknown[], limits?: Limits): Promise<Result>
   /** Many calls in one request, answered in the order given; a refused one is its `RpcError`. */
@@ -46,6 +48,7 @@ const defaultAnswerBytesMax = 256 * 1024 * 1024
 
 export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
   const secure = url.startsWith('https:')
+  const { host } = new URL(url)
   const agent = secure
     ? new SecureAgent({ keepAlive: true, maxSockets: 32 })
     : new Agent({ keepAlive: true, maxSockets: 32 })
@@ -64,6 +67,7 @@ export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
     )
   return {
     url,
+    host,
     async call<Result>(method: string, params: unknown[], limits?: Limits) {
       const id = nextId++
       const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), limits)
@@ -80,12 +84,12 @@ export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
       const onAnswer = sends ? () => reachPoint('P13') : undefined
       const answers = await post(JSON.stringify(body), limits, onAnswer)
       if (!Array.isArray(answers))
-        throw new RpcUnreachable(`${url}: the node did not answer a batch with a batch`)
+        throw new RpcUnreachable(`${host}: the node did not answer a batch with a batch`)
       const byId = new Map(answers.map((answer) => [answer?.id, answer]))
       return calls.map((call, index) => {
         const answer = byId.get(firstId + index)
         if (answer === undefined)
-          throw new RpcUnreachable(`${url}: ${call.method} is missing in the answer of the batch`)
+          throw new RpcUnreachable(`${host}: ${call.method} is missing in the answer of the batch`)
         return resultOf<Result>(answer, call.method)
       })
     },
@@ -116,7 +120,7 @@ function postJson(
     const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     const fail = (reason: string, retryAfterMs?: number) => {
       clearTimeout(timer)
-      reject(new RpcUnreachable(`${url}: ${reason}`, retryAfterMs))
+      reject(new RpcUnreachable(`${new URL(url).host}: ${reason}`, retryAfterMs))
     }
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const send = secure ? httpsRequest : httpRequest

@@ -2,6 +2,7 @@ import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { post, reverse, tokensOf } from '#engines/ledger/index'
 import { reachPoint } from '#lib/crash-points'
+import { agreedFinal } from './agree.ts'
 import { observe } from './observe.ts'
 import { type CanonicalBlock, canonicalHead, insertBlock, lockChain, orphanBlock } from './store/blocks.ts'
 import { insertTransactions, insertTransfers } from './store/observed.ts'
@@ -20,6 +21,7 @@ export async function applyBlock(
   const { blockchain } = chain.network
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
+  const agreedUpTo = await agreedFinal(ctx, chain, block)
   reachPoint('P15')
   const applied = await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)
@@ -30,7 +32,8 @@ export async function applyBlock(
     await insertTransfers(tx, nowMs, seen.transfers)
     await insertTransactions(tx, seen.transactions)
     await post(tx, nowMs, seen.postings)
-    await appendStep(tx, { blockchain, kind: 'applied', blockHash: block.hash, blockNumber: block.number })
+    const { hash: blockHash, number: blockNumber } = block
+    await appendStep(tx, { blockchain, kind: 'applied', blockHash, blockNumber, agreedUpTo })
     reachPoint('P16')
     return true
   })

@@ -1,7 +1,6 @@
-import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { finalTransactionsOf } from '#engines/indexer/index'
+import { finalTransactionsOf, type Step } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
@@ -17,11 +16,9 @@ import { announceWork } from './store/transactions.ts'
 export async function concludeForeign(
   ctx: EngineCtx,
   tx: Db,
-  chain: Chain,
-  finalNumber: number,
+  { blockchain, finalFrom, finalTo }: Step,
 ): Promise<void> {
-  const { blockchain } = chain.network
-  const final = await finalTransactionsOf(tx, blockchain, finalNumber)
+  const final = await finalTransactionsOf(tx, blockchain, finalFrom, finalTo)
   if (final.length === 0) return
   const displaced = await displaceBy(tx, blockchain, final)
   if (displaced.length === 0) return

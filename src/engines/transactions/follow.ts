@@ -1,4 +1,3 @@
-import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
@@ -15,7 +14,7 @@ import { concludeForeign } from './displace.ts'
 import { type AttemptRef, markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
 import {
   completeUpTo,
-  endedInBlock,
+  endedInBlocks,
   failInbound,
   markCancelled,
   markInBlock,
@@ -31,7 +30,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (step.kind === 'undone') return undoBlock(ctx, tx, step)
   await confirmSent(ctx, tx, step)
   await recordReceived(ctx, tx, step)
-  await completeFinal(ctx, tx, chain, step)
+  await completeFinal(ctx, tx, step)
 }
 
 async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
@@ -123,23 +122,19 @@ function numbered(received: readonly ObservedTransfer[]): (ObservedTransfer & { 
     })
 }
 
-async function completeFinal(
-  ctx: EngineCtx,
-  tx: Db,
-  chain: Chain,
-  { blockchain, blockNumber }: Step,
-): Promise<void> {
-  const final = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, blockNumber - chain.finalityDepth + 1)
+async function completeFinal(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const { blockchain, finalFrom, finalTo } = step
+  if (finalFrom > finalTo) return
+  const final = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, finalTo)
   const own = final.filter(({ transactionType }) => transactionType === 'OUTBOUND')
   await eraseGrants(
     tx,
     own.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
   await note(ctx, tx, final, 'COMPLETE')
-  const finalNumber = blockNumber - chain.finalityDepth + 1
   // Only now: until here an orphaned block could still let them move what somebody else would have been allowed.
-  await releaseAllowance(tx, ctx.clock.nowMs(), await endedInBlock(tx, blockchain, finalNumber))
-  await concludeForeign(ctx, tx, chain, finalNumber)
+  await releaseAllowance(tx, ctx.clock.nowMs(), await endedInBlocks(tx, blockchain, finalFrom, finalTo))
+  await concludeForeign(ctx, tx, step)
 }
 
 /** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */

@@ -34,12 +34,12 @@ export async function applyBlock(
   tx: Db,
   nowMs: number,
   { network, finalityDepth }: { network: Network; finalityDepth: number },
-  block: Block,
+  block: Block & { finalTo: number },
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
   const seen = await observe(tx, nowMs, network, block, transfers)
   await recordPayments(tx, nowMs, seen, 'pending')
-  const final = await lockFinal(tx, network.blockchain, block.number - finalityDepth + 1)
+  const final = await lockFinal(tx, network.blockchain, block.finalTo)
   await setStatus(tx, final, 'paid', formatInstant(nowMs))
   // Both steps are told, also where one block makes a payment confirmed and final at once.
   await recordPayments(tx, nowMs, final, 'confirmed')

@@ -63,7 +63,13 @@ async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransf
 
 const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string) =>
   harness.database.tx((tx) =>
-    applyBlock(tx, Date.now(), { network, finalityDepth }, { number, hash: hashOf(number, fork) }, transfers),
+    applyBlock(
+      tx,
+      Date.now(),
+      { network, finalityDepth },
+      { number, hash: hashOf(number, fork), finalTo: number - finalityDepth + 1 },
+      transfers,
+    ),
   )
 const undo = (number: number, fork?: string) =>
   harness.database.tx((tx) =>

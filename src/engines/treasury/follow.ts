@@ -9,14 +9,15 @@ const expireMax = 100
 
 /** Starts turning deposits into payments, and closing transient intents; `stop` waits for the step under way. */
 export function startTreasury(ctx: EngineCtx): { stop(): Promise<void> } {
-  const feed = followSteps(ctx, 'treasury', async (tx, { kind, blockchain, blockHash, blockNumber }) => {
+  const feed = followSteps(ctx, 'treasury', async (tx, step) => {
+    const { kind, blockchain, blockHash, blockNumber, finalTo } = step
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
     if (kind === 'undone') return undoBlock(tx, nowMs, blockchain, block)
     const chain = ctx.chains.find(blockchain)
     if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)
-    await applyBlock(tx, nowMs, chain, block, transfers)
+    await applyBlock(tx, nowMs, chain, { ...block, finalTo }, transfers)
   })
   const expiry = repeat(
     async () =>

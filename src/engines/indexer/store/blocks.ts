@@ -13,6 +13,13 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The hash of the canonical block of this number. */
+export const canonicalHashAt = async (db: Db, blockchain: string, number: number) =>
+  (
+    await db.maybe<{ hash: string }>(sql`select hash from blocks
+      where blockchain = ${blockchain} and number = ${number} and canonical`)
+  )?.hash
+
 /** The number of the highest block that was ever applied, taken back or not. */
 export const highestEver = async (db: Db, blockchain: string) =>
   (

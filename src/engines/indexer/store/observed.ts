@@ -86,10 +86,10 @@ export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: st
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
 /** The same for the block that the chain holds at this height. */
-export const finalTransactionsOf = (db: Db, blockchain: string, blockNumber: number) =>
+export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
   db.all<
     Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
   >(sql`select o.entity_id as "entityId",
       o.address, o.nonce, o.tx_hash as "txHash"
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
-    where b.blockchain = ${blockchain} and b.number = ${blockNumber} and b.canonical`)
+    where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)

@@ -7,13 +7,24 @@ export type Step = {
   kind: 'applied' | 'undone'
   blockHash: string
   blockNumber: number
+  /** The blocks that became final by it, each told at least once; none when `finalFrom` is the higher one. */
+  finalFrom: number
+  finalTo: number
 }
 
+/** A step before it is appended. `agreedUpTo`: the highest block that is final, when that could be agreed on. */
+export type NewStep = Omit<Step, 'step' | 'finalFrom' | 'finalTo'> & { agreedUpTo?: number | undefined }
+
 /** Appends the next step and tells the engines above, when the `tx` commits. The caller holds the chain's lock. */
-export async function appendStep(tx: Db, step: Omit<Step, 'step'>): Promise<void> {
-  await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number)
-    select ${step.blockchain}, coalesce(max(step), 0) + 1, ${step.kind}, ${step.blockHash}, ${step.blockNumber}
-    from block_steps where blockchain = ${step.blockchain}`)
+export async function appendStep(tx: Db, step: NewStep): Promise<void> {
+  const { blockchain, kind, blockHash, blockNumber, agreedUpTo } = step
+  const last = await tx.maybe<{ step: number; finalTo: number }>(sql`select step, final_to as "finalTo"
+    from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
+  const finalTo = agreedUpTo ?? last?.finalTo ?? -1
+  // What could not be agreed on before becomes final along with it; what was taken back and applied again, once more.
+  const finalFrom = agreedUpTo === undefined ? finalTo + 1 : Math.min((last?.finalTo ?? finalTo) + 1, finalTo)
+  await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number, final_from, final_to)
+    values (${blockchain}, ${(last?.step ?? 0) + 1}, ${kind}, ${blockHash}, ${blockNumber}, ${finalFrom}, ${finalTo})`)
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
 }
 
@@ -28,7 +39,7 @@ export async function claimStep(tx: Db, engine: string, blockchain: string): Pro
     where engine = ${engine} and blockchain = ${blockchain} for update skip locked`)
   if (!cursor) return 'busy'
   const step = await tx.maybe<Step>(sql`select blockchain, step, kind, block_hash as "blockHash",
-      block_number as "blockNumber"
+      block_number as "blockNumber", final_from as "finalFrom", final_to as "finalTo"
     from block_steps where blockchain = ${blockchain} and step = ${cursor.step + 1}`)
   return step ?? 'none'
 }

@@ -51,12 +51,12 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
     returning entity_id as "entityId", id, transaction_type as "transactionType"`)
 
 /** Which of our own ended in this block without doing what was asked. */
-export const endedInBlock = (db: Db, blockchain: string, blockNumber: number) =>
+export const endedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
   db.all<{
     entityId: string
     intentId: string
   }>(sql`select entity_id as "entityId", id as "intentId" from transactions
-    where blockchain = ${blockchain} and block_number = ${blockNumber} and transaction_type = 'OUTBOUND'
+    where blockchain = ${blockchain} and block_number between ${fromNumber} and ${toNumber} and transaction_type = 'OUTBOUND'
       and state in ('FAILED', 'CANCELLED')`)
 
 /** Our own transactions of an orphaned block are on their way again. */

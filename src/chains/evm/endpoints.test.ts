@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import type { Hex } from '#lib/hex'
+import {
+  faults,
+  type HostileRpc,
+  mutate,
+  mutations,
+  openHostileRpc,
+  seedsOf,
+} from '../../../testing/adversary/index.ts'
+import { until } from '../../../testing/builders.ts'
+import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import type { BroadcastOutcome } from '../chain.ts'
+import { combineOutcomes } from './broadcast.ts'
+import { createEndpoints, type Endpoints } from './endpoints.ts'
+import { createEvmChain } from './index.ts'
+import { RpcError, RpcUnreachable } from './rpc.ts'
+
+const account = privateKeyToAccount(`0x${'4c'.repeat(32)}`)
+let chain: TestChain
+let nodes: HostileRpc[]
+let stop: () => Promise<void>
+let endpoints: Endpoints
+let nonce = 0
+
+beforeAll(async () => {
+  const started = await startTestChains({ blockchains: ['BASE-SEPOLIA'] })
+  chain = started.chains[0]!
+  stop = () => started.stop()
+  await chain.send(account.address, 10n ** 18n)
+  await chain.mine(5)
+  nodes = await Promise.all([1, 2, 3].map(() => openHostileRpc(chain.rpcUrl, { seed: seedsOf(1)[0]! })))
+})
+afterAll(async () => {
+  endpoints?.close()
+  for (const node of nodes ?? []) await node.close()
+  await stop?.()
+})
+beforeEach(async () => {
+  for (const node of nodes) node.play()
+  endpoints?.close()
+  endpoints = open(nodes)
+})
+
+const open = (some: readonly HostileRpc[], agree?: number) =>
+  createEndpoints({
+    urls: some.map(({ url }) => url),
+    chainId: chain.chainId,
+    blockTimeMs: baseSepolia.blockTimeMs,
+    timeoutMs: 600,
+    agree,
+  })
+const height = () => endpoints.call<Hex>('eth_blockNumber', []).then(Number)
+const signed = (): Promise<Hex> =>
+  account.signTransaction({
+    type: 'eip1559',
+    chainId: chain.chainId,
+    to: account.address,
+    gas: 21_000n,
+    maxFeePerGas: 10n ** 10n,
+    maxPriorityFeePerGas: 10n ** 9n,
+    nonce: nonce++,
+  })
+const askedFor = (method: string) => nodes.map(({ asked }) => asked.get(method) ?? 0)
+
+describe('reads from several endpoints', () => {
+  it('go to one of them, and over to the next when it fails', async () => {
+    const before = askedFor('eth_gasPrice')
+    for (let index = 0; index < 10; index++) await endpoints.call('eth_gasPrice', [])
+    expect(
+      askedFor('eth_gasPrice')
+        .map((count, index) => count - before[index]!)
+        .filter(Boolean),
+    ).toEqual([10])
+    nodes[0]!.play({ fault: faults.error502 })
+    for (let index = 0; index < 10; index++) expect(await height()).toBeGreaterThan(0)
+  })
+
+  it('leave one alone that fails, and come back to it when it is well', async () => {
+    for (const node of nodes.slice(0, 2)) node.play({ fault: faults.resetBefore })
+    await height()
+    const before = nodes[0]!.met.length
+    for (let index = 0; index < 50; index++) await height()
+    expect(nodes[0]!.met.length - before).toBeLessThan(5)
+    nodes[0]!.play()
+    nodes[2]!.play({ fault: faults.resetBefore })
+    await until(async () => (await height().catch(() => 0)) > 0, 'the first one serves again', 5_000)
+  })
+
+  it('leave one alone for as long as it asks for by 429', async () => {
+    nodes[0]!.play({ fault: faults.rateLimited })
+    await height()
+    const before = nodes[0]!.met.length
+    const endMs = performance.now() + 800
+    while (performance.now() < endMs) await height()
+    expect(nodes[0]!.met.length).toBe(before)
+    nodes[0]!.play({ fault: faults.limitExceeded, methods: ['eth_blockNumber'] })
+    await sleep(400)
+    for (let index = 0; index < 5; index++) expect(await height()).toBeGreaterThan(0)
+  })
+
+  it('fail at once, not slowly, when nothing can be reached, and tell no address', async () => {
+    for (const node of nodes) node.play({ fault: faults.error500 })
+    await expect(height()).rejects.toBeInstanceOf(RpcUnreachable)
+    const startedMs = performance.now()
+    await expect(height()).rejects.toThrow(/HTTP 500/)
+    expect(performance.now() - startedMs).toBeLessThan(500)
+    await height().catch((error) => expect(String(error)).not.toContain('http://'))
+  })
+
+  it('are refused once when the call itself is at fault', async () => {
+    const before = askedFor('eth_estimateGas')
+    const call = { from: account.address, to: chain.tokens.USDC, data: '0xa9059cbb' }
+    await expect(endpoints.call('eth_estimateGas', [call])).rejects.toBeInstanceOf(RpcError)
+    const after = askedFor('eth_estimateGas').reduce((sum, count) => sum + count, 0)
+    expect(after - before.reduce((sum, count) => sum + count, 0)).toBe(1)
+  })
+
+  it('never go to a node of another chain', async () => {
+    nodes[0]!.play({ fault: faults.wrongChainId(1) })
+    const before = askedFor('eth_blockNumber')[0]
+    for (let index = 0; index < 5; index++) await height()
+    expect(askedFor('eth_blockNumber')[0]).toBe(before)
+  })
+
+  it('prefer a head that is not far behind', async () => {
+    const head = await chain.height()
+    nodes[0]!.play({ fault: faults.staleHead(4) })
+    await until(async () => (await height()) === head, 'another one is asked', 8_000)
+  })
+
+  it('go elsewhere when what one says does not fit together', async () => {
+    await chain.send(account.address, 1n, 'USDC')
+    const number = await chain.height()
+    const urls = nodes.map(({ url }) => url)
+    const input = { network: baseSepolia, rpcUrl: urls[0]!, rpcUrls: urls, finalityDepth: 1, local: false }
+    const reader = createEvmChain(input)
+    const [mutation] = mutations.filter(({ name }) => name.startsWith('receipt'))
+    nodes[0]!.play({ fault: mutate(mutation!) })
+    await expect(reader.blockByNumber(number)).rejects.toBeInstanceOf(RpcUnreachable)
+    expect((await reader.blockByNumber(number))!.transfers).toHaveLength(1)
+    await reader.close()
+  })
+})
+
+describe('raw transactions', () => {
+  const meaning = ([outcome]: BroadcastOutcome[]) =>
+    outcome?.kind === 'refused' ? outcome.reason : outcome?.kind
+
+  it('go to all, and one that takes them is enough', async () => {
+    const raw = await signed()
+    nodes[0]!.play({ fault: faults.poolFull })
+    nodes[1]!.play({ fault: faults.resetBefore, methods: ['eth_sendRawTransaction'] })
+    expect(meaning(await endpoints.broadcast([raw]))).toBe('accepted')
+    await until(async () => nodes.every(({ raws }) => raws.includes(raw)), 'all got it')
+  })
+
+  it('are not waited for by whoever is slow', async () => {
+    nodes[1]!.play({ fault: faults.timeOut, methods: ['eth_sendRawTransaction'] })
+    const startedMs = performance.now()
+    expect(meaning(await endpoints.broadcast([await signed()]))).toBe('accepted')
+    expect(performance.now() - startedMs).toBeLessThan(500)
+  })
+
+  it('are maybe sent when one gave no answer and the others refused', async () => {
+    const raw = await signed()
+    nonce -= 1
+    nodes[0]!.play({ fault: faults.resetAfter, methods: ['eth_sendRawTransaction'] })
+    for (const node of nodes.slice(1)) node.play({ fault: faults.refusedInvalid })
+    expect(meaning(await endpoints.broadcast([raw]))).toBe('unknown')
+    nonce += 1
+  })
+
+  it('are refused when all refuse', async () => {
+    for (const node of nodes) node.play({ fault: faults.refusedInvalid })
+    expect(meaning(await endpoints.broadcast(['0x01']))).toBe('invalid')
+  })
+
+  const accepted = { kind: 'accepted' } as const
+  const unknown = { kind: 'unknown', message: 'reset' } as const
+  const refused = (reason: 'nonce-too-low' | 'underpriced' | 'invalid') =>
+    ({ kind: 'refused', reason, message: reason }) as const
+  it('come to what leaves most open', () => {
+    expect(combineOutcomes([refused('invalid'), unknown, accepted])).toEqual(accepted)
+    expect(combineOutcomes([refused('invalid'), unknown])).toEqual(unknown)
+    expect(combineOutcomes([refused('invalid'), refused('nonce-too-low')])).toEqual(refused('nonce-too-low'))
+    expect(combineOutcomes([refused('invalid'), refused('underpriced')])).toEqual(refused('underpriced'))
+    expect(combineOutcomes([])).toMatchObject({ kind: 'unknown' })
+  })
+})
+
+describe('agreement', () => {
+  const hashAt = async (number: number) =>
+    (await chain.rpc<{ hash: string } | null>('eth_getBlockByNumber', [`0x${number.toString(16)}`, false]))
+      ?.hash
+  const other = `0x${'e7'.repeat(32)}`
+
+  it('takes more than half of the endpoints', async () => {
+    const number = await chain.height()
+    expect(await endpoints.agreedUpTo(number, hashAt)).toEqual({ upTo: number })
+    nodes[0]!.play({ fault: faults.error500 })
+    expect(await endpoints.agreedUpTo(number, hashAt)).toEqual({ upTo: number })
+    nodes[1]!.play({ fault: faults.error500 })
+    const { upTo, said } = await endpoints.agreedUpTo(number, hashAt)
+    expect(upTo).toBeUndefined()
+    expect(said).toHaveLength(3)
+    expect(said!.join()).not.toContain('http://')
+  })
+
+  it('property 21: is not given to a block that only its own node names', async () => {
+    const number = await chain.height()
+    const wrong = async () => other
+    expect((await endpoints.agreedUpTo(number, wrong)).upTo).toBeUndefined()
+    for (const node of nodes.slice(1)) node.play({ fault: faults.otherBlocks })
+    expect((await endpoints.agreedUpTo(number, hashAt)).upTo).toBeUndefined()
+    nodes[1]!.play()
+    expect((await endpoints.agreedUpTo(number, hashAt)).upTo).toBe(number)
+  })
+
+  it('is as many as configured, and of one endpoint with itself', async () => {
+    const number = await chain.height()
+    for (const node of nodes.slice(1)) node.play({ fault: faults.otherBlocks })
+    const [easy, strict, alone] = [open(nodes, 1), open(nodes, 3), open(nodes.slice(0, 1))]
+    expect((await easy.agreedUpTo(number, hashAt)).upTo).toBe(number)
+    nodes[1]!.play()
+    expect((await strict.agreedUpTo(number, hashAt)).upTo).toBeUndefined()
+    expect((await alone.agreedUpTo(number, hashAt)).upTo).toBe(number)
+    for (const each of [easy, strict, alone]) each.close()
+  })
+
+  it('reaches as far as enough of them have come', async () => {
+    const number = await chain.height()
+    for (const node of nodes.slice(1)) node.play({ fault: faults.staleHead(2) })
+    expect(await endpoints.agreedUpTo(number, hashAt)).toEqual({ upTo: number - 2 })
+  })
+})

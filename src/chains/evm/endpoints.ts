@@ -1,0 +1,240 @@
+/**
+ * Several endpoints of one chain as one. Reads go to the one that answers best and over to the next when it fails; what
+ * fails rests for a while. Signed bytes go to all that are well: one that takes them is enough. Before something is
+ * concluded that cannot be undone, so many of them must name the same block.
+ */
+import type { Hex } from '#lib/hex'
+import type { Agreement, BroadcastOutcome } from '../chain.ts'
+import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
+import {
+  costMs,
+  type Health,
+  isItsOwn,
+  isLimited,
+  newHealth,
+  noteFailure,
+  noteSuccess,
+} from './endpoint-health.ts'
+import { integer, toQuantity } from './quantities.ts'
+import { createRpc, type Limits, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+
+export type Endpoints = Rpc & {
+  broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
+  /** What was read last does not fit together: whoever gave it rests, as after a failure. */
+  doubt(): void
+  /** See `Chain.agreedUpTo`. */
+  agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
+}
+
+export type EndpointsInput = {
+  urls: readonly string[]
+  chainId: number
+  blockTimeMs: number
+  /** How many must name the same block; more than half when left out. */
+  agree?: number | undefined
+  timeoutMs?: number | undefined
+}
+
+type HashAt = (number: number) => Promise<string | undefined>
+type Endpoint = { rpc: Rpc; health: Health }
+type Call = { method: string; params: unknown[] }
+
+const agreementTimeoutMs = 5_000
+const probeMs = 2_000
+/** Who answers now is kept until another one is so much better: two that are alike do not take turns. */
+const keeping = 0.6
+
+export function createEndpoints(input: EndpointsInput): Endpoints {
+  const { urls, timeoutMs } = input
+  const [first] = urls
+  if (!first) throw new Error('a chain needs at least one endpoint')
+  if (urls.length > 1) return severalEndpoints(input)
+  const rpc = createRpc(first, timeoutMs)
+  return {
+    ...rpc,
+    broadcast: (raws) => broadcast(rpc, raws),
+    doubt: () => undefined,
+    agreedUpTo: async (number) => ({ upTo: number }),
+  }
+}
+
+function severalEndpoints(input: EndpointsInput): Endpoints {
+  const endpoints = input.urls.map((url) => ({ rpc: createRpc(url, input.timeoutMs), health: newHealth() }))
+  const pool = poolOf(endpoints, input)
+  return {
+    url: endpoints[0]!.rpc.url,
+    host: endpoints[0]!.rpc.host,
+    call: <Result>(method: string, params: unknown[], limits?: Limits) =>
+      pool.read((rpc) => rpc.call<Result>(method, params, limits)),
+    batch: <Result>(calls: readonly Call[], limits?: Limits) =>
+      pool.read(async (rpc) => {
+        const answers = await rpc.batch<Result>(calls, limits)
+        const limited = answers.find(isLimited)
+        if (limited) throw limited
+        return answers
+      }),
+    broadcast: (raws) => sendToAll(pool, raws),
+    doubt: pool.doubt,
+    agreedUpTo: (number, hashAt) => agreedUpTo(pool, input, number, hashAt),
+    close: () => {
+      for (const { rpc } of endpoints) rpc.close()
+    },
+  }
+}
+
+type Pool = {
+  endpoints: readonly Endpoint[]
+  /** Those that do not rest; the one whose rest ends first when all do. */
+  awake(): Endpoint[]
+  /** Asks one endpoint, after it said which chain it is of, and takes note of how it did. */
+  ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
+  read<Result>(act: (rpc: Rpc) => Promise<Result>): Promise<Result>
+  doubt(): void
+}
+
+function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: EndpointsInput): Pool {
+  let inUse = endpoints[0]!
+  let probedMs = Number.NEGATIVE_INFINITY
+  const awake = () => {
+    const nowMs = performance.now()
+    const well = endpoints.filter(({ health }) => health.restsUntilMs <= nowMs)
+    if (well.length > 0) return well
+    return [endpoints.reduce((a, b) => (b.health.restsUntilMs < a.health.restsUntilMs ? b : a))]
+  }
+  const best = () => {
+    const highest = Math.max(0, ...endpoints.map(({ health }) => health.head ?? 0))
+    const cost = (endpoint: Endpoint) =>
+      costMs(endpoint.health, highest, blockTimeMs) * (endpoint === inUse ? keeping : 1)
+    return awake().sort((a, b) => cost(a) - cost(b))
+  }
+  const ask = async <Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>) => {
+    const { rpc, health } = endpoint
+    const startedMs = performance.now()
+    try {
+      if (!health.isVerified) await verify(endpoint, chainId)
+      const result = await act(rpc)
+      noteSuccess(health, performance.now() - startedMs)
+      return result
+    } catch (error) {
+      // A call that this node refuses for what it asks is an answer like any other.
+      if (error instanceof RpcUnreachable || isLimited(error)) noteFailure(health, error, performance.now())
+      else noteSuccess(health, performance.now() - startedMs)
+      throw error
+    }
+  }
+  const probe = () => {
+    if (performance.now() - probedMs < probeMs) return
+    probedMs = performance.now()
+    for (const endpoint of awake())
+      ask(endpoint, (rpc) => look(rpc, endpoint.health, chainId)).catch(() => undefined)
+  }
+  const read = async <Result>(act: (rpc: Rpc) => Promise<Result>) => {
+    probe()
+    let failure: unknown
+    for (const endpoint of best()) {
+      try {
+        const result = await ask(endpoint, act)
+        inUse = endpoint
+        return result
+      } catch (error) {
+        if (!isItsOwn(error)) throw error
+        failure = error
+      }
+    }
+    throw failure
+  }
+  const doubt = () =>
+    noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), performance.now())
+  return { endpoints, awake, ask, read, doubt }
+}
+
+/** An address may lead to another chain, and may begin to. */
+async function verify({ rpc, health }: Endpoint, chainId: number): Promise<void> {
+  requireChain(rpc, await rpc.call('eth_chainId', []), chainId)
+  health.isVerified = true
+}
+
+function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
+  const given = integer(answer, 'chain id')
+  if (given !== chainId)
+    throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
+}
+
+async function look(rpc: Rpc, health: Health, chainId: number): Promise<void> {
+  const [id, head] = await rpc.batch([
+    { method: 'eth_chainId', params: [] },
+    { method: 'eth_blockNumber', params: [] },
+  ])
+  if (id instanceof RpcError || head instanceof RpcError) throw new RpcUnreachable(`${rpc.host}: no head`)
+  requireChain(rpc, id, chainId)
+  health.head = integer(head, 'block number')
+}
+
+/** Resolves as soon as each has been taken by somebody, else when everybody has answered. */
+function sendToAll(pool: Pool, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
+  const given: BroadcastOutcome[][] = []
+  const combined = () => raws.map((_, index) => combineOutcomes(given.map((outcomes) => outcomes[index]!)))
+  return new Promise((resolve) => {
+    const sendings = pool.awake().map(async (endpoint) => {
+      let asked = false
+      try {
+        given.push(
+          await pool.ask(endpoint, (rpc) => {
+            asked = true
+            return sendRaws(rpc, raws)
+          }),
+        )
+      } catch (error) {
+        // One that did not get as far as being sent to has no part in what became of them.
+        if (asked) given.push(raws.map(() => ({ kind: 'unknown', message: (error as Error).message })))
+      }
+      const soFar = combined()
+      if (soFar.every(({ kind }) => kind === 'accepted')) resolve(soFar)
+    })
+    Promise.allSettled(sendings).then(() => resolve(combined()))
+  })
+}
+
+async function agreedUpTo(
+  pool: Pool,
+  { agree, urls }: EndpointsInput,
+  number: number,
+  hashAt: HashAt,
+): Promise<Agreement> {
+  const needed = Math.min(urls.length, Math.max(1, agree ?? Math.floor(urls.length / 2) + 1))
+  const votes = await votesOn(pool, number, await hashAt(number))
+  if (votes.filter(({ agrees }) => agrees).length >= needed) return { upTo: number }
+  // Some may only be behind: what so many of them have can be agreed on all the same.
+  const reached = votes.flatMap(({ head }) => head ?? []).sort((a, b) => b - a)[needed - 1]
+  if (reached !== undefined && reached < number) {
+    const lower = await votesOn(pool, reached, await hashAt(reached))
+    if (lower.filter(({ agrees }) => agrees).length >= needed) return { upTo: reached }
+  }
+  return { upTo: undefined, said: votes.map(({ host, said }) => `${host}: ${said}`) }
+}
+
+type Vote = { host: string; agrees: boolean; head?: number; said: string }
+
+/** What each says of the block at this height; one that has no answer does not agree. */
+const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<Vote[]> =>
+  Promise.all(
+    pool.endpoints.map(async (endpoint): Promise<Vote> => {
+      const { host } = endpoint.rpc
+      if (!pool.awake().includes(endpoint)) return { host, agrees: false, said: 'rests after failures' }
+      const calls = [
+        { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] },
+        { method: 'eth_blockNumber', params: [] },
+      ]
+      try {
+        const [block, head] = await pool.ask(endpoint, (rpc) =>
+          rpc.batch<unknown>(calls, { timeoutMs: agreementTimeoutMs }),
+        )
+        const said = String((block as { hash?: unknown } | null)?.hash ?? 'has no such block').toLowerCase()
+        // Nothing was kept of this height, so nothing is concluded from it.
+        const agrees = hash === undefined || said === hash
+        return { host, agrees, said, head: integer(head, 'block number') }
+      } catch (error) {
+        return { host, agrees: false, said: (error as Error).message }
+      }
+    }),
+  )

@@ -1,0 +1,29 @@
+import type { Block, Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { canonicalHashAt } from './store/blocks.ts'
+
+/** Chains whose endpoints said different things the last time. */
+const disagreeing = new WeakSet<Chain>()
+
+/**
+ * The highest block that is final when this one is on top: as deep as finality asks for, and named by enough endpoints of
+ * the chain. `undefined`, with an alarm, while they do not agree: engines then wait with what cannot be undone.
+ */
+export async function agreedFinal(ctx: EngineCtx, chain: Chain, block: Block): Promise<number | undefined> {
+  const { blockchain } = chain.network
+  const deepEnough = block.number - chain.finalityDepth + 1
+  if (deepEnough < 0) return deepEnough
+  const hashAt = async (number: number) =>
+    number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
+  const { upTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
+  if (upTo === undefined && !disagreeing.has(chain)) {
+    disagreeing.add(chain)
+    ctx.log.error(
+      { blockchain, alarm: 'providers-disagree', blockNumber: deepEnough, said },
+      'the endpoints of a chain do not agree on a block; nothing becomes final until enough of them do',
+    )
+  }
+  if (upTo !== undefined && disagreeing.delete(chain))
+    ctx.log.info({ blockchain, blockNumber: upTo }, 'the endpoints of a chain agree again')
+  return upTo
+}

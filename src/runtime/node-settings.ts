@@ -1,0 +1,63 @@
+/** The nodes of one network, as an operator names them. */
+export type NodeSetting = {
+  blockchain: string
+  /** The first of `rpcUrls`. */
+  rpcUrl: string
+  rpcUrls: string[]
+  /** How many endpoints must name the same block before it is final; more than half when left out. */
+  agree?: number
+  /** Transactions of one address in no block yet, for nodes whose pools hold more or fewer than is usual. */
+  inFlightMax?: number
+}
+
+const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
+const endpointsMax = 16
+
+/** Reads `BEZANT_NETWORKS`. Messages name no address: it may hold a key. */
+export function parseNodeSettings(text: string | undefined): NodeSetting[] {
+  if (!text) return []
+  let list: unknown
+  try {
+    list = JSON.parse(text)
+  } catch {
+    throw new Error(`BEZANT_NETWORKS must be JSON such as ${example}`)
+  }
+  if (!Array.isArray(list)) throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
+  const settings = list.map(settingOf)
+  const twice = settings.find(({ blockchain }, index) =>
+    settings.slice(0, index).some((other) => other.blockchain === blockchain),
+  )
+  if (twice)
+    throw new Error(`BEZANT_NETWORKS names ${twice.blockchain} twice: list all its endpoints in one rpcUrls`)
+  return settings
+}
+
+function settingOf(item: unknown): NodeSetting {
+  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, ...rest } = (item ?? {}) as Record<string, unknown>
+  if (typeof blockchain !== 'string') throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
+  const wrong = (what: string) => new Error(`BEZANT_NETWORKS, ${blockchain}: ${what}`)
+  const [unknown] = Object.keys(rest)
+  if (unknown !== undefined) throw wrong(`there is no setting "${unknown}"`)
+  if ((rpcUrl === undefined) === (rpcUrls === undefined)) throw wrong('needs either rpcUrl or rpcUrls')
+  const urls = rpcUrls === undefined ? [rpcUrl] : rpcUrls
+  if (!Array.isArray(urls) || urls.length === 0 || urls.length > endpointsMax || !urls.every(isAddress))
+    throw wrong('rpcUrl and rpcUrls must be addresses such as https://node.example')
+  if (new Set(urls).size < urls.length) throw wrong('rpcUrls names an endpoint twice')
+  if (agree !== undefined && !isCount(agree, urls.length))
+    throw wrong(`agree must be a whole number from 1 to ${urls.length}, the number of endpoints`)
+  if (inFlightMax !== undefined && !isCount(inFlightMax, 100_000))
+    throw wrong('inFlightMax must be a whole number from 1 to 100000')
+  return {
+    blockchain,
+    rpcUrl: urls[0]!,
+    rpcUrls: urls,
+    ...(agree !== undefined && { agree }),
+    ...(inFlightMax !== undefined && { inFlightMax }),
+  }
+}
+
+const isAddress = (value: unknown): value is string =>
+  typeof value === 'string' && /^https?:\/\//.test(value) && URL.canParse(value)
+
+const isCount = (value: unknown, most: number): value is number =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
