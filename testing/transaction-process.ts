@@ -87,7 +87,9 @@ async function close(): Promise<void> {
   await context.close()
 }
 
+// Whoever started this process may be gone.
+process.stdout.on('error', () => process.exit(0))
 answer({ said: 'loaded' })
 for await (const line of createInterface(process.stdin)) answer(await obey(JSON.parse(line) as Order))
-// Whoever started this process is gone.
+
 process.exit(0)

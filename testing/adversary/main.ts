@@ -1,0 +1,112 @@
+/** `npm run test:adversary`: the crash matrix at any size, reproducible by its seed. */
+import { randomInt } from 'node:crypto'
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { crashPoints, isCrashPoint } from '#lib/crash-points'
+import { compileSources } from '../compiled.ts'
+import { startDatabaseServer } from '../database-server.ts'
+import { runMatrix } from './matrix.ts'
+import type { RunResult } from './run.ts'
+import { matrixPoints } from './schedule.ts'
+
+const help = `Kills and freezes workers at chosen points, takes blocks back, empties the pool; then compares with the chain.
+
+npm run test:adversary -- [options]
+
+  --runs N       how many runs (default 100)
+  --seed N       seed of the first run; the next ones count up (default: a random one, printed)
+  --points A,B   points to crash at, taking turns (default: ${matrixPoints.join(',')})
+  --lanes N      runs at once (default: three for each core)
+  --help         this text
+
+Points:
+${Object.entries(crashPoints)
+  .map(([point, about]) => `  ${point.padEnd(4)} ${about}`)
+  .join('\n')}
+`
+
+const { values } = parseArgs({
+  options: {
+    runs: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
+    points: { type: 'string', default: matrixPoints.join(',') },
+    lanes: { type: 'string', default: String(3 * availableParallelism()) },
+    help: { type: 'boolean', default: false },
+  },
+})
+if (values.help) {
+  process.stdout.write(help)
+  process.exit(0)
+}
+
+const numberOf = (name: 'runs' | 'seed' | 'lanes') => {
+  if (/^\d{1,10}$/.test(values[name])) return Number(values[name])
+  process.stderr.write(`--${name} must be a whole number\n`)
+  process.exit(2)
+}
+const points = values.points.split(',').map((point) => point.trim().toUpperCase())
+const unknown = points.filter((point) => !matrixPoints.some((known) => known === point))
+if (unknown.length > 0) {
+  process.stderr.write(`there is no point ${unknown.join(', ')}; see --help\n`)
+  process.exit(2)
+}
+
+const [runs, seed, lanes] = [numberOf('runs'), numberOf('seed'), numberOf('lanes')]
+const startedMs = performance.now()
+const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0)
+process.stdout.write(`${runs} runs from seed ${seed}, ${lanes} at once, ${availableParallelism()} cores\n`)
+
+const compiled = compileSources()
+const server = await startDatabaseServer(process.env['DATABASE_URL'] || undefined)
+const results = await runMatrix({
+  databaseServer: server.url,
+  seed,
+  runs,
+  points: points.filter(isCrashPoint),
+  lanes,
+  command: compiled.command,
+  onResult: (result, done) => {
+    for (const defect of result.defects) process.stdout.write(`seed ${result.seed}: ${defect}\n`)
+    if (result.defects.length > 0) process.stdout.write(`replay: ${replayOf(result)}\n`)
+    if (done % Math.max(1, Math.floor(runs / 50)) === 0 || done === runs)
+      process.stdout.write(`${done}/${runs} runs, ${seconds()} s\n`)
+  },
+}).finally(async () => {
+  await server.stop()
+  compiled.remove()
+})
+report(results)
+process.exit(results.some(({ defects }) => defects.length > 0) ? 1 : 0)
+
+function replayOf({ seed, point }: RunResult): string {
+  return `npm run test:adversary -- --runs 1 --seed ${seed} --points ${point}`
+}
+
+function report(all: readonly RunResult[]): void {
+  process.stdout.write(
+    `\n${['point', 'runs', 'reached', 'killed', 'frozen', 'transfers', 'ended within', 'defects'].map(cell).join('')}\n`,
+  )
+  for (const point of points) {
+    const mine = all.filter((result) => result.point === point)
+    const sum = (of: (result: RunResult) => number) => mine.reduce((total, result) => total + of(result), 0)
+    const slowestS = Math.max(0, ...mine.map(({ settledMs }) => settledMs / 1000)).toFixed(1)
+    const cells = [
+      point,
+      mine.length,
+      sum(({ reached }) => Math.min(1, reached)),
+      sum(({ deaths }) => deaths),
+      sum(({ freezes }) => freezes),
+      sum(({ accepted }) => accepted),
+      `${slowestS} s`,
+      sum(({ defects }) => defects.length),
+    ]
+    process.stdout.write(`${cells.map(cell).join('')}\n`)
+  }
+  const failed = all.filter(({ defects }) => defects.length > 0)
+  process.stdout.write(`\n${all.length} runs in ${seconds()} s, ${failed.length} with defects\n`)
+  for (const result of failed) process.stdout.write(`  ${replayOf(result)}\n`)
+}
+
+function cell(value: string | number): string {
+  return String(value).padEnd(13)
+}

@@ -1,0 +1,50 @@
+import { availableParallelism } from 'node:os'
+import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
+import { compileSources } from '../compiled.ts'
+import { runMatrix } from './matrix.ts'
+import type { RunResult } from './run.ts'
+import { matrixPoints, scheduleOf } from './schedule.ts'
+
+/** Each point once, in every change; `npm run test:adversary -- --runs 500` is the measure. */
+const runs = Number(process.env['ADVERSARY_RUNS'] ?? matrixPoints.length)
+const seed = Number(process.env['ADVERSARY_SEED'] ?? 20_261)
+
+let compiled: ReturnType<typeof compileSources>
+let results: RunResult[]
+
+beforeAll(async () => {
+  compiled = compileSources()
+  results = await runMatrix({
+    databaseServer: inject('databaseServer'),
+    seed,
+    runs,
+    points: matrixPoints,
+    lanes: availableParallelism(),
+    command: compiled.command,
+  })
+}, 900_000)
+afterAll(() => compiled?.remove())
+
+describe('the crash matrix', () => {
+  it('property 1: moves the value of every accepted transfer once, or fails it and moves nothing', () => {
+    const defects = results.flatMap((result) =>
+      result.defects.map((defect) => `--seed ${result.seed} --points ${result.point}: ${defect}`),
+    )
+    expect(defects).toEqual([])
+    expect(results).toHaveLength(runs)
+    const sum = (of: (result: RunResult) => number) =>
+      results.reduce((total, result) => total + of(result), 0)
+    console.info(
+      `${runs} runs: ${sum(({ accepted }) => accepted)} transfers, ${sum(({ reached }) => reached)} points reached, ` +
+        `${sum(({ deaths }) => deaths)} deaths, ${sum(({ freezes }) => freezes)} freezes`,
+    )
+    // Otherwise nothing was proven: most of the points that exist have to be come to.
+    expect(sum(({ reached }) => reached)).toBeGreaterThan(runs / 4)
+    expect(sum(({ deaths }) => deaths)).toBeGreaterThan(0)
+  })
+
+  it('plans the same for the same seed', () => {
+    expect(scheduleOf(7, 'P8')).toEqual(scheduleOf(7, 'P8'))
+    expect(scheduleOf(8, 'P8')).not.toEqual(scheduleOf(7, 'P8'))
+  })
+})

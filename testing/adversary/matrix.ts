@@ -1,0 +1,50 @@
+/**
+ * The crash matrix: every crash point under random schedules. A run has a chain and a database of its own and two worker
+ * processes; machines die, freeze and come back, blocks are orphaned, the pool is emptied. Then the faults end, and an
+ * independent reader of the chain says whether each accepted transfer moved its value once, or failed and moved nothing.
+ */
+import type { CrashPoint } from '#lib/crash-points'
+import type { WorkerCommand } from '../worker.ts'
+import { layGround } from './lane.ts'
+import { carryOut, type RunResult } from './run.ts'
+import { scheduleOf } from './schedule.ts'
+import { openPool } from './staff.ts'
+
+export type MatrixOptions = {
+  /** Address of the server of test databases. */
+  databaseServer: string
+  /** Seed of the first run; each following one has the next number. */
+  seed: number
+  runs: number
+  points: readonly CrashPoint[]
+  /** How many runs go on at once; they mostly wait for leases to end. */
+  lanes: number
+  /** How worker processes are started; by default from the sources. */
+  command?: WorkerCommand
+  onResult?(result: RunResult, done: number): void
+}
+
+/** Carries out all runs; points take turns, so that each gets its share. */
+export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
+  const { databaseServer, seed, runs, points, command, onResult } = options
+  const pool = openPool(command)
+  const ground = await layGround(databaseServer)
+  const results: RunResult[] = []
+  let started = 0
+  const work = async () => {
+    while (started < runs) {
+      const index = started++
+      const schedule = scheduleOf(seed + index, points[index % points.length]!)
+      const result = await carryOut({ ground, pool }, schedule)
+      results.push(result)
+      onResult?.(result, results.length)
+    }
+  }
+  try {
+    await Promise.all(Array.from({ length: Math.min(options.lanes, runs) }, work))
+  } finally {
+    pool.end()
+    await ground.drop()
+  }
+  return results
+}

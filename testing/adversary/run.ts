@@ -1,0 +1,119 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Database, openDatabase, sql } from '#runtime/db/db'
+import { until } from '../builders.ts'
+import { cloneOf } from '../database-clone.ts'
+import { type Desk, openDesk } from './desk.ts'
+import { blockchain, type Ground, type Lane, openLane } from './lane.ts'
+import type { Fault, Schedule } from './schedule.ts'
+import { hire, type Pool, type Staff } from './staff.ts'
+import { defectsOf, unsettled } from './verdict.ts'
+
+export type RunResult = {
+  seed: number
+  point: string
+  /** How many armed processes came to the point. */
+  reached: number
+  deaths: number
+  freezes: number
+  accepted: number
+  /** From the start to the last fault, and from there until all had ended. */
+  faultsMs: number
+  settledMs: number
+  defects: string[]
+}
+
+const settleWithinMs = 60_000
+/** When a customer looks after what does not move. */
+const patienceMs = 5_000
+
+export type Stage = { ground: Ground; pool: Pool }
+
+/** Carries out one schedule from an empty chain to the verdict. */
+export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Promise<RunResult> {
+  const { seed, point, plans, restartMs, transfers, faults } = schedule
+  const [lane, clone] = await Promise.all([openLane(ground), cloneOf(ground.databaseServer, ground.template)])
+  const database = openDatabase(clone.connection, 2)
+  const { rpcUrl } = lane.chain
+  const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
+  const platform = { connection: clone.connection, rpcUrl, blockchain, dataDir } as const
+  // An API costs as much as the rest: one is enough where it is not what dies.
+  const roles = plans.map((_, index) =>
+    index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
+  )
+  const staff = hire({ pool, platform, roles, restartMs })
+  const startedMs = performance.now()
+  const defects: string[] = []
+  const desk = openDesk(ground, staff.seats)
+  let faultsMs = 0
+  let settledMs = 0
+  try {
+    await knowsTheWallets(database, ground)
+    await staff.arm(plans)
+    await lane.mineEvery(schedule.blockTimeMs)
+    await Promise.all([desk.submitAll(transfers), inflict(lane, staff, faults)])
+    await staff.relent()
+    faultsMs = performance.now() - startedMs
+    const left = await untilSettled(database, lane, desk)
+    settledMs = performance.now() - startedMs - faultsMs
+    if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
+    await lane.mineEvery(never)
+    const found = await defectsOf(database, lane.chain, ground.wallets, desk.accepted, desk.refused)
+    defects.push(...desk.defects, ...found)
+    await staff.dismiss()
+  } catch (error) {
+    defects.push(String((error as Error).stack ?? error))
+    staff.fire()
+  }
+  await lane.stop()
+  await database.close()
+  await clone.drop()
+  await rm(dataDir, { recursive: true, force: true })
+  const { reached, deaths, freezes } = staff.counts
+  const accepted = desk.accepted.length
+  return { seed, point, reached, deaths, freezes, accepted, faultsMs, settledMs, defects }
+}
+
+const engines = ['indexer', 'transactions'] as const
+const isIntake = (point: string) => point === 'P1' || point === 'P2'
+/** A day between blocks. */
+const never = 86_400_000
+
+/** Transfers are refused until the books know what the wallets own. */
+const knowsTheWallets = (database: Database, { wallets }: Ground) =>
+  until(async () => {
+    const addresses = wallets.map(({ address }) => address.toLowerCase())
+    const rows = await database.all(
+      sql`select 1 from accounts where address = any(${addresses}::text[]) and posted > 0`,
+    )
+    return rows.length >= 2 * wallets.length
+  }, 'the wallets have their coins')
+
+/** Undefined when everything has come to an end in time, else what has not. */
+async function untilSettled(database: Database, { chain }: Lane, desk: Desk): Promise<string | undefined> {
+  const startedMs = performance.now()
+  let waits = true
+  for (;;) {
+    const left = await unsettled(database, chain)
+    const waitedMs = performance.now() - startedMs
+    if (!left || waitedMs > settleWithinMs) return left
+    if (waits && waitedMs > patienceMs) {
+      waits = false
+      await desk.giveUp()
+    }
+    await sleep(200)
+  }
+}
+
+async function inflict({ chain }: Lane, { seats }: Staff, faults: readonly Fault[]): Promise<void> {
+  const startedMs = performance.now()
+  for (const fault of faults) {
+    await sleep(Math.max(0, fault.atMs - (performance.now() - startedMs)))
+    if (fault.kind === 'reorg') await chain.reorg(fault.depth)
+    if (fault.kind === 'wipe') await chain.rpc('anvil_dropAllTransactions')
+    if (fault.kind === 'kill') seats[fault.worker]!.kill()
+    if (fault.kind === 'freeze') seats[fault.worker]!.freeze()
+  }
+}

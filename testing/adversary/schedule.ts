@@ -1,0 +1,106 @@
+import { type CrashPlan, type CrashPoint, crashPoints } from '#lib/crash-points'
+import { type Dice, diceOf } from './dice.ts'
+
+/** What one customer asks for. */
+export type PlannedTransfer = {
+  /** Which wallet pays, which API is asked first. */
+  wallet: number
+  api: number
+  /** Nobody else is paid at this address. */
+  to: string
+  amountAtomic: bigint
+  coin: 'USDC' | 'native'
+  /** `little-gas` is used up and reverts in its block; `low-price` is refused by the node, before its pool. */
+  flaw: 'none' | 'little-gas' | 'low-price'
+  waitMs: number
+  /** Asked for some time after it was accepted. */
+  later?: { verb: 'cancel' | 'accelerate'; afterMs: number }
+}
+
+/** What is done to the machines and to the chain, so many milliseconds after the start. */
+export type Fault =
+  | { kind: 'reorg'; atMs: number; depth: number }
+  | { kind: 'wipe'; atMs: number }
+  | { kind: 'kill'; atMs: number; worker: number }
+  | { kind: 'freeze'; atMs: number; worker: number }
+
+export type Schedule = {
+  seed: number
+  point: CrashPoint
+  /** One of each of the two worker processes. */
+  plans: readonly (CrashPlan | undefined)[]
+  /** How long a dead worker is missed. */
+  restartMs: number
+  /** Mine on a timer, or each transaction at once. */
+  blockTimeMs: number | undefined
+  transfers: PlannedTransfer[]
+  faults: Fault[]
+}
+
+/** Points that only a transaction comes to which is accelerated or cancelled. */
+const replacing: readonly CrashPoint[] = ['P18', 'P19', 'P20']
+
+export const walletCount = 3
+export const workerCount = 2
+
+/** The points that an ordinary run comes to; a replacement has to be asked for, and a block to be taken back, for others. */
+export const matrixPoints = Object.keys(crashPoints) as CrashPoint[]
+
+/** Everything that a run does, from its seed and its point. */
+export function scheduleOf(seed: number, point: CrashPoint): Schedule {
+  const dice = diceOf(seed)
+  const count = dice.between(20, 40)
+  const replaces = replacing.includes(point)
+  const transfers = Array.from({ length: count }, (_, index) => transferOf(dice, seed, index, point))
+  const action = dice.oneIn(5) ? ('stop' as const) : ('kill' as const)
+  const plans = Array.from({ length: workerCount }, (_, worker) =>
+    // Most often either may come to it first; sometimes one is sound.
+    worker > 0 && dice.oneIn(4) ? undefined : { point, hit: hitOf(dice, point), action },
+  )
+  const blockTimeMs = blockTimeOf(dice, replaces)
+  const lastMs = transfers.reduce((sum, { waitMs }) => sum + waitMs, 0)
+  const restartMs = dice.between(0, 400)
+  const faults = faultsOf(dice, Math.max(lastMs, 500), point)
+  return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
+}
+
+/** Some points are come to for each request or block, the others once for each batch. */
+function hitOf(dice: Dice, point: CrashPoint): number {
+  return ['P1', 'P2', 'P15', 'P16', 'P17', 'P22'].includes(point) ? dice.between(1, 8) : dice.between(1, 2)
+}
+
+/** Where each transaction is mined at once there is nothing to replace, and an emptied pool held nothing. */
+function blockTimeOf(dice: Dice, replaces: boolean): number | undefined {
+  if (replaces) return dice.between(600, 1_000)
+  return dice.oneIn(3) ? undefined : dice.between(150, 500)
+}
+
+function transferOf(dice: Dice, seed: number, index: number, point: CrashPoint): PlannedTransfer {
+  const replaces = replacing.includes(point)
+  const flawed = dice.roll(20)
+  const coin = dice.oneIn(5) ? ('native' as const) : ('USDC' as const)
+  const made: PlannedTransfer = {
+    wallet: dice.roll(walletCount),
+    api: dice.roll(workerCount),
+    to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index)).toString(16).padStart(40, 'c')}`,
+    amountAtomic: BigInt(1 + index),
+    coin,
+    flaw: coin === 'native' ? 'none' : flawed === 0 ? 'little-gas' : flawed === 1 ? 'low-price' : 'none',
+    waitMs: dice.oneIn(2) ? dice.between(0, 200) : 0,
+  }
+  const asked = dice.oneIn(replaces ? 2 : 6)
+  const verb = dice.oneIn(2) || point === 'P20' ? ('cancel' as const) : ('accelerate' as const)
+  const afterMs = dice.between(0, 300)
+  return asked ? { ...made, later: { verb, afterMs } } : made
+}
+
+function faultsOf(dice: Dice, lastMs: number, point: CrashPoint): Fault[] {
+  const at = () => dice.between(100, lastMs + 1_500)
+  const faults: Fault[] = []
+  for (let count = dice.between(point === 'P23' ? 2 : 0, 3); count > 0; count--)
+    faults.push({ kind: 'reorg', atMs: at(), depth: dice.between(1, 3) })
+  for (let count = dice.roll(3); count > 0; count--) faults.push({ kind: 'wipe', atMs: at() })
+  if (dice.oneIn(3)) faults.push({ kind: 'kill', atMs: at(), worker: dice.roll(workerCount) })
+  if (dice.oneIn(12)) faults.push({ kind: 'freeze', atMs: at(), worker: dice.roll(workerCount) })
+  return faults.sort((one, other) => one.atMs - other.atMs)
+}

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { CrashPlan } from '#lib/crash-points'
+import type { Role, TransactionProcessOptions } from '../transaction-process.ts'
+import { startWorker, type Worker, type WorkerCommand } from '../worker.ts'
+
+/** Processes that wait to be opened, shared by all runs: only those that were killed are started anew. */
+export type Pool = { take(): Promise<Worker>; give(worker: Worker): void; end(): void }
+
+export function openPool(command?: WorkerCommand): Pool {
+  const idle: Worker[] = []
+  const all = new Set<Worker>()
+  return {
+    take: async () => {
+      for (let worker = idle.pop(); worker; worker = idle.pop())
+        if (worker.state() === 'running') return worker
+      const worker = await startWorker(command)
+      all.add(worker)
+      void worker.exited.then(() => all.delete(worker))
+      return worker
+    },
+    give: (worker) => void idle.push(worker),
+    end: () => {
+      for (const worker of all) worker.signal('SIGKILL')
+    },
+  }
+}
+
+/** As long as anything is leased, and then twice as long again. */
+const frozenMs = 9_000
+const watchMs = 20
+
+export type Seat = {
+  /** Where its API answers; undefined while nobody sits here. */
+  url(): string | undefined
+  kill(): void
+  /** Stands still for three leases. */
+  freeze(): void
+}
+
+/** The worker processes of one run: whoever dies is replaced, whoever freezes is woken after three leases. */
+export type Staff = {
+  seats: readonly Seat[]
+  /** How often an armed point was reached, processes died, and were frozen. */
+  counts: Counts
+  arm(plans: readonly (CrashPlan | undefined)[]): Promise<void>
+  /** No more harm is done: everybody is woken, replaced, and disarmed. */
+  relent(): Promise<void>
+  /** Ends the work in order; the processes go back to the pool. */
+  dismiss(): Promise<void>
+  /** Ends the processes, whatever they do. */
+  fire(): void
+}
+
+type Counts = { reached: number; deaths: number; freezes: number }
+
+export type StaffOptions = {
+  pool: Pool
+  platform: Omit<TransactionProcessOptions, 'roles'>
+  /** What each of them does. */
+  roles: readonly (readonly Role[])[]
+  /** How long a dead one is missed. */
+  restartMs: number
+}
+
+export function hire({ pool, platform, roles, restartMs }: StaffOptions): Staff {
+  const counts: Counts = { reached: 0, deaths: 0, freezes: 0 }
+  const seats = roles.map((own) => openSeat(pool, { ...platform, roles: own }, restartMs, counts))
+  const all = async (act: (seat: (typeof seats)[number], index: number) => Promise<void>) =>
+    void (await Promise.all(seats.map(act)))
+  return {
+    seats,
+    counts,
+    arm: (plans) => all((seat, index) => seat.arm(plans[index])),
+    relent: () => all((seat) => seat.relent()),
+    dismiss: () => all((seat) => seat.dismiss()),
+    fire: () => {
+      for (const seat of seats) seat.fire()
+    },
+  }
+}
+
+type Post = {
+  pool: Pool
+  options: TransactionProcessOptions
+  restartMs: number
+  counts: Counts
+  worker: Worker | undefined
+  url: string | undefined
+  started: boolean
+  /** What happens to it was done from outside, and not at its point. */
+  told: boolean
+  relenting: boolean
+  ended: boolean
+}
+
+function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: number, counts: Counts) {
+  const none = { worker: undefined, url: undefined, started: false, told: false, relenting: false }
+  const post: Post = { pool, options, restartMs, counts, ended: false, ...none }
+  const kept = keep(post)
+  kept.catch(() => undefined)
+  const tell = (signal: 'SIGKILL' | 'SIGSTOP') => {
+    if (post.relenting || post.worker?.state() !== 'running') return
+    post.told = true
+    post.worker.signal(signal)
+  }
+  const isUp = () => post.started && post.worker?.state() === 'running'
+  const arm = async (plan: CrashPlan | undefined) => {
+    while (!isUp()) await Promise.race([sleep(watchMs), kept])
+    await post.worker!.arm(plan).catch((error) => unlessDead(post, error))
+  }
+  return {
+    url: () => post.url,
+    kill: () => tell('SIGKILL'),
+    freeze: () => tell('SIGSTOP'),
+    arm,
+    relent: async () => {
+      post.relenting = true
+      // One may die at its point just before it is disarmed.
+      do await arm(undefined)
+      while (!isUp())
+    },
+    dismiss: async () => {
+      post.ended = true
+      await kept
+      await post.worker!.close()
+      pool.give(post.worker!)
+    },
+    fire: () => {
+      post.ended = true
+      post.worker?.signal('SIGKILL')
+    },
+  }
+}
+
+async function keep(post: Post): Promise<void> {
+  await open(post)
+  while (!post.ended) {
+    const state = post.worker!.state()
+    if (state === 'frozen') await wake(post, post.worker!)
+    // It may die again while it is being opened.
+    if (state === 'dead') await replace(post, post.worker!).catch((error) => unlessDead(post, error))
+    await sleep(watchMs)
+  }
+}
+
+async function open(post: Post): Promise<void> {
+  post.worker = await post.pool.take()
+  post.told = false
+  await post.worker.open(post.options)
+  post.url = await post.worker.start()
+  post.started = true
+}
+
+async function wake(post: Post, frozen: Worker): Promise<void> {
+  post.counts.freezes += 1
+  if (!post.told) post.counts.reached += 1
+  for (let ms = 0; ms < frozenMs && !post.ended; ms += 100) await sleep(100)
+  frozen.signal('SIGCONT')
+  post.told = false
+}
+
+async function replace(post: Post, dead: Worker): Promise<void> {
+  if (dead.failed()) throw new Error(`worker ${dead.pid} ended by itself`)
+  post.counts.deaths += 1
+  if (!post.told) post.counts.reached += 1
+  post.started = false
+  post.url = undefined
+  if (!post.relenting) await sleep(post.restartMs)
+  await open(post)
+}
+
+function unlessDead({ worker }: Post, error: Error): void {
+  if (worker?.state() !== 'dead' || worker.failed()) throw error
+}

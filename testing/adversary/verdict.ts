@@ -1,0 +1,128 @@
+import { type Database, sql } from '#runtime/db/db'
+import { bookedBalances, checkBooks } from '../books.ts'
+import type { TestChain } from '../chain.ts'
+import { openOracle } from '../oracle.ts'
+import { blockchain, type PlannedWallet } from './lane.ts'
+import type { PlannedTransfer } from './schedule.ts'
+
+/** An accepted transfer, and where it came from. */
+export type Accepted = { id: string; planned: PlannedTransfer; from: string }
+
+type Row = { id: string; state: string; txHash: string | null }
+
+const terminal = ['COMPLETE', 'FAILED', 'CANCELLED', 'DENIED']
+
+/** What is still under way, in words; undefined when all has come to an end and every block is followed. */
+export async function unsettled(database: Database, chain: TestChain): Promise<string | undefined> {
+  const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+  const left = await database.one<{
+    open: number
+    attempts: number
+    behind: number
+    known: number
+  }>(sql`select
+    (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
+    (select count(*) from attempts where state in ('signed', 'sent')) as attempts,
+    (select coalesce(max(step), 0) from block_steps)
+      - coalesce((select step from step_cursors where engine = 'transactions'), 0) as behind,
+    (select count(*) from blocks where canonical and hash = ${hash}) as known`)
+  const { open, attempts, behind, known } = left
+  if (open + attempts + behind === 0 && known === 1) return undefined
+  const states = await database.all<{ kind: string; state: string; n: number }>(
+    sql`select 'transactions' as kind, state, count(*) as n from transactions where transaction_type = 'OUTBOUND'
+      group by 2 union all select 'attempts', state, count(*) from attempts group by 2 order by 1, 2`,
+  )
+  const shown = states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
+  return `${shown}; ${behind} steps behind; the head is ${known ? '' : 'un'}known`
+}
+
+/**
+ * Compares what every accepted transfer says of itself with what the chain holds, and the books with both. Gives every
+ * way in which they differ. `refused` were never accepted: nothing of theirs may move.
+ */
+export async function defectsOf(
+  database: Database,
+  chain: TestChain,
+  wallets: readonly PlannedWallet[],
+  accepted: readonly Accepted[],
+  refused: readonly PlannedTransfer[],
+): Promise<string[]> {
+  const oracle = openOracle(chain.rpcUrl)
+  const ours = new Set(wallets.map(({ address }) => address.toLowerCase()))
+  const moved = (await oracle.transfers()).filter(({ from }) => ours.has(from))
+  const rows = await database.all<Row>(
+    sql`select id, state, tx_hash as "txHash" from transactions where transaction_type = 'OUTBOUND'`,
+  )
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const movedTo = (to: string) => moved.filter((each) => each.to === to.toLowerCase())
+  const defects = accepted.flatMap((one) => {
+    const row = byId.get(one.id)
+    return row ? wrongIn(one, row, movedTo(one.planned.to), chain) : [`${one.id} was accepted and is gone`]
+  })
+  for (const { to } of refused)
+    if (movedTo(to).length > 0) defects.push(`${to} was paid although it was refused`)
+  const due = new Set(accepted.map(({ planned }) => planned.to.toLowerCase()))
+  for (const each of moved)
+    if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
+      defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which nobody asked for`)
+  for (const { address } of wallets)
+    await oracle.checkNonces(address).catch((error) => defects.push(error.message))
+  return [...defects, ...(await wrongInBooks(database, chain, wallets))]
+}
+
+function wrongIn(
+  { id, planned, from }: Accepted,
+  { state, txHash }: Row,
+  moved: { from: string; token?: string; amountAtomic: bigint; txHash: string }[],
+  chain: TestChain,
+): string[] {
+  const name = `${id} (${planned.coin}, ${planned.flaw}${planned.later ? `, ${planned.later.verb}` : ''}, ${state})`
+  const due = state === 'COMPLETE' ? 1 : 0
+  if (!terminal.includes(state)) return [`${name} has not come to an end`]
+  if (moved.length !== due) return [`${name} moved ${moved.length} times`]
+  const [one] = moved
+  if (!one) return []
+  const token = planned.coin === 'USDC' ? chain.tokens.USDC.toLowerCase() : undefined
+  return [
+    ...(one.amountAtomic === planned.amountAtomic ? [] : [`${name} moved ${one.amountAtomic}`]),
+    ...(one.token === token ? [] : [`${name} moved ${one.token}`]),
+    ...(one.from === from.toLowerCase() ? [] : [`${name} was paid by ${one.from}`]),
+    ...(one.txHash === txHash ? [] : [`${name} shows ${txHash}, moved by ${one.txHash}`]),
+  ]
+}
+
+/** Nothing is held or granted any more, no nonce served two intents, and the books are what the chain says. */
+async function wrongInBooks(
+  database: Database,
+  chain: TestChain,
+  wallets: readonly PlannedWallet[],
+): Promise<string[]> {
+  const defects: string[] = []
+  await checkBooks(database).catch((error) => defects.push(error.message))
+  const left = await database.one<{ held: bigint; grants: number }>(sql`select
+    (select coalesce(sum(held), 0) from accounts) as held, (select count(*) from grants) as grants`)
+  if (left.held !== 0n) defects.push(`${left.held} are still held`)
+  if (left.grants !== 0) defects.push(`${left.grants} grants are left`)
+  const shared = await database.all<{
+    address: string
+    nonce: number
+  }>(sql`select address, nonce from attempts
+    where state <> 'rejected' group by address, nonce having count(distinct transaction_id) > 1`)
+  for (const { address, nonce } of shared) defects.push(`nonce ${nonce} of ${address} served several intents`)
+  const booked = await bookedBalances(database, blockchain)
+  const oracle = openOracle(chain.rpcUrl)
+  for (const { address } of wallets) {
+    for (const [symbol, token] of [
+      ['USDC', chain.tokens.USDC],
+      ['ETH', undefined],
+    ] as const) {
+      const key = Object.keys(booked).find(
+        (each) => each.startsWith(address.toLowerCase()) && each.includes(symbol),
+      )
+      const owned = await oracle.balanceOf(address, token).catch((error) => defects.push(error.message))
+      const books = key ? booked[key] : '0'
+      if (String(owned) !== books) defects.push(`${address} owns ${owned} ${symbol}, the books say ${books}`)
+    }
+  }
+  return defects
+}
