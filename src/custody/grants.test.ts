@@ -2,6 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { secp256k1 } from '@noble/curves/secp256k1'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { systemClock } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import {
   type CustodyCtx,
@@ -18,12 +19,14 @@ import {
   decide,
   type EntitySecret,
   eraseGrants,
+  freeze,
   grantSigning,
   openEntitySecret,
   type Signature,
   type SigningRequest,
   signForIntents,
   signWithPlatformKey,
+  unfreeze,
   type Wallet,
 } from './index.ts'
 
@@ -173,6 +176,11 @@ describe('platform keys', () => {
     const { keyId, address } = keys[7]!
     const request = { entityId: bare.id, keyId, digest }
     expect(signerOf(digest, await signWithPlatformKey(test.custody, test.database, request))).toBe(address)
+    const subject = { entityId: bare.id }
+    const operator = { db: test.database, clock: systemClock, actor: 'operator' }
+    await freeze(operator, subject)
+    await expect(signWithPlatformKey(test.custody, test.database, request)).rejects.toThrow('frozen')
+    await unfreeze(operator, subject)
     const foreign = { ...request, entityId: entity.id }
     await expect(signWithPlatformKey(test.custody, test.database, foreign)).rejects.toThrow('no platform key')
     const walletKey = { entityId: entity.id, keyId: wallets[0]!.keyId, digest }

@@ -4,7 +4,9 @@ import type { Db } from '#runtime/db/db'
 import { platformEntropy, platformPrivateKey } from './contexts.ts'
 import type { Custody } from './custody.ts'
 import { deriveKeys, newEntropy } from './hierarchy.ts'
+import { WalletFrozen } from './policy/freeze.ts'
 import { seal, unseal, withUnsealed } from './sealing.ts'
+import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
@@ -55,12 +57,18 @@ async function seedAndTake(tx: Db, custody: Custody, entityId: string, createDat
   return taken
 }
 
-/** Signs with a platform key; a wallet's key is refused, because it needs a grant. */
+/**
+ * Signs with a platform key, of which no customer disposes; a wallet's key is refused, because it needs a grant.
+ * Throws `WalletFrozen` while the entity is frozen.
+ */
 export async function signWithPlatformKey(
   custody: Custody,
   db: Db,
   { entityId, keyId, digest }: { entityId: string; keyId: string; digest: Buffer },
 ): Promise<Signature> {
+  await shareFreezes(db, [entityId])
+  if (await findEntityFreeze(db, entityId))
+    throw new WalletFrozen(`the entity ${entityId} is frozen: it waits`)
   const key = await findKey(db, entityId, keyId)
   if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
   return withUnsealed(
