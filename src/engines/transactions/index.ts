@@ -20,6 +20,7 @@ import { announceWork } from './store/transactions.ts'
 
 export { control } from './control.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+export { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from './journal/operate.ts'
 export { type State, states } from './states.ts'
 export {
   findTransaction,

@@ -88,7 +88,7 @@ async function signBatch(
   const [chainNonce, inFlightMax] = await Promise.all([chain.nonceOf(address), chain.inFlightMaxOf(address)])
   const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return false
-    const nonces = await nonceState(tx, blockchain, sender.address)
+    const nonces = await nonceState(tx, blockchain, sender.address, chainNonce)
     const room = Math.min(limit, inFlightMax - nonces.open)
     if (room <= 0) return false
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
@@ -164,7 +164,8 @@ async function signAll(
   const { blockchain } = chain.network
   const nowMs = ctx.clock.nowMs()
   const first = Math.max(nonces.next, chainNonce)
-  const unsigned = plans.map((plan, index) => unsignedOf(plan, first + index))
+  const { free } = nonces
+  const unsigned = plans.map((plan, index) => unsignedOf(plan, free[index] ?? first + index - free.length))
   const requests = plans.map(({ row }, index) => ({
     entityId: row.entityId,
     intentId: row.id,

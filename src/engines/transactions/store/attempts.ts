@@ -38,16 +38,37 @@ export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)
 export type NonceState = {
   /** The nonce after the highest one given out. */
   next: number
+  /** Below it, and used neither on the chain nor by anything that was ever signed, lowest first. */
+  free: number[]
   /** Signed or sent, and not seen in a block. */
   open: number
 }
 
-export async function nonceState(tx: Db, blockchain: string, address: string): Promise<NonceState> {
-  return tx.one<NonceState>(sql`select
-    coalesce((select max(nonce) + 1 from attempts where blockchain = ${blockchain} and address = ${address}), 0)::int8
-      as next,
-    (select count(*) from attempts where blockchain = ${blockchain} and address = ${address}
-      and state in ('signed', 'sent')) as open`)
+const freeMax = 1_000
+
+/**
+ * `chainNonce` is how many the chain has used. A nonce below `next` that nothing was signed for is rare: signed bytes that were
+ * never sent are gone with a database that was put back, or the chain had used more of them before it was reorganised.
+ * Everything above would wait for it for ever.
+ */
+export async function nonceState(
+  tx: Db,
+  blockchain: string,
+  address: string,
+  chainNonce: number,
+): Promise<NonceState> {
+  const own = sql`blockchain = ${blockchain} and address = ${address}`
+  return tx.one<NonceState>(sql`with known as (
+      select coalesce(max(nonce) + 1, 0) as next from attempts where ${own}
+    ), above as (
+      select count(distinct nonce) as count from attempts where ${own} and nonce >= ${chainNonce}
+    )
+    select next::int8, array(select n::float8 from generate_series(${chainNonce}::int8, next - 1) n
+        where above.count < next - ${chainNonce}
+          and not exists (select 1 from attempts where ${own} and nonce = n)
+        order by n limit ${freeMax}) as free,
+      (select count(*) from attempts where ${own} and state in ('signed', 'sent')) as open
+    from known, above`)
 }
 
 /**

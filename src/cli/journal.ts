@@ -1,0 +1,86 @@
+import { openContext } from '#context'
+import { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from '#engines/transactions/index'
+import { systemClock } from '#lib/time'
+import { type Database, openDatabase } from '#runtime/db/db'
+import { createLog } from '#runtime/log/log'
+import { readRootKey } from '#runtime/root-key'
+import { type Command, type Given, textOf, UsageError } from './command.ts'
+import { configOf, connectionOf, joinOptions } from './join.ts'
+
+export const journalCommand: Command = {
+  name: 'journal',
+  summary: 'Shows, merges and gives up the journals that workers keep of what they send.',
+  usage: `bezant journal list
+       bezant journal merge DIR
+       bezant journal declare-lost --journal ID
+
+After an older copy of the database was restored nothing is signed until every journal is merged.
+Workers merge the ones of their own machine when they start. Bring those of machines that are gone
+here, and merge them. Declare a journal lost only when it cannot be found: what was sent by its
+worker after the copy was made is sent again, unless you look at the chain and cancel it first.`,
+  positionals: 'ACTION',
+  options: {
+    journal: { type: 'string', value: 'ID', about: 'The journal to give up, as `list` shows it.' },
+    ...joinOptions,
+  },
+  run,
+}
+
+type Act = (given: Given, rest: readonly string[]) => Promise<number>
+
+async function run(given: Given): Promise<number> {
+  const [action, ...rest] = given.positionals
+  const act = action === undefined ? undefined : actions[action]
+  if (!act)
+    throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant journal --help`)
+  return act(given, rest)
+}
+
+const actions: Record<string, Act> = {
+  list: (given) =>
+    withDatabase(given, async (database) => {
+      for (const { headHash, ...journal } of await listWorkerJournals(database))
+        print({ ...journal, headHash: headHash.toString('hex') })
+      return 0
+    }),
+  merge: async (given, [directory]) => {
+    if (directory === undefined)
+      throw new UsageError("say which directory: the one with the journal's name\nSee: bezant journal --help")
+    const config = configOf(given)
+    const connection = await connectionOf(config)
+    const rootKey = await readRootKey(config, false)
+    const { ctx, close } = await openContext({
+      config,
+      log: createLog(config.logLevel),
+      connection,
+      rootKey,
+      nodes: [],
+    })
+    try {
+      print({ merged: directory, ...(await mergeWorkerJournal(ctx, directory)) })
+      return 0
+    } finally {
+      await close()
+    }
+  },
+  'declare-lost': (given) =>
+    withDatabase(given, async (database) => {
+      const id = textOf(given, 'journal')
+      if (!id) throw new UsageError('--journal is missing\nSee: bezant journal --help')
+      if (!(await loseWorkerJournal(database, systemClock.nowMs(), id)))
+        throw new UsageError(`there is no journal ${id} to give up: see bezant journal list`)
+      print({ lost: id })
+      return 0
+    }),
+}
+
+async function withDatabase(given: Given, work: (database: Database) => Promise<number>): Promise<number> {
+  const database = openDatabase(await connectionOf(configOf(given)), 2)
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

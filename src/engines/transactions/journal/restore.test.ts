@@ -1,0 +1,293 @@
+/**
+ * An older copy of the database takes its place, after transfers were sent that it knows nothing of. Two machines with a
+ * worker each, killed at a random moment; the chain is read by a reader that shares no code with them.
+ */
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, expect, inject, it } from 'vitest'
+import { openDatabase, sql } from '#runtime/db/db'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { type Chance, chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
+import { freshAddress, until } from '../../../../testing/builders.ts'
+import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
+import { type Clone, cloneOf } from '../../../../testing/database-clone.ts'
+import { testRootKey } from '../../../../testing/template.ts'
+import { type Tenant, tenantOf } from '../../../../testing/tenant.ts'
+import type { Role } from '../../../../testing/transaction-process.ts'
+import { startWorker, type Worker } from '../../../../testing/worker.ts'
+import { idsIn } from './directory.ts'
+import { decodeRecords } from './journal.ts'
+import { readFrom } from './segments.ts'
+
+const undo: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+type Order = { to: string; amountAtomic: bigint; id?: string }
+type Wallet = { id: string; address: string }
+
+/** Two machines, each with a directory of its own, before one chain. */
+async function newSite(chance: Chance) {
+  const local = await startTestChains({
+    blockchains: ['BASE-SEPOLIA'],
+    blockTimeMs: chance.pick([100, 250, 600]),
+  })
+  undo.push(local.stop)
+  const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
+  undo.push(() => rm(home, { recursive: true, force: true }))
+  const chain = local.chains[0]!
+  const running = new Set<Worker>()
+  undo.push(async () => {
+    for (const worker of running) worker.signal('SIGKILL')
+  })
+  const open = async (clone: Clone, machine: string, roles: readonly Role[]) => {
+    const worker = await startWorker()
+    running.add(worker)
+    const { rpcUrl, blockchain } = chain
+    await worker.open({
+      connection: clone.connection,
+      rpcUrl,
+      blockchain,
+      roles,
+      dataDir: join(home, machine),
+    })
+    const url = await worker.start()
+    return { worker, tenant: url === undefined ? undefined : tenantOf(url, credentials) }
+  }
+  const killAll = async () => {
+    for (const worker of running) worker.signal('SIGKILL')
+    await Promise.all([...running].map((worker) => worker.exited))
+    running.clear()
+  }
+  const closeAll = async () => {
+    for (const worker of running) await worker.close()
+    await killAll()
+  }
+  return { chain, home, open, killAll, closeAll }
+}
+
+const credentials = {
+  entityId: sandboxEntity.id,
+  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  entitySecret: sandboxEntitySecret,
+}
+
+async function copyOf(name: string): Promise<Clone> {
+  const clone = await cloneOf(inject('databaseServer'), name)
+  undo.push(clone.drop)
+  return clone
+}
+
+async function post(tenant: Tenant, path: string, body: object) {
+  const secret = { idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret() }
+  const answer = await tenant.http('POST', path, { body: { ...secret, ...body } })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body.data
+}
+
+async function fundedWallets(tenant: Tenant, chain: TestChain): Promise<Wallet[]> {
+  const { walletSet } = await post(tenant, '/v1/w3s/developer/walletSets', { name: 'Restored' })
+  const made = { walletSetId: walletSet.id, blockchains: ['BASE-SEPOLIA'], count: 2 }
+  const { wallets } = (await post(tenant, '/v1/w3s/developer/wallets', made)) as { wallets: Wallet[] }
+  for (const { id, address } of wallets) {
+    await chain.send(address, 10n ** 19n)
+    await chain.send(address, 10n ** 9n, 'USDC')
+    await until(async () => {
+      const { body } = await tenant.http('GET', `/v1/w3s/wallets/${id}/balances`)
+      return body.data.tokenBalances.length >= 2
+    }, 'the wallet shows what it was given')
+  }
+  return wallets
+}
+
+let amounts = 0
+async function submit(tenant: Tenant, chain: TestChain, wallet: Wallet): Promise<Order> {
+  const order: Order = { to: freshAddress(), amountAtomic: BigInt(++amounts) }
+  const { id } = await post(tenant, '/v1/w3s/developer/transactions/transfer', {
+    walletId: wallet.id,
+    tokenAddress: chain.tokens.USDC,
+    blockchain: 'BASE-SEPOLIA',
+    destinationAddress: order.to,
+    amounts: [`0.${String(order.amountAtomic).padStart(6, '0')}`],
+    feeLevel: 'MEDIUM',
+  })
+  return { ...order, id }
+}
+
+async function submitSome(
+  tenant: Tenant,
+  chain: TestChain,
+  wallets: Wallet[],
+  count: number,
+  chance: Chance,
+) {
+  const orders: Order[] = []
+  for (let index = 0; index < count; index++) {
+    orders.push(await submit(tenant, chain, chance.pick(wallets)))
+    if (chance.oneIn(4)) await sleep(chance.below(120))
+  }
+  return orders
+}
+
+async function journaledHashes(home: string): Promise<Set<string>> {
+  const hashes = new Set<string>()
+  for (const machine of ['one', 'two'])
+    for (const id of await idsIn(join(home, machine, 'journals')))
+      for await (const { payload } of readFrom(join(home, machine, 'journals', id), id, 0))
+        for (const { txHash } of decodeRecords(payload)) hashes.add(txHash)
+  return hashes
+}
+
+it.each(seedsOf(3))(
+  'property 30: a restored older database moves no value twice (seed %i)',
+  async (seed) => {
+    const chance = chanceOf(seed)
+    const site = await newSite(chance)
+    const { chain } = site
+    const first = await copyOf('seeded')
+    const api = (await site.open(first, 'one', ['api', 'indexer', 'transactions'])).tenant!
+    await site.open(first, 'two', ['transactions'])
+    const wallets = await fundedWallets(api, chain)
+    const kept = await submitSome(api, chain, wallets, 5 + chance.below(15), chance)
+    await site.closeAll()
+    // Accepted and not signed yet when the copy is made: sent afterwards, they are not to be sent once more.
+    const early = (await site.open(first, 'one', ['api'])).tenant!
+    kept.push(...(await submitSome(early, chain, wallets, 1 + chance.below(6), chance)))
+    await site.closeAll()
+    const backup = await copyOf(first.name)
+
+    const later = (await site.open(first, 'one', ['api', 'indexer', 'transactions'])).tenant!
+    const { worker } = await site.open(first, 'two', ['transactions'])
+    const lost: Order[] = []
+    const count = 10 + chance.below(30)
+    for (let index = 0; index < count; index++) {
+      lost.push(...(await submitSome(later, chain, wallets, 1, chance)))
+      if (index === Math.floor(count / 2) && chance.oneIn(2)) worker.signal('SIGKILL')
+    }
+    await sleep(chance.below(1_500))
+    await site.killAll()
+    const known = await journaledHashes(site.home)
+
+    const restored = await copyOf(backup.name)
+    const database = openDatabase(restored.connection, 2)
+    undo.push(() => database.close())
+    const again = (await site.open(restored, 'one', ['api', 'indexer', 'transactions'])).tenant!
+    // The other machine's journal is missing: whatever is asked for now has to wait for it.
+    const before = await database.one<{ n: number }>(sql`select count(*) as n from signatures`)
+    const fresh = await submitSome(again, chain, wallets, 5, chance)
+    await sleep(2_500)
+    const signed = await database.one<{ n: number }>(sql`select count(*) as n from attempts a
+    where not (tx_hash = any(${[...known]}::text[])) and exists (select 1 from transactions t where t.id = a.transaction_id
+      and t.id = any(${fresh.map(({ id }) => id)}::uuid[]))`)
+    expect(signed.n).toBe(0)
+    await site.open(restored, 'two', ['transactions'])
+    fresh.push(...(await submitSome(again, chain, wallets, 5 + chance.below(10), chance)))
+    await until(
+      async () => {
+        const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
+        return (await database.all(open)).length === 0
+      },
+      'every transfer is complete',
+      60_000,
+    )
+
+    const token = chain.tokens.USDC
+    const moved = await chain.oracle.transfers({ token })
+    const times = ({ to, amountAtomic }: Order) =>
+      moved.filter((each) => each.to === to && each.amountAtomic === amountAtomic).length
+    for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
+    for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
+    for (const { address } of wallets) await chain.oracle.checkNonces(address)
+    // What was sent of the lost ones is there again under its own id, and no nonce of theirs went to anybody else.
+    const rows = await database.all<{ id: string; txHash: string; state: string }>(
+      sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
+    )
+    const states = new Map(rows.map((row) => [row.id, row.state]))
+    const sent = lost.filter((order) => times(order) > 0)
+    for (const { id } of sent) expect([id, states.get(id!)]).toEqual([id, 'COMPLETE'])
+    const used = await database.all<{ hash: string }>(
+      sql`select tx_hash as hash from attempts where state = 'mined'`,
+    )
+    expect([...known].filter((hash) => !used.some((row) => row.hash === hash))).toEqual([])
+    const unsigned = await database.one<{
+      n: number
+    }>(sql`select count(*) as n from attempts a where not exists (
+    select 1 from signatures s where s.address = a.address and s.nonce = a.nonce and s.max_fee = a.max_fee)`)
+    expect(unsigned.n).toBe(0)
+    console.info(
+      `seed ${seed}: ${kept.length} kept, ${sent.length} of ${lost.length} lost ones had been sent, ${fresh.length} new; ${before.n} signatures in the copy, ${known.size} in the journals`,
+    )
+  },
+  150_000,
+)
+
+it('property 30: nothing is signed before a journal that is missing was brought and merged, or was declared lost', async () => {
+  const chance = chanceOf(1)
+  const site = await newSite(chance)
+  const { chain } = site
+  const first = await copyOf('seeded')
+  const api = (await site.open(first, 'one', ['api', 'indexer', 'transactions'])).tenant!
+  const wallets = await fundedWallets(api, chain)
+  await site.open(first, 'two', ['transactions'])
+  await site.open(first, 'three', ['transactions'])
+  const kept = await submitSome(api, chain, wallets, 5, chance)
+  await until(async () => (await registered(first)) === 3, 'every worker has its journal')
+  await site.closeAll()
+  const restored = await copyOf(first.name)
+  const database = openDatabase(restored.connection, 2)
+  undo.push(() => database.close())
+  const again = (await site.open(restored, 'one', ['api', 'indexer', 'transactions'])).tenant!
+  const fresh = await submitSome(again, chain, wallets, 3, chance)
+  const signedNow = async () =>
+    (await database.one<{ n: number }>(sql`select count(*) as n from attempts`)).n - kept.length
+  await until(async () => (await awaitedIn(restored)).length === 2, 'two journals are waited for')
+  await sleep(2_000)
+  expect(await signedNow()).toBe(0)
+
+  const [two] = await idsIn(join(site.home, 'two', 'journals'))
+  const [three] = await idsIn(join(site.home, 'three', 'journals'))
+  const merged = await command(restored, ['merge', join(site.home, 'two', 'journals', two!)])
+  expect(merged).toMatchObject({ code: 0, said: [{ added: 0 }] })
+  expect(await awaitedIn(restored)).toEqual([three])
+  await sleep(2_000)
+  expect(await signedNow()).toBe(0)
+  expect((await command(restored, ['declare-lost', '--journal', two!.replace(/./, 'x')])).code).toBe(2)
+  expect((await command(restored, ['merge', join(site.home, 'nowhere')])).code).toBe(1)
+  expect(await command(restored, ['declare-lost', '--journal', three!])).toMatchObject({ code: 0 })
+  await until(async () => (await signedNow()) === fresh.length, 'everything is signed')
+  for (const { to, amountAtomic } of fresh)
+    await until(
+      async () => (await chain.oracle.transfers({ to })).some((moved) => moved.amountAtomic === amountAtomic),
+      `${to} has its money`,
+    )
+}, 150_000)
+
+const registered = async (clone: Clone) => (await command(clone, ['list'])).said.length
+const awaitedIn = async (clone: Clone) =>
+  (await command(clone, ['list'])).said.filter(({ awaited }) => awaited).map(({ id }) => id)
+
+/** The operator's command, on this database. */
+async function command(clone: Clone, args: readonly string[]) {
+  const { connection } = clone
+  const url =
+    'url' in connection
+      ? connection.url
+      : `postgresql:///${connection.database}?${new URLSearchParams({ host: connection.host, port: String(connection.port), user: connection.user })}`
+  const env = { ...process.env, DATABASE_URL: url, BEZANT_ROOT_KEY: testRootKey.toString('hex') }
+  const main = ['--conditions=source', '--import', 'tsx', 'src/main.ts', 'journal', ...args]
+  const child = spawn(process.execPath, main, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const chunks: Buffer[] = []
+  child.stdout.on('data', (chunk) => chunks.push(chunk))
+  const [code] = (await once(child, 'close')) as [number]
+  const said = Buffer.concat(chunks).toString().split('\n').filter(Boolean)
+  return {
+    code,
+    said: said.map((line) => JSON.parse(line) as { id?: string; awaited?: boolean; added?: number }),
+  }
+}
