@@ -123,14 +123,29 @@ async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number>
   own.seen = seenOf(await readStanding(ctx.database))
   await writeSeen(own.journal.path, own.seen)
   let last = epoch
-  for (const id of (await idsIn(home)).filter((each) => each !== own.journal.id)) {
-    const directory = await holdJournal(join(home, id), id)
-    if (directory) last = (await mergeLeft(ctx, directory, own.seen.installation)) ?? last
-  }
+  for (const id of (await idsIn(home)).filter((each) => each !== own.journal.id))
+    if (await mayHoldMore(ctx, home, id))
+      last = (await mergeLeft(ctx, home, id, own.seen.installation)) ?? last
   return last === epoch ? epoch : mergeAll(ctx, home, own)
 }
 
-async function mergeLeft(ctx: EngineCtx, directory: JournalDirectory, installation: string) {
+/**
+ * Whether a journal of this machine may hold what the database has lost. One that was merged in this epoch, and whose worker
+ * saw nothing of this database that is not there, does not: then no worker that starts waits for it.
+ */
+async function mayHoldMore(ctx: EngineCtx, home: string, id: string): Promise<boolean> {
+  const [standing, known, seen] = await Promise.all([
+    readStanding(ctx.database),
+    findJournal(ctx.database, id),
+    readSeen(join(home, id)),
+  ])
+  if (seen === undefined) return true
+  return known?.state !== 'open' || known.mergedEpoch < standing.epoch || wentBack(standing, seen)
+}
+
+async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation: string) {
+  const directory = await holdJournal(join(home, id), id)
+  if (!directory) return undefined
   try {
     const seen = await readSeen(directory.path)
     if (seen !== undefined && seen.installation !== installation) return undefined
