@@ -282,6 +282,25 @@ describe('a call that reverts', () => {
   })
 })
 
+describe('a backlog of calls', () => {
+  it('is simulated one by one: only what reverts is lost', async () => {
+    await harness.stopEngines()
+    const ids: string[] = []
+    for (let count = 0; count < 24; count++) ids.push(await accepted(transferOf(freshAddress(), '1')))
+    const bad = await accepted(transferOf(freshAddress(), '9000000000'))
+    const hungry = await accepted({
+      contractAddress: payer,
+      abiFunctionSignature: 'payMany(address[])',
+      abiParameters: [Array.from({ length: 40 }, freshAddress)],
+      amount: '0.0004',
+    })
+    harness.startEngines()
+    const states = await Promise.all([...ids, hungry].map(async (id) => (await ended(id)).state))
+    expect(new Set(states)).toEqual(new Set(['COMPLETE']))
+    expect(await ended(bad)).toMatchObject({ state: 'FAILED', errorReason: 'ESTIMATION_ERROR' })
+  })
+})
+
 describe('its amount', () => {
   it('is refused above what is available, and what is under way counts', async () => {
     const poor = await makeWallet(world)

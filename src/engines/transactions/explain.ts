@@ -4,22 +4,30 @@ import { hexOf } from '#lib/hex'
 import { explain, type Reverted, unexplained } from './store/reverted.ts'
 
 const batchMax = 20
+/** How long a node that does not answer is asked again. */
+const patienceMs = 60_000
 const unknownReason = 'the transaction was reverted in its block'
 
 /** Asks the node why transactions reverted in their block, beside the steps, which do not wait for it. True when some were. */
 export async function explainReverts(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const rows = await unexplained(ctx.database, chain.network.blockchain, batchMax)
-  const reasons = await Promise.all(rows.map((row) => reasonOf(chain, row)))
   const nowMs = ctx.clock.nowMs()
-  await explain(
-    ctx.database,
-    nowMs,
-    rows.map((row, index) => ({ ...row, details: reasons[index] ?? unknownReason })),
-  )
-  return rows.length > 0
+  const told = await Promise.all(rows.map((row) => detailsOf(ctx, chain, row, nowMs)))
+  const explained = rows.flatMap((row, index) => {
+    const details = told[index]
+    return details === undefined ? [] : [{ ...row, details }]
+  })
+  await explain(ctx.database, nowMs, explained)
+  return explained.length > 0
 }
 
-function reasonOf(chain: Chain, row: Reverted): Promise<string | undefined> {
+/** `undefined`: to be asked again. */
+async function detailsOf(ctx: EngineCtx, chain: Chain, row: Reverted, nowMs: number) {
   const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
-  return chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)
+  try {
+    return (await chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)) ?? unknownReason
+  } catch (error) {
+    ctx.log.warn({ err: error, id: row.id }, 'a node does not tell why a transaction reverted')
+    return nowMs - Date.parse(row.updateDate) > patienceMs ? unknownReason : undefined
+  }
 }

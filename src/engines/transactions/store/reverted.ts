@@ -12,16 +12,18 @@ export type Reverted = {
   callData: Buffer
   gasLimit: bigint
   blockHash: Hex
+  updateDate: string
 }
 
 /** Those of which nobody has asked why. */
 export const unexplained = (db: Db, blockchain: string, limit: number) =>
   db.all<Reverted>(sql`select t.entity_id as "entityId", t.id, t.address, t.call_to as "callTo", t.call_value as "callValue",
-      t.call_data as "callData", a.gas_limit as "gasLimit", t.block_hash as "blockHash"
+      t.call_data as "callData", a.gas_limit as "gasLimit", t.block_hash as "blockHash",
+      t.update_date as "updateDate"
     from transactions t
     join attempts a on a.entity_id = t.entity_id and a.blockchain = t.blockchain and a.tx_hash = t.tx_hash
     where t.blockchain = ${blockchain} and t.state = 'FAILED' and t.error_reason = 'FAILED_ON_CHAIN'
-      and t.error_details is null limit ${limit}`)
+      and t.error_details is null order by t.update_date desc limit ${limit}`)
 
 /** Writes the reason, unless its block was orphaned meanwhile. */
 export async function explain(
