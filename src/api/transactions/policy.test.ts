@@ -230,6 +230,37 @@ describe('property 45: a daily cap', () => {
     harness.startEngines()
     expect(await mostWithinOneDay()).toBeLessThanOrEqual(60n * coin)
   }, 120_000)
+
+  it('gives nothing back before the block that says so is final', async () => {
+    const wallet = wallets[0]!
+    const chain = harness.ctx.chains.find(wallet.blockchain)!
+    const isReleased = async (id: string) => {
+      const query = sql`select 1 from policy_spending where intent_id = ${id} and released_date is not null`
+      return (await harness.database.all(query)).length === 1
+    }
+    await setRules(1_000n * coin)
+    const depth = chain.finalityDepth
+    chain.finalityDepth = 4
+    try {
+      const { id } = (await spend(0, { gasLimit: '30000' }, 0)).body.data
+      await until(async () => (await stateOf(id)) === 'FAILED', 'it fails')
+      const { transaction } = await world.call('GET', `/v1/w3s/transactions/${id}`)
+      expect(transaction.errorReason).toBe('FAILED_ON_CHAIN')
+      const mined = harness.chain(wallet.blockchain)
+      await mined.reorg(1)
+      await until(async () => {
+        const { transaction: again } = await world.call('GET', `/v1/w3s/transactions/${id}`)
+        return again.state === 'FAILED' && again.blockHash !== transaction.blockHash
+      }, 'it fails in another block')
+      await mined.mine(2)
+      await new Promise((resume) => setTimeout(resume, 500))
+      expect(await isReleased(id)).toBe(false)
+      await mined.mine(2)
+      await until(() => isReleased(id), 'it is given back')
+    } finally {
+      chain.finalityDepth = depth
+    }
+  }, 60_000)
 })
 
 describe('what is frozen', () => {
