@@ -17,8 +17,8 @@ import { requireSigner, type SignerFields, sign } from './signer.ts'
 export type TransactionBody = SignerFields & { rawTransaction?: string; transaction?: string }
 
 /**
- * Signs a transaction that its owner sends. Its nonce is the owner's choice: nothing is reserved or held for it, and when a
- * final block holds it, the transactions made here see it as a foreign one: whichever had that nonce gets another.
+ * Signs a transaction that its owner sends. Nothing is held for it, and its nonce is the owner's business: once a final block
+ * holds it, a transaction of ours that had the same nonce counts as displaced and is signed again with another one.
  */
 export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)

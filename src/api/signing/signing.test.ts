@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import {
   freshAddress,
+  makeTransfer,
   makeWallet,
   until,
   type Wallet,
@@ -327,6 +328,33 @@ describe('a transaction', () => {
     )
     await until(async () => (await harness.chain().oracle.balanceOf(to)) === 7n, 'it has arrived')
     await refused('transaction', { rawTransaction: body.data.signedTransaction }, 155804, /^rawTransaction$/)
+    const { id } = await makeTransfer(world)
+    const read = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+    await until(async () => (await read()).state === 'COMPLETE', 'what is sent here goes on behind its nonce')
+  })
+
+  it('with a nonce that is in use here displaces what had it, which then goes on with another', async () => {
+    const { rpc, setAutomine, mine, oracle } = harness.chain()
+    const [ours, theirs] = [freshAddress() as Hex, freshAddress() as Hex]
+    await setAutomine(false)
+    const read = async (id: string) => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+    try {
+      const { id } = await makeTransfer(world, '0.5', ours)
+      await until(async () => (await read(id)).state === 'SENT', 'ours is sent')
+      const nonce = Number(await rpc('eth_getTransactionCount', [address, 'latest']))
+      const fees = { maxFeePerGas: '90000000000', maxPriorityFeePerGas: '30000000000' }
+      const { body } = await post('transaction', { transaction: json({ to: theirs, nonce, ...fees }) })
+      await rpc('eth_sendRawTransaction', [body.data.signedTransaction])
+      await mine()
+      await until(async () => (await read(id)).state !== 'SENT', 'ours is displaced')
+      await setAutomine(true)
+      await mine()
+      await until(async () => (await read(id)).state === 'COMPLETE', 'ours goes on')
+    } finally {
+      await setAutomine(true)
+    }
+    await oracle.checkMovedOnce([{ to: ours, token: harness.chain().tokens.USDC, amountAtomic: 500_000n }])
+    expect(await oracle.balanceOf(theirs)).toBe(1n)
   })
 
   const raw = (changes: object = {}) =>
