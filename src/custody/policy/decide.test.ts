@@ -282,6 +282,15 @@ describe('limits', () => {
     )
   })
 
+  it('property 45: count all of an amount, to the last base unit', async () => {
+    const subject = await newSubject()
+    await set(subject, 'entity', subject.entity.id, daily('10'))
+    await ask(subject, pay(7n))
+    await expect(ask(subject, pay(4n))).rejects.toMatchObject(refused('of which 7 are taken; this is 4'))
+    await ask(subject, pay(3n))
+    await expect(ask(subject, pay(1n))).rejects.toMatchObject(refused('of which 10 are taken'))
+  })
+
   it('property 45: are given back by what came to nothing, once, and counted again after a reorg', async () => {
     const subject = await newSubject()
     const { entity } = subject
