@@ -27,7 +27,7 @@ export async function sendSigned(ctx: EngineCtx, chain: Chain, journal: JournalW
   reachPoint('P6')
   const due = await leaveMined(ctx, chain, claimed)
   if (due.length === 0) return true
-  await journal.write(due)
+  await journal.write(chain.network.blockchain, due)
   reachPoint('P12')
   const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   reachPoint('P14')

@@ -30,8 +30,7 @@ const record = (nonce: number, rawBytes = 100): JournalRecord => ({
   kind: 'original',
   replacesId: null,
   txHash: `0x${nonce}`,
-  raw: randomBytes(rawBytes).toString('hex'),
-  attempt: '{}',
+  attempt: JSON.stringify({ raw_transaction: `\\x${randomBytes(rawBytes).toString('hex')}` }),
   transaction: '{}',
   payloads: '[]',
 })

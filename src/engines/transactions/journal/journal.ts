@@ -3,6 +3,7 @@
  * apart from the database, so that what was sent is known even when an older copy of the database is restored.
  * Whoever appends while the disk is busy shares the next fsync.
  */
+import type { Hex } from '#lib/hex'
 import type { JournalDirectory } from './directory.ts'
 import type { Head } from './frames.ts'
 import { openSegments, type Segments } from './segments.ts'
@@ -18,8 +19,7 @@ export type JournalRecord = {
   kind: string
   replacesId: string | null
   txHash: string
-  /** The signed bytes, hexadecimal. */
-  raw: string
+  /** With the signed bytes: see `bytesIn`. */
   attempt: string
   transaction: string
   /** The line of the signing ledger for this nonce. */
@@ -90,6 +90,10 @@ function groupCommit(segments: Segments) {
     },
   }
 }
+
+/** The signed bytes of a record, as they are sent: `0x` and hexadecimal digits. */
+export const bytesIn = ({ attempt }: JournalRecord): Hex =>
+  `0x${(JSON.parse(attempt) as { raw_transaction: string }).raw_transaction.slice(2)}`
 
 const encodeRecords = (records: readonly JournalRecord[]) => Buffer.from(JSON.stringify(records))
 export const decodeRecords = (payload: Buffer) => JSON.parse(payload.toString()) as JournalRecord[]

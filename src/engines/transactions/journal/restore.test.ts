@@ -5,7 +5,7 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -13,15 +13,17 @@ import { afterEach, expect, inject, it } from 'vitest'
 import { openDatabase, sql } from '#runtime/db/db'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { type Chance, chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
-import { freshAddress, until } from '../../../../testing/builders.ts'
+import { freshAddress, makeTransfer, until, worldOf } from '../../../../testing/builders.ts'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
 import { type Clone, cloneOf } from '../../../../testing/database-clone.ts'
+import { openHarness } from '../../../../testing/harness.ts'
 import { testRootKey } from '../../../../testing/template.ts'
 import { type Tenant, tenantOf } from '../../../../testing/tenant.ts'
 import type { Role } from '../../../../testing/transaction-process.ts'
 import { startWorker, type Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
 import { decodeRecords } from './journal.ts'
+import { loseWorkerJournal } from './operate.ts'
 import { readFrom } from './segments.ts'
 
 const undo: (() => Promise<unknown>)[] = []
@@ -194,7 +196,7 @@ it.each(seedsOf(3))(
         return (await database.all(open)).length === 0
       },
       'every transfer is complete',
-      60_000,
+      120_000,
     )
 
     const token = chain.tokens.USDC
@@ -224,7 +226,7 @@ it.each(seedsOf(3))(
       `seed ${seed}: ${kept.length} kept, ${sent.length} of ${lost.length} lost ones had been sent, ${fresh.length} new; ${before.n} signatures in the copy, ${known.size} in the journals`,
     )
   },
-  150_000,
+  300_000,
 )
 
 it('property 30: nothing is signed before a journal that is missing was brought and merged, or was declared lost', async () => {
@@ -266,7 +268,47 @@ it('property 30: nothing is signed before a journal that is missing was brought 
       async () => (await chain.oracle.transfers({ to })).some((moved) => moved.amountAtomic === amountAtomic),
       `${to} has its money`,
     )
-}, 150_000)
+}, 300_000)
+
+it('property 30: a database that is behind what a worker saw of it begins an epoch, in which the missing are waited for', async () => {
+  const harness = await openHarness()
+  undo.push(harness.close)
+  const { database, ctx } = harness
+  const world = worldOf(harness)
+  await world.transfer()
+  const home = join(ctx.config.dataDir, 'journals')
+  await until(async () => (await idsIn(home)).length === 1, 'the worker has its journal')
+  const [id] = await idsIn(home)
+  const seenPath = join(home, id!, 'seen.json')
+  await harness.stopEngines()
+  const epochNow = async () =>
+    (await database.one<{ epoch: number }>(sql`select epoch from journal_epochs`)).epoch
+  const first = await epochNow()
+  harness.startEngines()
+  const { id: before } = await makeTransfer(world)
+  const complete = async (one: string) =>
+    (await world.call('GET', `/v1/w3s/transactions/${one}`)).transaction.state === 'COMPLETE'
+  await until(() => complete(before), 'an ordinary start waits for nothing')
+  expect(await epochNow()).toBe(first)
+  await harness.stopEngines()
+
+  // As if the files of the database were put back: the same server, but its log ends before what was seen.
+  const seen = JSON.parse(await readFile(seenPath, 'utf8'))
+  await writeFile(
+    seenPath,
+    JSON.stringify({ ...seen, logPosition: `${BigInt(seen.logPosition) + 10n ** 12n}` }),
+  )
+  await database.run(sql`insert into journals select 'feedfeedfeedfeed', 'elsewhere', '/gone', 0, head_hash, 'open',
+    merged_epoch, create_date, update_date from journals where id = ${id}`)
+  harness.startEngines()
+  await until(async () => (await epochNow()) === first + 1, 'an epoch begins')
+  const { id: after } = await makeTransfer(world)
+  await sleep(2_000)
+  expect((await world.call('GET', `/v1/w3s/transactions/${after}`)).transaction.state).toBe('INITIATED')
+  expect(await loseWorkerJournal(database, Date.now(), 'feedfeedfeedfeed')).toBe(true)
+  await until(() => complete(after), 'nobody is waited for any more')
+  expect(await epochNow()).toBe(first + 1)
+}, 120_000)
 
 const registered = async (clone: Clone) => (await command(clone, ['list'])).said.length
 const awaitedIn = async (clone: Clone) =>

@@ -17,7 +17,7 @@ import { freshAddress, makeWallet, until, type Wallet, worldOf } from '../../../
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { startWorker, type Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
-import { decodeRecords } from './journal.ts'
+import { bytesIn, decodeRecords } from './journal.ts'
 import { readFrom } from './segments.ts'
 
 const transfersTotal = Number(process.env['JOURNAL_TRANSFERS'] ?? 300)
@@ -64,7 +64,7 @@ async function readJournals(): Promise<void> {
   for (const id of await idsIn(home))
     for await (const { head, payload } of readFrom(join(home, id), id, readUpTo.get(id) ?? 0)) {
       readUpTo.set(id, head.sequence)
-      for (const { raw } of decodeRecords(payload)) journaled.add(`0x${raw}`)
+      for (const record of decodeRecords(payload)) journaled.add(bytesIn(record))
     }
 }
 

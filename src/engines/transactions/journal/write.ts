@@ -3,24 +3,24 @@ import type { Database } from '#runtime/db/db'
 import { copyAttempts } from '../store/journaled.ts'
 import type { Journal, JournalRecord } from './journal.ts'
 
-type Ref = { entityId: string; id: string }
+type Ref = { entityId: string; id: string; address: string; nonce: number }
 
 /** How many attempts a worker remembers to have written; what it forgot is written once more, which does no harm. */
 const rememberedMax = 100_000
 
 export type JournalWriter = {
   /** Resolves when all of these attempts are on the disk of this worker. */
-  write(attempts: readonly Ref[]): Promise<void>
+  write(blockchain: string, attempts: readonly Ref[]): Promise<void>
 }
 
 /** Writes attempts to the journal before they are sent: each once, whoever had it before. */
 export function journalWriter(database: Database, journal: Pick<Journal, 'append'>): JournalWriter {
   const written = new Set<string>()
   return {
-    write: async (attempts) => {
+    write: async (blockchain, attempts) => {
       const missing = attempts.filter(({ id }) => !written.has(id))
       if (missing.length === 0) return
-      const records = await copiesOf(database, missing)
+      const records = await copiesOf(database, blockchain, missing)
       const found = new Set(records.map(({ attemptId }) => attemptId))
       if (!missing.every(({ id }) => found.has(id)))
         throw new Error('an attempt to be sent is not in the database')
@@ -31,10 +31,20 @@ export function journalWriter(database: Database, journal: Pick<Journal, 'append
   }
 }
 
-async function copiesOf(database: Database, attempts: readonly Ref[]): Promise<JournalRecord[]> {
-  const copies = await copyAttempts(database, attempts)
+async function copiesOf(
+  database: Database,
+  blockchain: string,
+  attempts: readonly Ref[],
+): Promise<JournalRecord[]> {
+  const [copies, payloads] = await Promise.all([
+    copyAttempts(database, attempts),
+    payloadsOf(
+      database,
+      attempts.map((attempt) => ({ ...attempt, blockchain })),
+    ),
+  ])
   const lines = new Map<string, object[]>()
-  for (const { digest, replaces, ...payload } of await payloadsOf(database, copies)) {
+  for (const { digest, replaces, ...payload } of payloads) {
     const place = placeOf(payload)
     const { intentId, filler, ordinal, createDate } = payload
     const fees = {

@@ -11,12 +11,15 @@ export type AttemptCopy = {
   kind: string
   replacesId: string | null
   txHash: string
-  raw: string
+  /** With the signed bytes. */
   attempt: string
   transaction: string
 }
 
 type Ref = { entityId: string; id: string }
+
+/** Each replacement costs a tenth more than what it replaces: nobody gets this far. */
+const lineMax = 1_000
 
 /** The attempts with everything that they replace, in the order in which they were signed. */
 export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
@@ -26,14 +29,15 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
     ), lines as (
       select * from asked
       union
-      select o.* from asked n join attempts o on n.replaces_id is not null and o.entity_id = n.entity_id
-        and o.blockchain = n.blockchain and o.address = n.address and o.nonce = n.nonce and o.max_fee < n.max_fee
+      select o.* from asked n cross join lateral (select * from attempts r where n.replaces_id is not null
+        and r.entity_id = n.entity_id and r.blockchain = n.blockchain and r.address = n.address and r.nonce = n.nonce
+        and r.max_fee < n.max_fee order by r.max_fee limit ${lineMax}) o
     )
     select l.entity_id as "entityId", l.transaction_id as "transactionId", l.id as "attemptId", l.blockchain, l.address,
-      l.nonce, l.kind, l.replaces_id as "replacesId", l.tx_hash as "txHash", encode(l.raw_transaction, 'hex') as raw,
-      jsonb_strip_nulls(to_jsonb(l) - '{raw_transaction,lease_until,last_error}'::text[])::text as attempt,
-      jsonb_strip_nulls(to_jsonb(t))::text as transaction
-    from lines l join transactions t on t.entity_id = l.entity_id and t.id = l.transaction_id
+      l.nonce, l.kind, l.replaces_id as "replacesId", l.tx_hash as "txHash", row_to_json(l)::text as attempt,
+      row_to_json(t)::text as transaction
+    from lines l cross join lateral (select * from transactions o where o.entity_id = l.entity_id
+      and o.id = l.transaction_id limit 1) t
     order by l.address, l.nonce, l.max_fee`)
 
 /** Those of them that the database knows nothing of. */
@@ -64,9 +68,9 @@ export async function restoreTransactions(tx: Db, copies: readonly string[]): Pr
 /** Puts attempts back, due to be sent. Returns those that found their place; another one may have taken it meanwhile. */
 export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`insert into attempts select r.*
-    from unnest(${copies.map((copy) => copy.attempt)}::text[], ${copies.map((copy) => copy.raw)}::text[]) as n(text, raw),
-      jsonb_populate_record(null::attempts, n.text::jsonb
-        || jsonb_build_object('raw_transaction', '\\x' || n.raw, 'state', 'signed', 'broadcast_count', 0)) r
+    from unnest(${copies.map((copy) => copy.attempt)}::text[]) as n(text),
+      jsonb_populate_record(null::attempts, (n.text::jsonb - '{lease_until,last_error}'::text[])
+        || '{"state": "signed", "broadcast_count": 0}') r
     on conflict do nothing returning id`)
   const ids = rows.map(({ id }) => id)
   await tx.run(sql`update attempts a set state = 'replaced'
