@@ -14,7 +14,7 @@ export type Health = {
   isVerified: boolean
 }
 
-const restMs = { first: 250, most: 30_000 }
+const restMs = { first: 250, most: 10_000, asked: 60_000 }
 const weight = 0.2
 
 export const newHealth = (): Health => ({
@@ -35,11 +35,13 @@ export function noteSuccess(health: Health, tookMs: number): void {
 /** It rests twice as long after each failure in a row, or as long as it asks for. */
 export function noteFailure(health: Health, error: unknown, nowMs: number): void {
   health.errors += weight * (1 - health.errors)
-  health.failures += 1
+  // Calls that were under way together fail together: that is one failure.
+  if (nowMs >= health.restsUntilMs) health.failures += 1
   health.isVerified = false
   const rest = Math.min(restMs.most, restMs.first * 2 ** Math.min(health.failures - 1, 10))
   const asked = error instanceof RpcUnreachable ? error.retryAfterMs : undefined
-  health.restsUntilMs = nowMs + Math.max(rest, Math.min(asked ?? 0, restMs.most))
+  const untilMs = nowMs + Math.max(rest, Math.min(asked ?? 0, restMs.asked))
+  health.restsUntilMs = Math.max(health.restsUntilMs, untilMs)
 }
 
 /** Less is better: milliseconds that a call costs, failed ones and those of a late head counted in. */

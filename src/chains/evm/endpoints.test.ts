@@ -106,7 +106,7 @@ describe('reads from several endpoints', () => {
     for (const node of nodes) node.play({ fault: faults.error500 })
     await expect(height()).rejects.toBeInstanceOf(RpcUnreachable)
     const startedMs = performance.now()
-    await expect(height()).rejects.toThrow(/HTTP 500/)
+    await expect(height()).rejects.toThrow(/every endpoint rests/)
     expect(performance.now() - startedMs).toBeLessThan(500)
     await height().catch((error) => expect(String(error)).not.toContain('http://'))
   })
@@ -216,8 +216,17 @@ describe('agreement', () => {
     expect((await endpoints.agreedUpTo(number, wrong)).upTo).toBeUndefined()
     for (const node of nodes.slice(1)) node.play({ fault: faults.otherBlocks })
     expect((await endpoints.agreedUpTo(number, hashAt)).upTo).toBeUndefined()
-    nodes[1]!.play()
+    for (const node of nodes) node.play()
+    await until(async () => (await endpoints.agreedUpTo(number, hashAt)).upTo === number, 'they agree again')
+  })
+
+  it('puts aside whoever is outvoted', async () => {
+    const number = await chain.height()
+    nodes[0]!.play({ fault: faults.otherBlocks })
+    const head = () => endpoints.call<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
+    expect((await head()).hash).not.toBe(await hashAt(number))
     expect((await endpoints.agreedUpTo(number, hashAt)).upTo).toBe(number)
+    expect((await head()).hash).toBe(await hashAt(number))
   })
 
   it('is as many as configured, and of one endpoint with itself', async () => {

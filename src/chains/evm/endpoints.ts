@@ -84,7 +84,7 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
 
 type Pool = {
   endpoints: readonly Endpoint[]
-  /** Those that do not rest; the one whose rest ends first when all do. */
+  /** Those that do not rest: one that asked to be left alone is, also when there is no other. */
   awake(): Endpoint[]
   /** Asks one endpoint, after it said which chain it is of, and takes note of how it did. */
   ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
@@ -97,9 +97,7 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
   let probedMs = Number.NEGATIVE_INFINITY
   const awake = () => {
     const nowMs = performance.now()
-    const well = endpoints.filter(({ health }) => health.restsUntilMs <= nowMs)
-    if (well.length > 0) return well
-    return [endpoints.reduce((a, b) => (b.health.restsUntilMs < a.health.restsUntilMs ? b : a))]
+    return endpoints.filter(({ health }) => health.restsUntilMs <= nowMs)
   }
   const best = () => {
     const highest = Math.max(0, ...endpoints.map(({ health }) => health.head ?? 0))
@@ -109,9 +107,10 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
   }
   const ask = async <Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>) => {
     const { rpc, health } = endpoint
-    const startedMs = performance.now()
+    let startedMs = performance.now()
     try {
       if (!health.isVerified) await verify(endpoint, chainId)
+      startedMs = performance.now()
       const result = await act(rpc)
       noteSuccess(health, performance.now() - startedMs)
       return result
@@ -130,7 +129,7 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
   }
   const read = async <Result>(act: (rpc: Rpc) => Promise<Result>) => {
     probe()
-    let failure: unknown
+    let failure: unknown = new RpcUnreachable('every endpoint rests after failures')
     for (const endpoint of best()) {
       try {
         const result = await ask(endpoint, act)
@@ -203,6 +202,7 @@ async function agreedUpTo(
 ): Promise<Agreement> {
   const needed = Math.min(urls.length, Math.max(1, agree ?? Math.floor(urls.length / 2) + 1))
   const votes = await votesOn(pool, number, await hashAt(number))
+  outvote(votes, needed)
   if (votes.filter(({ agrees }) => agrees).length >= needed) return { upTo: number }
   // Some may only be behind: what so many of them have can be agreed on all the same.
   const reached = votes.flatMap(({ head }) => head ?? []).sort((a, b) => b - a)[needed - 1]
@@ -210,17 +210,26 @@ async function agreedUpTo(
     const lower = await votesOn(pool, reached, await hashAt(reached))
     if (lower.filter(({ agrees }) => agrees).length >= needed) return { upTo: reached }
   }
-  return { upTo: undefined, said: votes.map(({ host, said }) => `${host}: ${said}`) }
+  return { upTo: undefined, said: votes.map(({ endpoint, said }) => `${endpoint.rpc.host}: ${said}`) }
 }
 
-type Vote = { host: string; agrees: boolean; head?: number; said: string }
+type Vote = { endpoint: Endpoint; agrees: boolean; head?: number; said: string }
+
+/** Who names another block than as many as are needed is on a fork, or lies: it is not read for a while. */
+function outvote(votes: readonly Vote[], needed: number): void {
+  const named = votes.filter(({ said }) => said.startsWith('0x'))
+  const majority = named.find(({ said }) => named.filter((other) => other.said === said).length >= needed)
+  if (!majority) return
+  const reason = new RpcUnreachable('outvoted')
+  for (const { endpoint, said } of named)
+    if (said !== majority.said) noteFailure(endpoint.health, reason, performance.now())
+}
 
 /** What each says of the block at this height; one that has no answer does not agree. */
 const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<Vote[]> =>
   Promise.all(
     pool.endpoints.map(async (endpoint): Promise<Vote> => {
-      const { host } = endpoint.rpc
-      if (!pool.awake().includes(endpoint)) return { host, agrees: false, said: 'rests after failures' }
+      if (!pool.awake().includes(endpoint)) return { endpoint, agrees: false, said: 'rests after failures' }
       const calls = [
         { method: 'eth_getBlockByNumber', params: [toQuantity(number), false] },
         { method: 'eth_blockNumber', params: [] },
@@ -232,9 +241,9 @@ const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<
         const said = String((block as { hash?: unknown } | null)?.hash ?? 'has no such block').toLowerCase()
         // Nothing was kept of this height, so nothing is concluded from it.
         const agrees = hash === undefined || said === hash
-        return { host, agrees, said, head: integer(head, 'block number') }
+        return { endpoint, agrees, said, head: integer(head, 'block number') }
       } catch (error) {
-        return { host, agrees: false, said: (error as Error).message }
+        return { endpoint, agrees: false, said: (error as Error).message }
       }
     }),
   )

@@ -1,7 +1,9 @@
 import type { Block, BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { requireAgreement } from './agree.ts'
 import { applyBlock, undoHead } from './apply.ts'
-import { type CanonicalBlock, canonicalHead, highestEver } from './store/blocks.ts'
+import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+import { highestFinal } from './store/steps.ts'
 
 /** The chain was rewritten deeper than it can be: somebody lies, and nothing more is concluded from it. */
 export class DeepReorg extends Error {}
@@ -35,8 +37,9 @@ export async function advance(ctx: EngineCtx, chain: Chain, pace: Pace): Promise
       ahead = adapted(ahead, performance.now() - startedMs)
       if (applied > 0) continue
     }
-    if (!head || !(await isOrphaned(chain, head, target))) return
-    if (!chain.local) await requireNotFinal(ctx, chain, head)
+    const other = head && (await orphanedBy(chain, head, target))
+    if (!head || other === undefined) return
+    if (!chain.local) await requireNotFinal(ctx, chain, head, other)
     await undoHead(ctx, chain, head)
   }
 }
@@ -46,27 +49,29 @@ function adapted(ahead: number, tookMs: number): number {
   return tookMs < readMs.short ? Math.min(aheadMax, ahead * 2) : ahead
 }
 
-/** Measured from the highest block ever applied, so that no restart halfway makes a deep reorg look like two shallow ones. */
+/** Engines have concluded from final blocks what cannot be undone. No restart halfway makes a deep reorg look shallow. */
 async function requireNotFinal(
   ctx: EngineCtx,
   chain: Chain,
   { number, hash }: CanonicalBlock,
+  other: string,
 ): Promise<void> {
   const { blockchain } = chain.network
-  const highest = await highestEver(ctx.database, blockchain)
-  if (number > highest - chain.finalityDepth + 1) return
+  if (number > (await highestFinal(ctx.database, blockchain))) return
+  // One endpoint of several could stop the chain for good by a lie.
+  await requireAgreement(ctx, chain, number, other)
   throw new DeepReorg(`${blockchain}: final block ${number} ${hash} is no longer on the chain`)
 }
 
 /** Our own addresses are younger than a configured chain; a local one is read from its first block. */
 const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
 
-async function isOrphaned(chain: Chain, head: CanonicalBlock, target: BlockRef): Promise<boolean> {
-  if (head.number === target.number) return head.hash !== target.hash
+/** The block that the node has in place of our newest one, or further down when it was rewound. */
+async function orphanedBy(chain: Chain, head: CanonicalBlock, target: BlockRef): Promise<string | undefined> {
   // A node behind us may only lag; a local one was really rewound.
-  if (head.number > target.number) return chain.local
-  const there = await chain.blockByNumber(head.number)
-  return there !== undefined && there.hash !== head.hash
+  if (head.number > target.number) return chain.local ? target.hash : undefined
+  const there = head.number === target.number ? target : await chain.blockByNumber(head.number)
+  return there === undefined || there.hash === head.hash ? undefined : there.hash
 }
 
 /** Applies consecutive blocks until one does not fit or could not be read; returns how many were applied. */

@@ -16,14 +16,31 @@ export async function agreedFinal(ctx: EngineCtx, chain: Chain, block: Block): P
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
   const { upTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
-  if (upTo === undefined && !disagreeing.has(chain)) {
-    disagreeing.add(chain)
-    ctx.log.error(
-      { blockchain, alarm: 'providers-disagree', blockNumber: deepEnough, said },
-      'the endpoints of a chain do not agree on a block; nothing becomes final until enough of them do',
-    )
-  }
-  if (upTo !== undefined && disagreeing.delete(chain))
+  if (upTo === undefined) raiseAlarm(ctx, chain, deepEnough, said)
+  else if (disagreeing.delete(chain))
     ctx.log.info({ blockchain, blockNumber: upTo }, 'the endpoints of a chain agree again')
   return upTo
+}
+
+/** Throws, with the alarm, unless enough endpoints name this block: then what it replaces is gone for certain. */
+export async function requireAgreement(
+  ctx: EngineCtx,
+  chain: Chain,
+  number: number,
+  hash: string,
+): Promise<void> {
+  const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
+  if (upTo === number) return
+  raiseAlarm(ctx, chain, number, said)
+  throw new Error(`the endpoints of ${chain.network.blockchain} do not agree on block ${number}`)
+}
+
+/** Once, until they agree again. */
+function raiseAlarm(ctx: EngineCtx, chain: Chain, blockNumber: number, said: string[] | undefined): void {
+  if (disagreeing.has(chain)) return
+  disagreeing.add(chain)
+  ctx.log.error(
+    { blockchain: chain.network.blockchain, alarm: 'providers-disagree', blockNumber, said },
+    'the endpoints of a chain do not agree on a block; nothing becomes final until enough of them do',
+  )
 }

@@ -20,14 +20,6 @@ export const canonicalHashAt = async (db: Db, blockchain: string, number: number
       where blockchain = ${blockchain} and number = ${number} and canonical`)
   )?.hash
 
-/** The number of the highest block that was ever applied, taken back or not. */
-export const highestEver = async (db: Db, blockchain: string) =>
-  (
-    await db.one<{ number: number | null }>(
-      sql`select max(number) as number from blocks where blockchain = ${blockchain}`,
-    )
-  ).number ?? -1
-
 export async function insertBlock(tx: Db, blockchain: string, block: BlockRef): Promise<void> {
   await tx.run(sql`insert into blocks (blockchain, hash, number, parent_hash, block_time)
     values (${blockchain}, ${block.hash}, ${block.number}, ${block.parentHash}, ${formatInstant(block.timeMs)})

@@ -15,14 +15,22 @@ export type Step = {
 /** A step before it is appended. `agreedUpTo`: the highest block that is final, when that could be agreed on. */
 export type NewStep = Omit<Step, 'step' | 'finalFrom' | 'finalTo'> & { agreedUpTo?: number | undefined }
 
+const lastStep = (db: Db, blockchain: string) =>
+  db.maybe<{ step: number; finalTo: number }>(sql`select step, final_to as "finalTo"
+    from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
+
+/** The highest block that was ever told to be final, -1 for none. */
+export const highestFinal = async (db: Db, blockchain: string) =>
+  (await lastStep(db, blockchain))?.finalTo ?? -1
+
 /** Appends the next step and tells the engines above, when the `tx` commits. The caller holds the chain's lock. */
 export async function appendStep(tx: Db, step: NewStep): Promise<void> {
   const { blockchain, kind, blockHash, blockNumber, agreedUpTo } = step
-  const last = await tx.maybe<{ step: number; finalTo: number }>(sql`select step, final_to as "finalTo"
-    from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
-  const finalTo = agreedUpTo ?? last?.finalTo ?? -1
-  // What could not be agreed on before becomes final along with it; what was taken back and applied again, once more.
-  const finalFrom = agreedUpTo === undefined ? finalTo + 1 : Math.min((last?.finalTo ?? finalTo) + 1, finalTo)
+  const last = await lastStep(tx, blockchain)
+  const before = last?.finalTo ?? (agreedUpTo ?? 0) - 1
+  // What was final stays so, whatever is taken back above it; what could not be agreed on before becomes final along.
+  const finalTo = Math.max(before, agreedUpTo ?? before)
+  const finalFrom = Math.min(before + 1, agreedUpTo ?? before + 1)
   await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number, final_from, final_to)
     values (${blockchain}, ${(last?.step ?? 0) + 1}, ${kind}, ${blockHash}, ${blockNumber}, ${finalFrom}, ${finalTo})`)
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)

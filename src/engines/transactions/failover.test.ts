@@ -1,0 +1,122 @@
+/**
+ * The first of two providers is gone for a while, and the second limits its rate: customers notice only that nothing
+ * becomes final while there is nobody to agree with. `OUTAGE_MS` says for how long.
+ */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { faults, type HostileRpc, openHostileRpc, seedsOf } from '../../../testing/adversary/index.ts'
+import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const outageMs = Number(process.env['OUTAGE_MS'] ?? 6_000)
+const [seed = 1] = seedsOf(1)
+
+let harness: Harness
+let world: World
+let wallet: Wallet
+let first: HostileRpc
+let second: HostileRpc
+const alarms: string[] = []
+
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: ['AVAX-FUJI'],
+    blockTimeMs: 200,
+    node: async ({ rpcUrl }) => {
+      first = await openHostileRpc(rpcUrl, { seed })
+      second = await openHostileRpc(rpcUrl, { seed })
+      return { rpcUrl: first.url, rpcUrls: [first.url, second.url], local: false, timeoutMs: 1_000 }
+    },
+  })
+  const { log } = harness.ctx
+  const { error } = log
+  log.error = ((...said: Parameters<typeof error>) => {
+    const { alarm } = said[0] as { alarm?: string }
+    if (alarm) alarms.push(alarm)
+    else error.apply(log, said)
+  }) as typeof error
+  world = worldOf(harness)
+  wallet = await world.fundedWallet()
+})
+afterAll(async () => {
+  await harness?.close()
+  await first?.close()
+  await second?.close()
+})
+
+const recipients: string[] = []
+
+/** Throws unless it is accepted. */
+async function transfer(): Promise<string> {
+  const to = freshAddress()
+  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: wallet.id,
+    tokenId: world.usdcId,
+    destinationAddress: to,
+    amounts: ['0.25'],
+    feeLevel: 'MEDIUM',
+  })
+  recipients.push(to)
+  return id
+}
+
+async function countOf(ids: readonly string[]): Promise<Record<string, number>> {
+  const rows = await harness.database.all<{ state: string; count: number }>(
+    sql`select state, count(*) as count from transactions where id = any(${ids}::uuid[]) group by state`,
+  )
+  return Object.fromEntries(rows.map(({ state, count }) => [state, count]))
+}
+
+const allComplete = (ids: readonly string[]) => async () => (await countOf(ids))['COMPLETE'] === ids.length
+
+it(`property 22: takes and sends on while one provider is away and the other limits it (seed ${seed})`, async () => {
+  const before = [await transfer(), await transfer()]
+  await until(allComplete(before), 'all is well')
+  await first.down()
+  second.play({ fault: faults.rateLimited, chance: 0.1 })
+  // What was agreed on before has settled.
+  await sleep(500)
+  const during: string[] = []
+  const endMs = performance.now() + outageMs
+  while (performance.now() < endMs) {
+    during.push(await transfer())
+    await sleep(250)
+  }
+  second.play()
+  await until(async () => ((await countOf(during))['CONFIRMED'] ?? 0) > 0, 'the other one serves', 10_000)
+  const counted = await countOf(during)
+  expect([counted['COMPLETE'], counted['FAILED']]).toEqual([undefined, undefined])
+  expect(new Set(alarms)).toEqual(new Set(['providers-disagree']))
+  await first.up()
+  const startedMs = performance.now()
+  await until(allComplete(during), 'it catches up', 2 * outageMs + 10_000)
+  const caughtUpMs = performance.now() - startedMs
+  console.info(
+    `${during.length} transfers in an outage of ${outageMs} ms, all complete ${Math.round(caughtUpMs)} ms after it`,
+  )
+  expect(caughtUpMs).toBeLessThan(2 * outageMs)
+  const { oracle, tokens } = harness.chain()
+  await oracle.checkNonces(wallet.address)
+  await oracle.checkMovedOnce(
+    recipients.map((to) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 250_000n })),
+  )
+  expect(new Set([...first.raws, ...second.raws]).size).toBe(before.length + during.length)
+}, 120_000)
+
+it('property 21: concludes nothing from a block that only one of its providers names', async () => {
+  const honest = [await transfer()]
+  await until(allComplete(honest), 'all is well')
+  // One of the two is on a fork from now on: neither outvotes the other.
+  second.play({ fault: faults.otherBlocks })
+  alarms.length = 0
+  const doubted = [await transfer()]
+  await until(async () => alarms.includes('providers-disagree'), 'the alarm is raised', 20_000)
+  await sleep(1_000)
+  expect((await countOf(doubted))['COMPLETE']).toBeUndefined()
+  second.play()
+  await until(allComplete(doubted), 'they agree again')
+})
