@@ -2,17 +2,43 @@ import type { Hex } from '#lib/hex'
 import type { BroadcastOutcome, RefusalReason } from '../chain.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
-/** The pool has these very bytes: as good as accepted. Clients word it in their own ways. */
-const knownPattern = /already known|already imported|\bknown transaction|already exists|alreadyknown/i
+/**
+ * What clients say, each in its own words: geth and what is made of it (op-geth, bor, Avalanche), Erigon, Nethermind, Besu,
+ * Reth, Nitro and anvil. Only refusals that are certain and come before the pool are named: all else is "maybe sent",
+ * such as a full pool, a nonce that is ahead, a limit of the provider, or a transaction that reverts where it is tried.
+ */
 
-/** Refusals that are certain and come before the pool. Everything else is "maybe sent". */
+/** The pool has these very bytes: as good as accepted. */
+const knownPattern =
+  /already ?known|already (in|im)ported|already in (the )?(mem|tx)?pool|\bknown transaction|already exists|existing txn with same hash/i
+
+/** Said of other transactions than this one, or of this one by a pool that could not keep it. */
+const openPattern =
+  /authority|future transaction|lower nonce|pool is full|int256overflow|discarded|spammer|limit exceeded|reserved|capacity|rate.?limit/i
+
+/** In this order: what is named first also holds where a later pattern would. */
 const refusals: [RegExp, RefusalReason][] = [
-  [/nonce too low|nonce is too low|oldnonce/i, 'nonce-too-low'],
-  [/replacement transaction underpriced|replacement.*underpriced/i, 'replacement-underpriced'],
-  [/insufficient funds|insufficient balance/i, 'insufficient-funds'],
-  [/intrinsic gas too (low|high)|exceeds block gas limit|gas limit (too )?high/i, 'gas-limit'],
-  [/underpriced|max fee per gas less than block base fee|fee too low/i, 'underpriced'],
-  [/invalid sender|invalid signature|invalid chain id|rlp|malformed|failed to decode/i, 'invalid'],
+  [/nonce (is )?too low|oldnonce|nonce has already been used/i, 'nonce-too-low'],
+  [
+    /replacement.*underpriced|replacement ?not ?allowed|could not replace existing|(fee|price).* to replace|replacement fee too low/i,
+    'replacement-underpriced',
+  ],
+  [
+    /insufficient (funds|balance)|insufficientfunds|upfront cost exceeds|overdraws|doesn't have enough funds|lack of funds/i,
+    'insufficient-funds',
+  ],
+  [
+    /intrinsic ?gas|floor data gas|(exceeds|above).*(block.*)?gas limit|gas limit.*exceeds|gaslimitexceeded|gas limit (is )?(too )?high|gas uint64 overflow|gasuintoverflow|less gas than required/i,
+    'gas-limit',
+  ],
+  [
+    /underpriced|fee ?too ?low|feetoolow|less than block base fee|gas price below|below (the )?(configured )?minimum|below chain minimum|below current base fee|price too low|tip .*minimum needed/i,
+    'underpriced',
+  ],
+  [
+    /invalid ?sender|(invalid|wrong) (transaction )?(v, r, s|signature|chain ?id)|wrong ?chain ?id|chain ?id (not supported|is required)|failed ?to ?resolve ?sender|failed to recover|\brlp\b|rlp:|rlptoolong|malformed|failed to decode|cannot decode|could not decode|priority fee per gas (higher|exceeds|greater)|oversized data|initcode|negative ?value|sender not an eoa|sender ?is ?contract|transaction type not supported|invalid transaction type|unsupported transaction type/i,
+    'invalid',
+  ],
 ]
 
 /** Whoever waits for one sending holds up all that is due: what took longer is asked of the blocks. */
@@ -59,8 +85,11 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   return mildest ?? { kind: 'unknown', message: 'no node could be asked' }
 }
 
+/** What a node's refusal of raw bytes means. */
 export function outcomeOf({ message }: RpcError): BroadcastOutcome {
+  // The words of a revert are those of a contract, which may say whatever it likes.
+  if (/revert/i.test(message)) return { kind: 'unknown', message }
   if (knownPattern.test(message)) return { kind: 'accepted' }
-  const refusal = refusals.find(([pattern]) => pattern.test(message))
+  const refusal = openPattern.test(message) ? undefined : refusals.find(([pattern]) => pattern.test(message))
   return refusal ? { kind: 'refused', reason: refusal[1], message } : { kind: 'unknown', message }
 }
