@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { leastMs } from '../../../testing/least-time.ts'
 import { readRawTransaction, readTransaction, readTypedData, TransactionProblem } from '../signing.ts'
 import { ValueProblem } from '../value-problem.ts'
 
@@ -91,16 +92,17 @@ describe('whatever is to be signed', () => {
     (_, input, read) => {
       fc.assert(
         fc.property(input, (given) => {
-          const began = performance.now()
-          try {
-            expect(read(given as never).digest).toHaveLength(32)
-          } catch (error) {
-            if (!(error instanceof ValueProblem || error instanceof TransactionProblem)) throw error
-            expect(error.location).not.toBe('')
+          const judge = () => {
+            try {
+              expect(read(given as never).digest).toHaveLength(32)
+            } catch (error) {
+              if (!(error instanceof ValueProblem || error instanceof TransactionProblem)) throw error
+              expect(error.location).not.toBe('')
+            }
           }
-          expect(performance.now() - began).toBeLessThan(200)
+          expect(leastMs(judge, 200)).toBeLessThan(200)
         }),
-        { numRuns: 3_000 },
+        { numRuns: 1_000 },
       )
     },
   )
@@ -115,8 +117,8 @@ describe('whatever is to be signed', () => {
     )
     const leaf = { f0: [], f1: [], f2: [], f3: [] }
     const message = { f0: Array(390).fill(leaf), f1: [], f2: [], f3: [] }
-    const began = performance.now()
-    expect(readTypedData({ types, domain: {}, primaryType: 'S0', message }).digest).toHaveLength(32)
-    expect(performance.now() - began).toBeLessThan(1_000)
+    const data = { types, domain: {}, primaryType: 'S0', message }
+    expect(readTypedData(data).digest).toHaveLength(32)
+    expect(leastMs(() => readTypedData(data), 1_000)).toBeLessThan(1_000)
   })
 })
