@@ -45,7 +45,7 @@ afterAll(async () => {
 })
 
 for (let round = 1; round <= rounds; round++) {
-  it(`moves each of ${transfersPerRound} transfers once although everything is killed (round ${round})`, async () => {
+  it(`property 2: moves each of ${transfersPerRound} transfers once although everything is killed (round ${round})`, async () => {
     const made = Array.from({ length: transfersPerRound }, (_, index) => newOrder(round, index))
     orders.push(...made)
     for (let kill = 0; kill < killsPerRound; kill++) {

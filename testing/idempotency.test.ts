@@ -15,7 +15,7 @@ const operations = endpoints
   .filter((endpoint) => endpoint.idempotent)
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
-const twins = 50
+const twins = 100
 
 let harness: Harness
 let world: World
@@ -46,7 +46,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   const send = (made: ExemplarRequest, from: World = world) =>
     from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
 
-  it(`makes one resource of ${twins} identical requests at once`, async () => {
+  it(`property 7: makes one resource of ${twins} identical requests at once`, async () => {
     // The very first one of an entity may lay what all later ones stand on.
     expect((await send(await request(world))).status).toBe(first)
     const before = await rowCounts(harness.database)
@@ -66,7 +66,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     }
   })
 
-  it('refuses the key with any other field, and changes nothing', async () => {
+  it('property 8: refuses the key with any other field, and changes nothing', async () => {
     const made = await request(world)
     expect((await send(made)).status).toBe(first)
     const { status, code } = errorKinds[endpoint.idempotent!.conflict]
@@ -93,7 +93,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect([again.status, again.text]).toEqual([replay, answer.text])
   })
 
-  it('is independent of the same key from another tenant', async () => {
+  it('property 8: is independent of the same key from another tenant', async () => {
     const made = await request(world)
     const theirs = await request(other)
     theirs.body!['idempotencyKey'] = made.body!['idempotencyKey']
@@ -102,7 +102,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect(one.text).not.toBe(two.text)
   })
 
-  it('does not bind the key of a refused request', async () => {
+  it('property 8: does not bind the key of a refused request', async () => {
     const made = await request(world)
     const before = await fingerprintOfTables(harness.database)
     const failed = await send({ ...made, body: { ...made.body, ...(await refused!(world)) } })
@@ -113,7 +113,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect(answer.status, answer.text).toBe(first)
   })
 
-  it('still knows the key after 400 days', async () => {
+  it('property 8: still knows the key after 400 days', async () => {
     const made = await request(world)
     const answer = await send(made)
     harness.clock.moveMs(400 * 86_400_000)

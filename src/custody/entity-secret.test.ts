@@ -32,7 +32,7 @@ describe('a ciphertext', () => {
     await expect(use(ciphertext)).rejects.toMatchObject({ code: 156004 })
   })
 
-  it('works once among 200 at a time in two processes', async () => {
+  it('property 36: works once among 200 at a time in two processes', async () => {
     const other = await test.open()
     const ciphertext = await entity.encrypt()
     const tries = Array.from({ length: 200 }, (_, index) => use(ciphertext, index % 2 ? other : test.custody))
@@ -42,7 +42,7 @@ describe('a ciphertext', () => {
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 156004 })
   })
 
-  it('works in no other writing of its bytes, before and after it was used', async () => {
+  it('property 36: works in no other writing of its bytes, before and after it was used', async () => {
     const ciphertext = await entity.encrypt()
     const variants = rewritings(ciphertext)
     expect(new Set(variants).size).toBeGreaterThanOrEqual(30)

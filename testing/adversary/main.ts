@@ -16,6 +16,7 @@ npm run test:adversary -- [options]
   --runs N       how many runs (default 100)
   --seed N       seed of the first run; the next ones count up (default: a random one, printed)
   --points A,B   points to crash at, taking turns (default: ${matrixPoints.join(',')})
+  --action A     kill or stop (freeze for three leases) at the point (default: the seed decides)
   --lanes N      runs at once (default: three for each core)
   --help         this text
 
@@ -30,6 +31,7 @@ const { values } = parseArgs({
     runs: { type: 'string', default: '100' },
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     points: { type: 'string', default: matrixPoints.join(',') },
+    action: { type: 'string', default: '' },
     lanes: { type: 'string', default: String(3 * availableParallelism()) },
     help: { type: 'boolean', default: false },
   },
@@ -51,6 +53,11 @@ if (unknown.length > 0) {
   process.exit(2)
 }
 
+const action = values.action === 'kill' || values.action === 'stop' ? values.action : undefined
+if (values.action !== '' && !action) {
+  process.stderr.write('--action must be kill or stop\n')
+  process.exit(2)
+}
 const [runs, seed, lanes] = [numberOf('runs'), numberOf('seed'), numberOf('lanes')]
 const startedMs = performance.now()
 const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0)
@@ -63,6 +70,7 @@ const results = await runMatrix({
   seed,
   runs,
   points: points.filter(isCrashPoint),
+  action,
   lanes,
   command: compiled.command,
   onResult: (result, done) => {
@@ -79,7 +87,7 @@ report(results)
 process.exit(results.some(({ defects }) => defects.length > 0) ? 1 : 0)
 
 function replayOf({ seed, point }: RunResult): string {
-  return `npm run test:adversary -- --runs 1 --seed ${seed} --points ${point}`
+  return `npm run test:adversary -- --runs 1 --seed ${seed} --points ${point}${action ? ` --action ${action}` : ''}`
 }
 
 function report(all: readonly RunResult[]): void {

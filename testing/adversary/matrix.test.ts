@@ -12,25 +12,27 @@ const seed = Number(process.env['ADVERSARY_SEED'] ?? 20_261)
 let compiled: ReturnType<typeof compileSources>
 let results: RunResult[]
 
+const settings = () => ({
+  databaseServer: inject('databaseServer'),
+  seed,
+  lanes: availableParallelism(),
+  command: compiled.command,
+})
+
+const defectsIn = (found: readonly RunResult[]) =>
+  found.flatMap((result) =>
+    result.defects.map((defect) => `--seed ${result.seed} --points ${result.point}: ${defect}`),
+  )
+
 beforeAll(async () => {
   compiled = compileSources()
-  results = await runMatrix({
-    databaseServer: inject('databaseServer'),
-    seed,
-    runs,
-    points: matrixPoints,
-    lanes: availableParallelism(),
-    command: compiled.command,
-  })
+  results = await runMatrix({ ...settings(), runs, points: matrixPoints })
 }, 900_000)
 afterAll(() => compiled?.remove())
 
 describe('the crash matrix', () => {
   it('property 1: moves the value of every accepted transfer once, or fails it and moves nothing', () => {
-    const defects = results.flatMap((result) =>
-      result.defects.map((defect) => `--seed ${result.seed} --points ${result.point}: ${defect}`),
-    )
-    expect(defects).toEqual([])
+    expect(defectsIn(results)).toEqual([])
     expect(results).toHaveLength(runs)
     const sum = (of: (result: RunResult) => number) =>
       results.reduce((total, result) => total + of(result), 0)
@@ -42,6 +44,13 @@ describe('the crash matrix', () => {
     expect(sum(({ reached }) => reached)).toBeGreaterThan(runs / 4)
     expect(sum(({ deaths }) => deaths)).toBeGreaterThan(0)
   })
+
+  it('property 33: moves each value once although workers stand still for three leases and go on', async () => {
+    const points = ['P6', 'P7', 'P8', 'P10', 'P12', 'P13', 'P14', 'P16'] as const
+    const frozen = await runMatrix({ ...settings(), runs: points.length, points, action: 'stop' })
+    expect(defectsIn(frozen)).toEqual([])
+    expect(frozen.reduce((total, { freezes }) => total + freezes, 0)).toBeGreaterThan(points.length / 2)
+  }, 600_000)
 
   it('plans the same for the same seed', () => {
     expect(scheduleOf(7, 'P8')).toEqual(scheduleOf(7, 'P8'))

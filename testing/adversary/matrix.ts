@@ -3,7 +3,7 @@
  * processes; machines die, freeze and come back, blocks are orphaned, the pool is emptied. Then the faults end, and an
  * independent reader of the chain says whether each accepted transfer moved its value once, or failed and moved nothing.
  */
-import type { CrashPoint } from '#lib/crash-points'
+import type { CrashAction, CrashPoint } from '#lib/crash-points'
 import type { WorkerCommand } from '../worker.ts'
 import { layGround } from './lane.ts'
 import { carryOut, type RunResult } from './run.ts'
@@ -17,6 +17,8 @@ export type MatrixOptions = {
   seed: number
   runs: number
   points: readonly CrashPoint[]
+  /** What happens at them; by default the seed decides. */
+  action?: CrashAction | undefined
   /** How many runs go on at once; they mostly wait for leases to end. */
   lanes: number
   /** How worker processes are started; by default from the sources. */
@@ -34,7 +36,7 @@ export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
   const work = async () => {
     while (started < runs) {
       const index = started++
-      const schedule = scheduleOf(seed + index, points[index % points.length]!)
+      const schedule = scheduleOf(seed + index, points[index % points.length]!, options.action)
       const result = await carryOut({ ground, pool }, schedule)
       results.push(result)
       onResult?.(result, results.length)

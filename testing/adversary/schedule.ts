@@ -1,4 +1,4 @@
-import { type CrashPlan, type CrashPoint, crashPoints } from '#lib/crash-points'
+import { type CrashAction, type CrashPlan, type CrashPoint, crashPoints } from '#lib/crash-points'
 import { type Dice, diceOf } from './dice.ts'
 
 /** What one customer asks for. */
@@ -47,12 +47,13 @@ export const workerCount = 2
 export const matrixPoints = Object.keys(crashPoints) as CrashPoint[]
 
 /** Everything that a run does, from its seed and its point. */
-export function scheduleOf(seed: number, point: CrashPoint): Schedule {
+export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction): Schedule {
   const dice = diceOf(seed)
   const count = dice.between(20, 40)
   const replaces = replacing.includes(point)
   const transfers = Array.from({ length: count }, (_, index) => transferOf(dice, seed, index, point))
-  const action = dice.oneIn(5) ? ('stop' as const) : ('kill' as const)
+  const rolled: CrashAction = dice.oneIn(5) ? 'stop' : 'kill'
+  const action = chosen ?? rolled
   const plans = Array.from({ length: workerCount }, (_, worker) =>
     // Most often either may come to it first; sometimes one is sound.
     worker > 0 && dice.oneIn(4) ? undefined : { point, hit: hitOf(dice, point), action },

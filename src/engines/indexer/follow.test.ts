@@ -232,7 +232,7 @@ it('goes on although a block takes the node longer than the lease lasts', async 
   await node.close()
 }, 60_000)
 
-it('stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
+it('property 20: stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
   const depth = baseSepolia.confirmations
   const alarms: string[] = []
   const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }

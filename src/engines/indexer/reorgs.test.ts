@@ -83,14 +83,14 @@ it('takes an orphaned branch back, newest block first, and applies the winning o
   expect(since.map(({ step }) => step)).toEqual(since.map((_, index) => count + 1 + index))
 })
 
-it.each([1, 2, 5, 20])('follows anvil_reorg by %i blocks', async (depth) => {
+it.each([1, 2, 5, 20, 71])('property 20: follows anvil_reorg by %i blocks', async (depth) => {
   for (let index = 0; index < depth; index++) await pay(senders[index % 4]!, ours[index % 4]!, 1 + index)
   await caughtUp(indexing, chain.rpcUrl)
   await chain.reorg(depth)
   await settledOn()
 })
 
-it('follows a branch that holds the same transactions in another order and in other blocks, some never again', async () => {
+it('property 20: follows a branch that holds the same transactions in another order and in other blocks, some never again', async () => {
   const before = await chain.snapshot()
   await pay(senders[0]!, ours[0]!, 1)
   await payUsdc(ours[0]!, ours[1]!, 2)
@@ -105,7 +105,7 @@ it('follows a branch that holds the same transactions in another order and in ot
   await settledOn()
 })
 
-it('follows a branch on which what had worked fails', async () => {
+it('property 20: follows a branch on which what had worked fails', async () => {
   const before = await chain.snapshot()
   await payUsdc(ours[2]!, ours[3]!, 900)
   await caughtUp(indexing, chain.rpcUrl)
@@ -167,23 +167,26 @@ describe('whatever happens', () => {
     return options[roll(options.length)]!()
   }
 
-  it.each([1, 2, 3, 4, 5, 6, 7, 8])('equals a fresh index of the winning chain: seed %i', async (seed) => {
-    const roll = dice(seed)
-    for (let round = 0; round < 4; round++) {
-      const snapshots = [await chain.snapshot()]
-      for (let index = 0; index < 6; index++) {
-        await anything(roll)
-        if (roll(3) === 0) snapshots.push(await chain.snapshot())
-        if (roll(4) === 0) await caughtUp(indexing, chain.rpcUrl)
+  it.each([1, 2, 3, 4, 5, 6, 7, 8])(
+    'property 20: equals a fresh index of the winning chain: seed %i',
+    async (seed) => {
+      const roll = dice(seed)
+      for (let round = 0; round < 4; round++) {
+        const snapshots = [await chain.snapshot()]
+        for (let index = 0; index < 6; index++) {
+          await anything(roll)
+          if (roll(3) === 0) snapshots.push(await chain.snapshot())
+          if (roll(4) === 0) await caughtUp(indexing, chain.rpcUrl)
+        }
+        const fate = roll(3)
+        if (fate === 0) await chain.reorg(1 + roll(6))
+        if (fate === 1) await chain.revert(snapshots[roll(snapshots.length)]!)
+        for (let index = roll(5); index > 0; index--) await anything(roll)
       }
-      const fate = roll(3)
-      if (fate === 0) await chain.reorg(1 + roll(6))
-      if (fate === 1) await chain.revert(snapshots[roll(snapshots.length)]!)
-      for (let index = roll(5); index > 0; index--) await anything(roll)
-    }
-    await settledOn()
-    for (const address of ours) await chain.oracle.balanceOf(address)
-  })
+      await settledOn()
+      for (const address of ours) await chain.oracle.balanceOf(address)
+    },
+  )
 })
 
 it('takes everything back when the chain starts from another genesis, and from nothing', async () => {

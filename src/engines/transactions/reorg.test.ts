@@ -35,7 +35,7 @@ const eventsOf = async (id: string) =>
   ).map(({ type }) => type.replace('transaction.', ''))
 
 describe('an orphaned block', () => {
-  it('sends the same bytes again, and the value moves once', async () => {
+  it('property 20: sends the same bytes again, and the value moves once', async () => {
     const wallet = await world.fundedWallet()
     const to = freshAddress()
     const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
@@ -66,7 +66,7 @@ describe('an orphaned block', () => {
     expect(attempts).toHaveLength(1)
   })
 
-  it('takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
+  it('property 20: takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
     const chain = harness.chain()
     const wallet = await makeWallet(world)
     const txHash = await chain.send(wallet.address, 3_000_000n, 'USDC')

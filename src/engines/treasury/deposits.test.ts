@@ -319,7 +319,7 @@ describe('a reorg', () => {
     expect((await intentOf(id)).amountPaid.amount).toBe('1.00')
   })
 
-  it('of many blocks leaves payments equal to the chain that won', async () => {
+  it('property 20: of many blocks leaves payments equal to the chain that won', async () => {
     const intents = await Promise.all(Array.from({ length: 4 }, () => open()))
     for (const { address } of intents) await send(address, unit)
     for (const { address } of intents) await settled(address)

@@ -10,7 +10,7 @@ afterEach(cleanUp)
 const contenders = 4
 const races = 100
 
-test(`of ${contenders} processes that take over a killed process's lock at once, exactly one gets it, ${races} times`, async () => {
+test(`property 29: of ${contenders} processes that take over a killed process's lock at once, exactly one gets it, ${races} times`, async () => {
   const root = temporaryDirectory()
   const directories = Array.from({ length: races }, (_, race) => join(root, String(race)))
   const victim = await startChild()
@@ -41,7 +41,7 @@ test('all contenders on directories that nobody held before: exactly one gets ea
   }
 })
 
-test('the refusal names directory, process and remedy, and leaves every file as it is', async () => {
+test('property 29: the refusal names directory, process and remedy, and leaves every file as it is', async () => {
   const dataDir = temporaryDirectory()
   const holder = await startChild()
   await holder.order('lock', { dataDir })

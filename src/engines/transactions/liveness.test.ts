@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { feeMaxAtomic } from './index.ts'
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+
+beforeAll(async () => {
+  harness = await openHarness({ config: { autoBump: true } })
+  on = sendingOn(harness)
+})
+afterAll(() => harness?.close())
+
+const baseFee = async () => {
+  const block = await harness
+    .chain()
+    .rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+  return BigInt(block.baseFeePerGas)
+}
+
+/** A block every so often, each at this base fee, until `stop`. */
+function blocksAt(feeAtomic: bigint): { stop(): Promise<void> } {
+  const { rpc, mine } = harness.chain()
+  let stopped = false
+  const mining = (async () => {
+    while (!stopped) {
+      await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(feeAtomic)])
+      await mine()
+      await new Promise((resolve) => setTimeout(resolve, 250))
+    }
+  })()
+  return {
+    stop: () => {
+      stopped = true
+      return mining
+    },
+  }
+}
+
+/** Nothing that was signed may cost more than is allowed, whichever of it a block takes. */
+async function neverOverspent(): Promise<void> {
+  const rows = await harness.database.all(
+    sql`select id from attempts where gas_limit * max_fee > ${feeMaxAtomic.toString()}::numeric`,
+  )
+  expect(rows).toEqual([])
+}
+
+async function allMoved(wallet: Wallet, orders: readonly { id: string; to: string }[]): Promise<void> {
+  const chain = harness.chain()
+  const token = chain.tokens.USDC
+  await chain.oracle.checkMovedOnce(
+    orders.map(({ to }) => ({ from: wallet.address, to, token, amountAtomic: 500_000n })),
+  )
+  await chain.oracle.checkNonces(wallet.address)
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+}
+
+async function order(wallet: Wallet) {
+  const to = freshAddress()
+  return { to, id: await on.transfer(wallet, { destinationAddress: to }) }
+}
+
+describe('a price that rises fifty-fold', () => {
+  it('property 28: neither overspends the cap nor holds up what comes after, while it lasts', async () => {
+    const chain = harness.chain()
+    const wallet = await on.fundedWallet()
+    await chain.setAutomine(false)
+    const before = [await order(wallet), await order(wallet)]
+    for (const { id } of before) await on.sent(id, 'original')
+    const spike = blocksAt(50n * (await baseFee()))
+    const after = await order(wallet)
+    for (const { id } of [...before, after]) await on.reaches(id, 'COMPLETE', 60_000)
+    await spike.stop()
+    await neverOverspent()
+    await allMoved(wallet, [...before, after])
+    await chain.setAutomine(true)
+  }, 120_000)
+
+  it('property 28: waits out a price above the cap, and goes on when it has fallen', async () => {
+    const chain = harness.chain()
+    const wallet = await on.fundedWallet()
+    await chain.setAutomine(false)
+    const feeAtomic = await baseFee()
+    const before = await order(wallet)
+    await on.sent(before.id, 'original')
+    // 40,000 units of gas would cost four coins.
+    const spike = blocksAt(10n ** 14n)
+    await on.reaches(before.id, 'STUCK', 30_000)
+    const refused = await order(wallet)
+    expect((await on.reaches(refused.id, 'FAILED')).errorReason).toBe('FEE_EXCEEDS_MAX_ALLOWANCE')
+    await spike.stop()
+    const calm = blocksAt(feeAtomic)
+    await on.reaches(before.id, 'COMPLETE', 60_000)
+    const after = await order(wallet)
+    await on.reaches(after.id, 'COMPLETE', 60_000)
+    await calm.stop()
+    await neverOverspent()
+    await allMoved(wallet, [before, after])
+    expect(await chain.oracle.transfers({ to: refused.to })).toEqual([])
+    await chain.setAutomine(true)
+  }, 180_000)
+})

@@ -1,0 +1,73 @@
+/** One wallet, many transfers, four worker processes: the nonces are what one worker alone would have given out. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startIndexer } from '#engines/indexer/index'
+import { sql } from '#runtime/db/db'
+import { freshAddress, until } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { startWorker, type Worker } from '../../../testing/worker.ts'
+
+/** 1,000 is the measure; every change pays for this many. */
+const transfersTotal = Number(process.env['NONCE_TRANSFERS'] ?? 200)
+const workersTotal = 4
+
+let harness: Harness
+let indexer: { stop(): Promise<void> }
+const workers: Worker[] = []
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false, blockTimeMs: 300 })
+  indexer = startIndexer(harness.ctx)
+})
+afterAll(async () => {
+  for (const worker of workers) worker.signal('SIGKILL')
+  await indexer?.stop()
+  await harness?.close()
+})
+
+it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use contiguous nonces, each for one intent`, async () => {
+  const on = sendingOn(harness)
+  const chain = harness.chain()
+  const wallet = await on.fundedWallet({ usdc: '1000', native: '100' })
+  const { connection } = harness
+  const { rpcUrl, blockchain } = chain
+  for (let index = 0; index < workersTotal; index++) {
+    const worker = await startWorker()
+    workers.push(worker)
+    await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'] })
+  }
+  await Promise.all(workers.map((worker) => worker.start()))
+  const orders = Array.from({ length: transfersTotal }, (_, index) => ({ to: freshAddress(), index }))
+  for (let from = 0; from < orders.length; from += 25)
+    await Promise.all(
+      orders.slice(from, from + 25).map(({ to, index }) => {
+        const amounts = [`0.${String(index + 1).padStart(6, '0')}`]
+        return on.transfer(wallet, { destinationAddress: to, amounts })
+      }),
+    )
+  await until(
+    async () => {
+      const { open } = await harness.database.one<{
+        open: number
+      }>(sql`select count(*) as open from transactions
+        where transaction_type = 'OUTBOUND' and state <> 'COMPLETE'`)
+      return open === 0
+    },
+    'every transfer is complete',
+    180_000,
+  )
+  await chain.oracle.checkNonces(wallet.address)
+  expect(await chain.oracle.transactions(wallet.address)).toHaveLength(transfersTotal)
+  await chain.oracle.checkMovedOnce(
+    orders.map(({ to, index }) => ({
+      from: wallet.address,
+      to,
+      token: chain.tokens.USDC,
+      amountAtomic: BigInt(index + 1),
+    })),
+  )
+  const nonces = await harness.database.all<{ nonce: number; intents: number }>(
+    sql`select nonce, count(distinct transaction_id) as intents from attempts group by nonce order by nonce`,
+  )
+  expect(nonces).toEqual(Array.from({ length: transfersTotal }, (_, nonce) => ({ nonce, intents: 1 })))
+}, 300_000)
