@@ -1,4 +1,5 @@
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
+import { crashPointRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
@@ -17,6 +18,8 @@ const rules: Rule[] = [
   docPathRule,
   routeRule,
   errorRule,
+  promiseRule,
+  crashPointRule,
 ]
 
 const repository = readRepository()

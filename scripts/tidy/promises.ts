@@ -1,0 +1,51 @@
+import type { Repository, Rule } from './repository.ts'
+
+const table = 'docs/reliability.md'
+
+/** Numbers in the names of tests, by file. */
+function provenIn(repository: Repository): Map<number, Set<string>> {
+  const found = new Map<number, Set<string>>()
+  for (const { path, text } of repository.matching(/^(src|testing)\/.*\.test\.ts$/))
+    for (const [, number] of text.matchAll(/['"`]property (\d+):/g))
+      found.set(Number(number), (found.get(Number(number)) ?? new Set()).add(path))
+  return found
+}
+
+export const promiseRule: Rule = {
+  name: 'what is promised is proven',
+  why: `${table} names a test for each property, and every test that proves one is in it.`,
+  check: (repository) => {
+    const lines = repository.files.find(({ path }) => path === table)?.lines ?? []
+    const rows = new Map(
+      lines.flatMap((line) => {
+        const number = /^\| (\d+) \|/.exec(line)?.[1]
+        return number ? [[Number(number), line] as const] : []
+      }),
+    )
+    const proven = provenIn(repository)
+    const unlisted = [...proven].flatMap(([number, files]) => {
+      const missing = [...files].filter((file) => !rows.get(number)?.includes(`\`${file}\``))
+      return missing.map((file) => `${table} does not name ${file} for property ${number}`)
+    })
+    const unproven = [...rows].flatMap(([number, line]) =>
+      [...line.matchAll(/`([\w./-]+\.test\.ts)`/g)]
+        .filter(([, file]) => !proven.get(number)?.has(file!))
+        .map(([, file]) => `${table} names ${file} for property ${number}, which has no test of that name`)
+        .concat(proven.has(number) ? [] : [`${table} lists property ${number}, which no test proves`]),
+    )
+    return [...unlisted, ...unproven]
+  },
+}
+
+/** Points for which nothing reaches yet would never fail a test. */
+export const crashPointRule: Rule = {
+  name: 'every crash point is placed',
+  why: 'A point that no code reaches proves nothing.',
+  check: (repository) => {
+    const list = repository.files.find(({ path }) => path === 'src/lib/crash-points.ts')?.text ?? ''
+    const code = repository.matching(/^src\/.*\.ts$/).map(({ text }) => text)
+    return [...list.matchAll(/^ {2}(P\d+): '/gm)].flatMap(([, point]) =>
+      code.some((text) => text.includes(`reachPoint('${point}')`)) ? [] : [`nothing reaches ${point}`],
+    )
+  },
+}

@@ -1,0 +1,40 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { freshAddress } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await openHarness({ node: async () => ({ local: false }) })
+})
+afterAll(() => harness?.close())
+
+it('property 20: a transfer on a configured chain is complete when its block is final, not before, and goes back until then', async () => {
+  const on = sendingOn(harness)
+  const chain = harness.chain()
+  const wallet = await on.fundedWallet()
+  const to = freshAddress()
+  const id = await on.transfer(wallet, { destinationAddress: to })
+  const first = await on.reaches(id, 'CONFIRMED')
+  const bytes = (await on.attemptsOf(id))[0]!.raw
+  await chain.mine(10)
+  await chain.reorg(11)
+  await chain.mine(2)
+  await on.reaches(id, 'SENT')
+  await chain.rpc('eth_sendRawTransaction', [`0x${bytes.toString('hex')}`]).catch(() => undefined)
+  await chain.mine()
+  const second = await on.reaches(id, 'CONFIRMED')
+  expect([second.txHash, second.blockHash === first.blockHash]).toEqual([first.txHash, false])
+  const above = (await chain.height()) - second.blockHeight!
+  await chain.mine(baseSepolia.confirmations - above - 2)
+  await sleep(1_500)
+  expect((await on.read(id)).state).toBe('CONFIRMED')
+  await chain.mine()
+  await on.reaches(id, 'COMPLETE')
+  await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
+  await chain.oracle.checkNonces(wallet.address)
+  expect(await on.held(wallet)).toBe(0n)
+}, 120_000)
