@@ -3,11 +3,13 @@
  * boot, by the environment or by a test process of its own, never by a request. Unarmed, a point costs one comparison.
  */
 
-/** Every point by its number in the list of 24; those for parts that do not exist yet are left out. */
+/**
+ * Every point by its number in the list of 24. Left out are those of parts that do not exist yet, and P5: a decision of the
+ * policy commits with the request that it is about.
+ */
 export const crashPoints = {
   P1: 'before an accepted request commits',
   P2: 'after an accepted request has committed, before its answer',
-  P5: 'after the decision of the policy has committed',
   P6: 'after signed bytes were leased to be sent',
   P7: 'before nonce and attempt commit',
   P8: 'after nonce and attempt have committed',

@@ -53,16 +53,16 @@ export const mutants: readonly Mutant[] = [
     test: ambiguity,
   },
   {
-    name: 'nonce-too-low-is-failure',
-    about: 'a nonce that is used up ends the transfer, although its own bytes used it',
+    name: 'known-is-refusal',
+    about: 'a node that has the bytes already counts as one that refuses them',
     edits: [
       edit(
-        send,
-        "const state = outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state",
-        "const state = outcome.reason === 'nonce-too-low' ? 'rejected' : attempt.state",
+        'src/chains/evm/broadcast.ts',
+        "if (knownPattern.test(message)) return { kind: 'accepted' }",
+        "if (knownPattern.test(message)) return { kind: 'refused', reason: 'invalid', message }",
       ),
     ],
-    test: ambiguity,
+    test: proof('src/chains/evm/broadcast.test.ts', 'answers each of a batch'),
   },
   {
     name: 'html-is-refusal',
@@ -74,7 +74,7 @@ export const mutants: readonly Mutant[] = [
         "resolve(JSON.parse(body).map?.(({ id }: { id: number }) => ({ id, error: { message: 'invalid sender' } })))",
       ),
     ],
-    test: ambiguity,
+    test: proof('src/chains/evm/broadcast.test.ts', 'answers 200 with HTML'),
   },
   {
     name: 'first-receipt-is-final',
