@@ -71,6 +71,10 @@ export const mutations: readonly Mutation[] = [
     result.number = plus(result.number, 1)
   }),
   block('two transactions have changed places', ({ transactions }) => transactions.reverse()),
+  block('all transactions are missing', (result) => {
+    result.transactions = []
+  }),
+  block('the last transaction is missing', ({ transactions }) => transactions.pop()),
   block('a transaction is missing', ({ transactions }, chance) => {
     transactions.splice(chance.below(transactions.length), 1)
   }),

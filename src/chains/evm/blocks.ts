@@ -15,6 +15,7 @@ type RawBlock = {
   parentHash: unknown
   timestamp: unknown
   logsBloom?: unknown
+  transactionsRoot?: unknown
   transactions: unknown
 }
 type RawTransaction = {
@@ -67,6 +68,8 @@ export async function readBlock(
   if ('hash' in key ? ref.hash !== key.hash : ref.number !== key.number)
     throw new RpcUnreachable(`the node gave block ${ref.number} ${ref.hash} where ${param} was asked for`)
   const transactions = transactionsOf(raw, ref, network.chainId)
+  if (transactions.length === 0 && saysItIsNotEmpty(raw))
+    throw new RpcUnreachable(`the node left out the transactions of block ${ref.hash}`)
   // An empty block has no receipts; asking would cost a request for each idle block.
   if (transactions.length === 0)
     return { block: { ...ref, transactions, transfers: [] }, receipts: new Map() }
@@ -80,6 +83,12 @@ export async function readBlock(
   const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
   return { block: { ...ref, transactions, transfers }, receipts: byHash }
 }
+
+/** The root of a tree without leaves. */
+const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+
+const saysItIsNotEmpty = ({ transactionsRoot }: RawBlock) =>
+  typeof transactionsRoot === 'string' && transactionsRoot.toLowerCase() !== emptyRoot
 
 function refOf(raw: RawBlock): BlockRef {
   return {

@@ -89,6 +89,10 @@ async function rawReceipts(
       withoutBlockReceipts.add(rpc)
     }
   }
+  // Receipts asked for one by one cannot show that a transaction is left out.
+  const count = await rpc.call('eth_getBlockTransactionCountByHash', [blockHash])
+  if (integer(count, 'transaction count') !== transactions.length)
+    throw new RpcUnreachable(`block ${blockHash} has another number of transactions than the node listed`)
   const raws: RawReceipt[] = []
   for (let at = 0; at < transactions.length; at += batchMax)
     raws.push(
