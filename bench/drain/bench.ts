@@ -37,7 +37,7 @@ export const drainBench: Bench = {
     const figures: Figure[] = []
     for (const load of loads) {
       const customer = await openTenant(ready, load.senders)
-      for (const { address } of customer.wallets) await fund(node, address, 10n ** 13n, 10n ** 20n)
+      for (const { address } of customer.wallets) await fund(node, address, 10n ** 13n, 10n ** 18n)
       figures.push(...(await measureLoad(run, node, order, customer, count, load.ratioMin)))
     }
     return figures
