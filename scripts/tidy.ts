@@ -1,5 +1,5 @@
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
-import { crashPointRule, promiseRule } from './tidy/promises.ts'
+import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
@@ -20,6 +20,7 @@ const rules: Rule[] = [
   errorRule,
   promiseRule,
   crashPointRule,
+  mutantRule,
 ]
 
 const repository = readRepository()

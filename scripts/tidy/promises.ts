@@ -1,3 +1,4 @@
+import { mutants } from '../../testing/mutants/mutants.ts'
 import type { Repository, Rule } from './repository.ts'
 
 const table = 'docs/reliability.md'
@@ -47,5 +48,19 @@ export const crashPointRule: Rule = {
     return [...list.matchAll(/^ {2}(P\d+): '/gm)].flatMap(([, point]) =>
       code.some((text) => text.includes(`reachPoint('${point}')`)) ? [] : [`nothing reaches ${point}`],
     )
+  },
+}
+
+export const mutantRule: Rule = {
+  name: 'seeded bugs can still be put in',
+  why: 'testing/mutants/mutants.ts names text that must be in its file exactly once, and tests that exist.',
+  check: (repository) => {
+    const textOf = (path: string) => repository.files.find((file) => file.path === path)?.text ?? ''
+    return mutants.flatMap(({ name, edits, test }) => [
+      ...edits
+        .filter(({ file, from }) => textOf(file).split(from).length !== 2)
+        .map(({ file }) => `${name}: ${file} has changed`),
+      ...(repository.exists(test.file) ? [] : [`${name}: there is no ${test.file}`]),
+    ])
   },
 }

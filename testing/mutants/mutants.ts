@@ -176,11 +176,7 @@ export const mutants: readonly Mutant[] = [
     name: 'no-hold',
     about: 'what a transfer will take is not reserved',
     edits: [
-      edit(
-        `${engine}/submit.ts`,
-        'await placeHolds(ctx.db, ctx.receivedMs,',
-        'void placeHolds\n  void (() => [ctx.db,',
-      ),
+      edit(`${engine}/submit.ts`, 'amountAtomic: leaving.amountAtomic },\n  ])', 'amountAtomic: 0n },\n  ])'),
     ],
     test: proof('src/api/transactions/create-transfer.test.ts', 'lets exactly as many of 40'),
   },
@@ -199,7 +195,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'sent-before-journaled',
     about: 'bytes leave before the journal has them',
-    edits: [edit(send, '  await journal.write(due)\n', '  void journal\n')],
+    edits: [edit(send, '  await journal.write(chain.network.blockchain, due)\n', '  void journal\n')],
     test: proof(writeAhead, 'property 13: each of'),
   },
   {
@@ -233,16 +229,21 @@ export const mutants: readonly Mutant[] = [
     test: ambiguity,
   },
   {
-    name: 'nonce-from-node',
-    about: 'the node is asked which nonce is next, not the rows that use them',
+    name: 'nonce-counter-in-memory',
+    about: 'each process counts its nonces itself',
     edits: [
       edit(
         `${engine}/sign.ts`,
         'Math.max(nonces.next, chainNonce)',
-        '(nonces.next > 0 ? chainNonce : chainNonce)',
+        'nextHere(plans[0]!.row.address, chainNonce, plans.length)',
+      ),
+      edit(
+        `${engine}/sign.ts`,
+        'const batchMax =',
+        'const counters = new Map<string, number>()\nfunction nextHere(address: string, from: number, count: number): number {\n  const next = counters.get(address) ?? from\n  counters.set(address, next + count)\n  return next\n}\n\nconst batchMax =',
       ),
     ],
-    test: proof(`${engine}/engine.test.ts`, 'give out nonces without gap'),
+    test: proof(`${engine}/many-workers.test.ts`, 'property 16'),
   },
   {
     name: 'cancel-counts-as-done',

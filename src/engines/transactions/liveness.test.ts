@@ -87,8 +87,8 @@ describe('a price that rises fifty-fold', () => {
     const feeAtomic = await baseFee()
     const before = await order(wallet)
     await on.sent(before.id, 'original')
-    // 40,000 units of gas would cost four coins.
-    const spike = blocksAt(10n ** 14n)
+    // A transfer could come to some three coins, which the wallet has, and one is the most that it may cost.
+    const spike = blocksAt(2n * 10n ** 13n)
     await on.reaches(before.id, 'STUCK', 30_000)
     const refused = await order(wallet)
     expect((await on.reaches(refused.id, 'FAILED')).errorReason).toBe('FEE_EXCEEDS_MAX_ALLOWANCE')
