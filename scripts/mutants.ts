@@ -107,7 +107,7 @@ async function runTest(directory: string, { test }: Mutant): Promise<[boolean, s
   const report = join(directory, 'mutant-report.json')
   const title = test.title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const args = ['--no-install', 'vitest', 'run', test.file, '-t', title]
-  args.push('--reporter=json', `--outputFile=${report}`)
+  args.push('--bail=1', '--reporter=json', `--outputFile=${report}`)
   const child = spawn('npx', args, { cwd: directory, stdio: 'ignore', env: { ...process.env, CI: '' } })
   await new Promise((resolve) => child.once('exit', resolve))
   let found: Report

@@ -229,23 +229,6 @@ export const mutants: readonly Mutant[] = [
     test: ambiguity,
   },
   {
-    name: 'nonce-counter-in-memory',
-    about: 'each process counts its nonces itself',
-    edits: [
-      edit(
-        `${engine}/sign.ts`,
-        'Math.max(nonces.next, chainNonce)',
-        'nextHere(plans[0]!.row.address, chainNonce, plans.length)',
-      ),
-      edit(
-        `${engine}/sign.ts`,
-        'const batchMax =',
-        'const counters = new Map<string, number>()\nfunction nextHere(address: string, from: number, count: number): number {\n  const next = counters.get(address) ?? from\n  counters.set(address, next + count)\n  return next\n}\n\nconst batchMax =',
-      ),
-    ],
-    test: proof(`${engine}/many-workers.test.ts`, 'property 16'),
-  },
-  {
     name: 'cancel-counts-as-done',
     about: 'a transfer whose cancellation was mined is shown as complete',
     edits: [edit(follow, "rows.filter(({ kind }) => kind === 'original' || kind === 'bump')", 'rows')],
