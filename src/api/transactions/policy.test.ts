@@ -220,9 +220,9 @@ describe('property 45: a daily cap', () => {
       return n === 5
     }, 'what failed was given back')
     await harness.stopEngines()
-    const again = acceptedOf(await burst(40))
-    expect(again).toHaveLength(5)
-    const waiting = again.find(({ body }) => body.data.state === 'INITIATED')!
+    // A transfer, which waits for its signature; what the other routes sign is signed at once.
+    const waiting = acceptedOf([await spend(0, {}, 0)])[0]!
+    expect(acceptedOf(await burst(40))).toHaveLength(4)
     const path = `/v1/w3s/developer/transactions/${waiting.body.data.id}/cancel`
     const body = { idempotencyKey: randomUUID(), entitySecretCiphertext: await harness.sealSecret() }
     expect((await harness.http('POST', path, { body })).status).toBeLessThan(300)
