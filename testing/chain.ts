@@ -1,9 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blockchain } from '#chains/blockchains'
 import { networks } from '#chains/networks/index'
 import { createLog } from '#runtime/log/log'
 import { type Intercept, type LocalChain, startLocalChains } from '#sandbox/chains/index'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
-import { quantity, rpc, rpcBatch } from './json-rpc.ts'
+import { quantity, rpc } from './json-rpc.ts'
 import { type Oracle, openOracle } from './oracle.ts'
 
 type Address = `0x${string}`
@@ -15,6 +16,7 @@ export type TestChain = {
   rpcUrl: string
   tokens: LocalChain['tokens']
   oracle: Oracle
+  /** `eth_sendTransaction` answers once a block holds the transaction, wherever the node mines by itself. */
   rpc<Result = unknown>(method: string, params?: readonly unknown[]): Promise<Result>
   height(): Promise<number>
   /** Mines this many empty blocks, or what is waiting. */
@@ -58,7 +60,11 @@ export async function startTestChains(options: TestChainOptions) {
 
 function testChain(chain: LocalChain): TestChain {
   const { rpcUrl, tokens } = chain
-  const ask = <Result>(method: string, params: readonly unknown[] = []) => rpc<Result>(rpcUrl, method, params)
+  const ask = async <Result>(method: string, params: readonly unknown[] = []) => {
+    const result = await rpc<Result>(rpcUrl, method, params)
+    if (method === 'eth_sendTransaction') await mined(rpcUrl, result as string)
+    return result
+  }
   let minted: Promise<void> | undefined
   const send = async (to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC') => {
     if (!token) return ask<Address>('eth_sendTransaction', [payment(to, quantity(amountAtomic))])
@@ -99,10 +105,19 @@ async function mintForOutsider({ rpcUrl, tokens }: LocalChain): Promise<void> {
   for (const to of Object.values(tokens)) {
     const allow = { from, to, gas, data: callData(selectors.configureMinter, outsider, plentyAtomic) }
     const mint = { from: outsider, to, gas, data: callData(selectors.mint, outsider, plentyAtomic) }
-    await rpcBatch(rpcUrl, [{ method: 'eth_sendTransaction', params: [allow] }])
-    await rpcBatch(rpcUrl, [{ method: 'eth_sendTransaction', params: [mint] }])
+    await mined(rpcUrl, await rpc(rpcUrl, 'eth_sendTransaction', [allow]))
+    await mined(rpcUrl, await rpc(rpcUrl, 'eth_sendTransaction', [mint]))
   }
   await rpc(rpcUrl, 'anvil_stopImpersonatingAccount', [from])
+}
+
+/** A node that mines by itself answers before it has mined; one that waits for its next block is not waited for. */
+async function mined(rpcUrl: string, hash: string): Promise<void> {
+  if (!(await rpc<boolean>(rpcUrl, 'anvil_getAutomine'))) return
+  for (const due = Date.now() + 2_000; Date.now() < due; await sleep(2)) {
+    const sent = await rpc<{ blockHash: string | null } | null>(rpcUrl, 'eth_getTransactionByHash', [hash])
+    if (sent?.blockHash) return
+  }
 }
 
 const callData = (selector: string, address: string, value: bigint) =>
