@@ -38,35 +38,46 @@ export const signedTransfer = (
 export const nonceOf = async ({ url }: Node, address: string): Promise<number> =>
   Number(await rpc<string>(url, 'eth_getTransactionCount', [address, 'latest']))
 
+/** How many transactions of these addresses blocks hold. */
+export async function countMined({ url }: Node, addresses: readonly string[]): Promise<number> {
+  const calls = addresses.map((address) => ({
+    method: 'eth_getTransactionCount',
+    params: [address, 'latest'],
+  }))
+  return (await rpcBatch<string>(url, calls)).reduce((sum, nonce) => sum + Number(nonce), 0)
+}
+
 export const broadcast = (url: string, raw: readonly string[]): Promise<string[]> =>
   rpcBatch(
     url,
     raw.map((bytes) => ({ method: 'eth_sendRawTransaction', params: [bytes] })),
   )
 
+export type Gift = { to: string; usdcAtomic: bigint; nativeAtomic: bigint }
+
 /** Gives USDC out of nothing and native coins from one of the node's accounts; the hashes, when a block has both. */
-export async function fund(
-  node: Node,
-  to: string,
-  usdcAtomic: bigint,
-  nativeAtomic: bigint,
-): Promise<string[]> {
+export const fund = (node: Node, to: string, usdcAtomic: bigint, nativeAtomic: bigint): Promise<string[]> =>
+  fundAll(node, [{ to, usdcAtomic, nativeAtomic }])
+
+/** The same for many, in as few blocks as hold them. */
+export async function fundAll(node: Node, gifts: readonly Gift[]): Promise<string[]> {
   const minter = privateKeyToAccount(faucetAccount.privateKey)
-  const data = encodeFunctionData({
-    abi,
-    functionName: 'mint',
-    args: [to as `0x${string}`, usdcAtomic],
-  })
-  const nonce = await nonceOf(node, minter.address)
-  const mint = await minter.signTransaction({
-    ...{ ...fee, chainId: node.chainId, nonce, to: node.usdc, gas: 200_000n, type: 'eip1559', data },
-  })
-  const hashes = await broadcast(node.url, [mint])
-  if (nativeAtomic > 0n) {
-    const from = devAccounts.at(-1)!.address
-    const gift = { from, to, value: quantity(nativeAtomic), gas: quantity(100_000) }
-    hashes.push(await rpc<string>(node.url, 'eth_sendTransaction', [gift]))
-  }
+  const first = await nonceOf(node, minter.address)
+  const mints = await Promise.all(
+    gifts.map(({ to, usdcAtomic }, index) => {
+      const args = [to as `0x${string}`, usdcAtomic] as const
+      const data = encodeFunctionData({ abi, functionName: 'mint', args })
+      const call = { ...fee, chainId: node.chainId, to: node.usdc, gas: 200_000n, data }
+      return minter.signTransaction({ ...call, nonce: first + index, type: 'eip1559' })
+    }),
+  )
+  const hashes = await broadcast(node.url, mints)
+  const from = devAccounts.at(-1)!.address
+  const payments = gifts
+    .filter(({ nativeAtomic }) => nativeAtomic > 0n)
+    .map(({ to, nativeAtomic }) => ({ from, to, value: quantity(nativeAtomic), gas: quantity(100_000) }))
+  const sends = payments.map((payment) => ({ method: 'eth_sendTransaction', params: [payment] }))
+  hashes.push(...(await rpcBatch<string>(node.url, sends)))
   for (const hash of hashes) await mined(node.url, hash)
   return hashes
 }

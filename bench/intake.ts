@@ -1,12 +1,21 @@
 import { constants, generateKeyPairSync, publicEncrypt, randomBytes, webcrypto } from 'node:crypto'
 import { availableParallelism } from 'node:os'
-import { fund, type Node } from './chain.ts'
-import { accept, startPlatform, untilCaughtUp } from './drain/bench.ts'
+import { networks } from '#chains/networks/index'
+import { fund } from './chain.ts'
+import { nodeOf, untilCaughtUp } from './drain/bench.ts'
+import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
 import { countBusyCores } from './machine.ts'
 import { interleave, median, ratioOf } from './rounds.ts'
-import type { Bench } from './run.ts'
-import { openTenant } from './tenant.ts'
+import type { Bench, Run } from './run.ts'
+import { type Customer, call, openTenant } from './tenant.ts'
+
+/** Requests under way at once. */
+const submittersMax = 16
+
+const usdcId = networks
+  .find(({ blockchain }) => blockchain === 'BASE-SEPOLIA')!
+  .tokens.find(({ symbol }) => symbol === 'USDC')!.id
 
 const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' }
 
@@ -15,8 +24,9 @@ export const intakeBench: Bench = {
   about: 'transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone',
   measure: async (run) => {
     const count = run.quick ? 300 : 1_500
-    const { ready, order } = await startPlatform(run)
-    const node: Node = { url: ready.nodeUrl, chainId: ready.chainId, usdc: ready.usdc }
+    const platform = await startPlatform(run)
+    const { ready, order } = platform
+    const node = nodeOf(platform)
     const customer = await openTenant(ready)
     await order('start')
     await fund(node, customer.wallet.address, 10n ** 13n, 10n ** 20n)
@@ -63,4 +73,30 @@ async function decrypter(count: number): Promise<() => Promise<number>> {
     await Promise.all(handles.map(work))
     return count / ((performance.now() - startedMs) / 1000)
   }
+}
+
+/** Sends all transfers to the API and has them accepted; each to an address of its own. */
+async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: number): Promise<number> {
+  const startedMs = performance.now()
+  let next = 0
+  let accepted = 0
+  const submit = async () => {
+    while (next < count) {
+      const index = next++
+      const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`
+      await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', {
+        ...(await keyed()),
+        walletId: wallets[index % wallets.length]!.id,
+        tokenId: usdcId,
+        destinationAddress: to,
+        amounts: ['0.01'],
+        feeLevel: 'MEDIUM',
+      })
+      if (++accepted % 1_000 === 0) run.say(`${accepted} accepted`)
+    }
+  }
+  await Promise.all(Array.from({ length: submittersMax }, submit))
+  const perSecond = count / ((performance.now() - startedMs) / 1000)
+  run.say(`${count} transfers accepted over HTTP, ${perSecond.toFixed(0)} per second`)
+  return perSecond
 }

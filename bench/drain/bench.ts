@@ -1,139 +1,102 @@
-import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { networks } from '#chains/networks/index'
-import { fund, type Node, nonceOf, outsider } from '../chain.ts'
+import { devAccounts } from '#sandbox/constants'
+import { countMined, fund, fundAll, type Node, outsider } from '../chain.ts'
 import type { Figure } from '../figures.ts'
 import { countBusyCores } from '../machine.ts'
-import { root } from '../processes.ts'
 import { median, ratioOf } from '../rounds.ts'
 import type { Bench, Run } from '../run.ts'
 import { type Customer, call, openTenant } from '../tenant.ts'
-import { ceiling, minedUntil, script } from './beside.ts'
-import type { Order, Ready } from './platform.ts'
+import { ceiling, minedUntil, newBlock, script } from './beside.ts'
+import { startPlatform } from './processes.ts'
 
-const blockTimeMs = 1_000
-const gasLimit = 1_000_000_000n
 /** The node takes several thousands within one block: fewer would measure the wait for the block. */
 const ceilingFactor = 4
-/** Requests under way at once while the backlog is accepted. */
-const submittersMax = 16
 
 /** Senders of the backlog, and what is promised of the node's ceiling. */
 const loads = [
   { senders: 1, ratioMin: 0.25 },
   { senders: 100, ratioMin: 0.4 },
 ]
+type Load = (typeof loads)[number]
+
+type Platform = Awaited<ReturnType<typeof startPlatform>>
 
 export const drainBench: Bench = {
   name: 'drain',
   about: 'a backlog of transfers from one wallet, and from a hundred',
   measure: async (run) => {
-    const count = run.quick ? 1_000 : 10_000
-    const { ready, order } = await startPlatform(run)
-    const node: Node = { url: ready.nodeUrl, chainId: ready.chainId, usdc: ready.usdc }
+    const count = run.quick ? 1_000 : 5_000
+    const platform = await startPlatform(run)
+    const { order } = platform
+    const node = nodeOf(platform)
+    await fundAll(
+      node,
+      [0, 1].map((index) => ({ to: outsider(index).address, usdcAtomic: 10n ** 15n, nativeAtomic: 0n })),
+    )
     await order('start')
-    for (const index of [0, 1]) await fund(node, outsider(index).address, 10n ** 15n, 0n)
-    const figures: Figure[] = []
-    for (const load of loads) {
-      const customer = await openTenant(ready, load.senders)
-      for (const { address } of customer.wallets) await fund(node, address, 10n ** 13n, 10n ** 18n)
-      figures.push(...(await measureLoad(run, node, order, customer, count, load.ratioMin)))
+    const sides = await openSides(platform, node)
+    const beside: Beside = { ceiling: [], script: [] }
+    for (let round = 0; round < (run.quick ? 1 : 3); round++) {
+      await order('stop')
+      beside.ceiling.push(await ceiling(run, node, devAccounts[0]!, count * ceilingFactor))
+      beside.script.push(await script(run, node, outsider(1), count))
+      for (const side of sides) {
+        await order('start')
+        await untilCaughtUp(node, side.customer)
+        await order('stop')
+        await measureDrain(run, platform, node, side, count)
+      }
     }
-    return figures
+    return sides.flatMap((side) => figuresOf(side, beside, count))
   },
 }
 
-async function measureLoad(
-  run: Run,
-  node: Node,
-  order: (text: Order) => Promise<void>,
-  customer: Customer,
-  count: number,
-  ratioMin: number,
-): Promise<Figure[]> {
-  const values: Values = { ceiling: [], script: [], engine: [] }
-  let coresBusy = 0
-  await untilCaughtUp(node, customer)
-  for (let round = 0; round < (run.quick ? 1 : 2); round++) {
-    await order('stop')
-    values.ceiling.push(await ceiling(run, node, outsider(0), count * ceilingFactor))
-    values.script.push(await script(run, node, outsider(1), count))
-    await order('start')
-    await untilCaughtUp(node, customer)
-    await order('stop')
-    await accept(run, customer, count)
-    const busy = countBusyCores()
-    values.engine.push(await drain(run, node, customer, count, order))
-    coresBusy = busy()
+export const nodeOf = ({ ready }: Platform): Node => ({
+  url: ready.nodeUrl,
+  chainId: ready.chainId,
+  usdc: ready.usdc,
+})
+
+type Beside = { ceiling: number[]; script: number[] }
+type Side = { load: Load; customer: Customer; mined: number[]; complete: number[]; coresBusy: number }
+
+async function openSides({ ready }: Platform, node: Node): Promise<Side[]> {
+  const sides: Side[] = []
+  for (const load of loads) {
+    const customer = await openTenant(ready, load.senders)
+    sides.push({ load, customer, mined: [], complete: [], coresBusy: 0 })
   }
-  return figuresOf(values, count, customer.wallets.length, coresBusy, ratioMin)
+  const wallets = sides.flatMap(({ customer }) => customer.wallets)
+  await fundAll(
+    node,
+    wallets.map(({ address }) => ({ to: address, usdcAtomic: 10n ** 13n, nativeAtomic: 10n ** 19n })),
+  )
+  return sides
 }
 
-type Values = { ceiling: number[]; script: number[]; engine: number[] }
-
-function figuresOf(
-  { ceiling, script, engine }: Values,
-  count: number,
-  senders: number,
-  coresBusy: number,
-  ratioMin: number,
-): Figure[] {
+function figuresOf({ load, mined, complete, coresBusy }: Side, beside: Beside, count: number): Figure[] {
   const speed = (list: number[]) => ({ value: median(list), unit: 'tx/s' as const })
-  const from = senders === 1 ? 'one wallet' : `${senders} wallets`
-  const name = `backlog of ${count.toLocaleString('en')} transfers from ${from}, until the last is COMPLETE`
-  const beside = (list: number[], what: string) => ({
-    reference: { ...speed(list), what },
-    ratio: ratioOf(engine, list),
+  const from = load.senders === 1 ? 'one wallet' : `${load.senders} wallets`
+  const name = `backlog of ${count.toLocaleString('en')} transfers from ${from}`
+  const against = (list: number[], reference: number[], what: string) => ({
+    measured: speed(list),
+    reference: { ...speed(reference), what },
+    ratio: ratioOf(list, reference),
+    coresBusy,
   })
   return [
     {
-      name,
-      measured: speed(engine),
-      ...beside(ceiling, 'node, pre-signed'),
-      promise: { ratioMin },
-      coresBusy,
+      name: `${name}, until the last is in a block`,
+      ...against(mined, beside.ceiling, 'node, pre-signed'),
+      promise: { ratioMin: load.ratioMin },
     },
-    { name: `${name} (beside)`, measured: speed(engine), ...beside(script, 'bare viem script'), coresBusy },
+    { name: `${name}, the same beside a script`, ...against(mined, beside.script, 'bare viem script') },
+    {
+      name: `${name}, until the last is COMPLETE`,
+      ...against(complete, beside.ceiling, 'node, pre-signed'),
+    },
   ]
 }
-
-/** Forks the platform; `order` resolves when it has been obeyed. */
-export async function startPlatform(run: Run) {
-  const dataDir = await run.directory()
-  const child = fork(`${root}bench/drain/platform.ts`, [dataDir, String(blockTimeMs), String(gasLimit)], {
-    cwd: root,
-    execArgv: ['--conditions=source', '--import', 'tsx', ...profiling()],
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-  })
-  const order = async (text: Order) => {
-    child.send(text)
-    await once(child, 'message')
-  }
-  run.atEnd(async () => {
-    if (child.exitCode !== null || !child.connected) return
-    const exited = once(child, 'exit')
-    await order('end')
-    child.disconnect()
-    await exited
-  })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`the platform ended with ${code}`)
-  })
-  const [ready] = (await Promise.race([once(child, 'message'), failed])) as [Ready]
-  failed.catch(() => undefined)
-  return { ready, order }
-}
-
-/** BENCH_PROFILE names a directory for a CPU profile of the platform's process. */
-const profiling = () => {
-  const directory = process.env['BENCH_PROFILE']
-  return directory ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
-}
-
-const usdcId = networks
-  .find(({ blockchain }) => blockchain === 'BASE-SEPOLIA')!
-  .tokens.find(({ symbol }) => symbol === 'USDC')!.id
 
 /** Until the engines have read every block so far: what an outsider sends now comes after all of them. */
 export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): Promise<void> {
@@ -146,58 +109,37 @@ export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): P
   throw new Error('the engines do not reach the head of the chain within a minute')
 }
 
-/** Sends all transfers to the API and has them accepted; each to an address of its own. */
-export async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: number): Promise<number> {
-  const startedMs = performance.now()
-  let next = 0
-  let accepted = 0
-  const submit = async () => {
-    while (next < count) {
-      const index = next++
-      const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`
-      await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', {
-        ...(await keyed()),
-        walletId: wallets[index % wallets.length]!.id,
-        tokenId: usdcId,
-        destinationAddress: to,
-        amounts: ['0.01'],
-        feeLevel: 'MEDIUM',
-      })
-      if (++accepted % 1_000 === 0) run.say(`${accepted} accepted`)
-    }
-  }
-  await Promise.all(Array.from({ length: submittersMax }, submit))
-  const perSecond = count / ((performance.now() - startedMs) / 1000)
-  run.say(`${count} transfers accepted over HTTP, ${perSecond.toFixed(0)} per second`)
-  return perSecond
-}
-
-/** Starts the engines on the backlog; transactions per second until the books say that all are complete. */
-async function drain(
+/** Has a backlog accepted, starts the engines on it, and notes transactions per second until blocks hold all, and until the books say so. */
+async function measureDrain(
   run: Run,
+  { accept, order }: Platform,
   node: Node,
-  { tenant, wallets }: Customer,
+  side: Side,
   count: number,
-  order: (text: Order) => Promise<void>,
-): Promise<number> {
-  const before = await Promise.all(wallets.map(({ address }) => nonceOf(node, address)))
+): Promise<void> {
+  const { tenant, wallets } = side.customer
+  const addresses = wallets.map(({ address }) => address)
+  await accept(
+    count,
+    wallets.map(({ id }) => id),
+  )
+  const before = await countMined(node, addresses)
+  await newBlock(node)
+  const busy = countBusyCores()
   const startedMs = performance.now()
   const perSecond = () => count / ((performance.now() - startedMs) / 1000)
   await order('start')
-  for (const [index, { address }] of wallets.entries())
-    await minedUntil(node, address, before[index]! + shareOf(count, wallets.length, index))
-  run.say(`engine: all in blocks, ${perSecond().toFixed(0)} tx/s`)
+  await minedUntil(node, addresses, before + count)
+  side.mined.push(perSecond())
   while (await isAnyOpen(tenant)) await sleep(50)
-  run.say(`engine: all COMPLETE, ${perSecond().toFixed(0)} tx/s`)
-  return perSecond()
+  side.complete.push(perSecond())
+  side.coresBusy = busy()
+  const [mined, complete] = [side.mined.at(-1)!, side.complete.at(-1)!].map((value) => value.toFixed(0))
+  run.say(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
 }
 
-/** How many of `count` fall to the one at `index` when they are dealt out in turns. */
-const shareOf = (count: number, among: number, index: number) =>
-  Math.floor(count / among) + (index < count % among ? 1 : 0)
-
 async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
-  for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'CONFIRMED']) {
+  for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
     const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
     if (transactions.length > 0) return true
   }

@@ -1,9 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createWalletClient, encodeFunctionData, http, parseAbi, parseGwei } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
+import { baseSepolia as viemChain } from 'viem/chains'
+import { attachSignature, digestOf, transferCall } from '#chains/evm/build'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { nativeSigner } from '#custody/signers/native'
+import { bytesOf } from '#lib/hex'
+import type { SandboxAccount } from '#sandbox/constants'
 import { rpc } from '../../testing/json-rpc.ts'
-import { broadcast, type Node, nonceOf, signedTransfer } from '../chain.ts'
+import { broadcast, countMined, type Node, nonceOf } from '../chain.ts'
 import type { Run } from '../run.ts'
 
 const batchMax = 100
@@ -14,23 +19,43 @@ const amountAtomic = 10_000n
 const recipient = (index: number): `0x${string}` =>
   `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`
 
+/** Payments of USDC as the engine under test signs its own, by the signer that it uses: signing is not what is measured. */
+async function signedTransfers(
+  node: Node,
+  from: SandboxAccount,
+  first: number,
+  count: number,
+): Promise<string[]> {
+  const signer = await nativeSigner()
+  return Array.from({ length: count }, (_, index) => {
+    const call = transferCall(recipient(index), amountAtomic, node.usdc)
+    const transaction = {
+      ...call,
+      nonce: first + index,
+      gasLimit: 100_000n,
+      maxFeeAtomic: parseGwei('20'),
+      priorityFeeAtomic: parseGwei('1'),
+    }
+    const signature = signer.sign(digestOf(baseSepolia, transaction), bytesOf(from.privateKey))
+    return attachSignature(baseSepolia, transaction, signature).raw
+  })
+}
+
 /** What the node takes at most: transactions signed beforehand, sent in batches, until a block holds the last. */
-export async function ceiling(run: Run, node: Node, from: PrivateKeyAccount, count: number): Promise<number> {
+export async function ceiling(run: Run, node: Node, from: SandboxAccount, count: number): Promise<number> {
   const first = await nonceOf(node, from.address)
-  const signed: string[] = []
-  for (let index = 0; index < count; index++)
-    signed.push(await signedTransfer(node, from, first + index, recipient(index), amountAtomic))
+  const signed = await signedTransfers(node, from, first, count)
   await newBlock(node)
   const startedMs = performance.now()
   for (let sent = 0; sent < count; sent += batchMax)
     await broadcast(node.url, signed.slice(sent, sent + batchMax))
-  await minedUntil(node, from.address, first + count)
+  await minedUntil(node, [from.address], first + count)
   return told(run, 'ceiling: pre-signed, straight to the node', count, startedMs)
 }
 
 /** What a bare script does: sign with viem and send, as many at once as one process easily has under way. */
 export async function script(run: Run, node: Node, from: PrivateKeyAccount, count: number): Promise<number> {
-  const client = createWalletClient({ account: from, chain: baseSepolia, transport: http(node.url) })
+  const client = createWalletClient({ account: from, chain: viemChain, transport: http(node.url) })
   const abi = parseAbi(['function transfer(address to, uint256 amount)'])
   const first = await nonceOf(node, from.address)
   await newBlock(node)
@@ -52,7 +77,7 @@ export async function script(run: Run, node: Node, from: PrivateKeyAccount, coun
     }
   }
   await Promise.all(Array.from({ length: scriptMax }, work))
-  await minedUntil(node, from.address, first + count)
+  await minedUntil(node, [from.address], first + count)
   return told(run, 'bare viem script', count, startedMs)
 }
 
@@ -62,17 +87,17 @@ function told(run: Run, what: string, count: number, startedMs: number): number 
   return perSecond
 }
 
-/** Resolves when blocks hold every transaction of the address below `nonce`. */
-export async function minedUntil(node: Node, address: string, nonce: number): Promise<void> {
+/** Resolves when blocks hold so many transactions of these addresses. */
+export async function minedUntil(node: Node, addresses: readonly string[], count: number): Promise<void> {
   const deadlineMs = performance.now() + 300_000
-  while ((await nonceOf(node, address)) < nonce) {
+  while ((await countMined(node, addresses)) < count) {
     if (performance.now() > deadlineMs) throw new Error('not all are in blocks after five minutes')
-    await sleep(10)
+    await newBlock(node)
   }
 }
 
 /** Right after a block, so that every measurement waits as long for its last one. */
-async function newBlock({ url }: Node): Promise<void> {
+export async function newBlock({ url }: Node): Promise<void> {
   const before = await rpc<string>(url, 'eth_blockNumber')
   while ((await rpc<string>(url, 'eth_blockNumber')) === before) await sleep(5)
 }

@@ -1,48 +1,55 @@
 /**
- * The platform of the drain bench, in a process of its own: what `sandbox` puts together, but its engines are started
- * and stopped when the parent says so. Says what a client needs to know in a message when it is ready.
+ * The platform of the drain bench, in a process of its own: database, node and API as the sandbox puts them together. The
+ * engines run in another process (`worker.ts`), which asks the node itself. Says what both need to know when it is ready.
  */
 import { randomBytes } from 'node:crypto'
 import { networks } from '#chains/networks/index'
-import { openContext, startApi, startEngines } from '#context'
+import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
+import type { Connection } from '#runtime/db/db'
 import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { createLog } from '#runtime/log/log'
 import { startLocalChains } from '#sandbox/chains/index'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { acceptTransfers } from './backlog.ts'
 
 export type Ready = {
   url: string
   apiKey: string
   entitySecret: string
-  /** The node itself, past the address that is published and journals what passes. */
+  /** The node itself, past the address that a sandbox publishes, which journals what passes. */
   nodeUrl: string
   chainId: number
   usdc: `0x${string}`
+  /** What a worker of it needs. */
+  dataDir: string
+  connection: Connection
+  rootKey: string
 }
 
-export type Order = 'start' | 'stop' | 'end'
+export type Order = { accept: { count: number; walletIds: readonly string[] } } | 'end'
 
 const [dataDir = '', blockTimeMs, gasLimit] = process.argv.slice(2)
 const log = createLog('warn')
 const config = readConfig({ dataDir, port: 0, logLevel: 'warn' }, {})
 
-// Durable, like the sandbox that a person starts: commits wait for the disk, and the chain's journal is written.
+// Commits wait for the disk, as they do where money moves.
 const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
 const local = await startLocalChains({
   networks: networks.filter(({ blockchain }) => blockchain === 'BASE-SEPOLIA'),
   dataDir,
-  ephemeral: false,
+  ephemeral: true,
   blockTimeMs: Number(blockTimeMs),
   gasLimit: BigInt(gasLimit!),
   log,
 })
 const chain = local.chains[0]!
-const nodes = [{ blockchain: chain.blockchain, rpcUrl: chain.rpcUrl, local: true }]
+const nodes = [{ blockchain: chain.blockchain, rpcUrl: chain.nodeUrl, local: true }]
 const { connection } = postgres
-const { ctx, close } = await openContext({ config, log, connection, nodes, rootKey: randomBytes(32) })
+const rootKey = randomBytes(32)
+const { ctx, close } = await openContext({ config, log, connection, nodes, rootKey })
 const nowMs = ctx.clock.nowMs()
 const { id: entityId, environment } = sandboxEntity
 await ctx.database.tx(async (tx) => {
@@ -51,23 +58,15 @@ await ctx.database.tx(async (tx) => {
 })
 await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
 const api = await startApi(ctx)
-let engines: ReturnType<typeof startEngines> | undefined
 
 async function obey(order: Order): Promise<void> {
-  if (order === 'start') engines ??= startEngines(ctx)
-  else {
-    await engines?.stop()
-    engines = undefined
-  }
-  if (order === 'end') await end()
-  process.send?.(order)
-}
-
-async function end(): Promise<void> {
-  await api.stop()
-  await close()
-  await local.stop()
-  await postgres.stop()
+  if (order === 'end') {
+    await api.stop()
+    await close()
+    await local.stop()
+    await postgres.stop()
+  } else await acceptTransfers(ctx, order.accept)
+  process.send?.('done')
 }
 
 let queue = Promise.resolve()
@@ -84,4 +83,7 @@ process.send?.({
   nodeUrl: chain.nodeUrl,
   chainId: chain.chainId,
   usdc: chain.tokens.USDC,
+  dataDir,
+  connection,
+  rootKey: rootKey.toString('hex'),
 } satisfies Ready)

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto'
+import { openEntitySecret, requireWallet, transportPublicKey } from '#custody/index'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import { type Token, tokensOf } from '#engines/ledger/index'
+import { submit } from '#engines/transactions/index'
+import { sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
+import { seal } from '../../testing/tenant.ts'
+
+/** Transfers of one wallet that are accepted in one database transaction. */
+const batchMax = 100
+/** Database transactions under way at once. */
+const submittersMax = 8
+const amountAtomic = 10_000n
+
+/**
+ * Accepts transfers of 0.01 USDC, dealt out among the wallets evenly, each to an address of its own: through the engine's own
+ * door, since HTTP and the ciphertext of each request are measured by another bench and would take most of the time.
+ */
+export async function acceptTransfers(
+  engine: EngineCtx,
+  { count, walletIds }: { count: number; walletIds: readonly string[] },
+): Promise<void> {
+  const scope = scopeOf(engine)
+  const chain = engine.chains.list()[0]!
+  const usdc = (await tokensOf(engine.database, chain.network.blockchain)).find(
+    ({ symbol }) => symbol === 'USDC',
+  )!
+  const sealed = seal(await transportPublicKey(engine.custody), Buffer.from(sandboxEntitySecret, 'hex'))
+  const secret = await openEntitySecret(scope, sealed)
+  const wallets = await Promise.all(walletIds.map((id) => requireWallet(scope, id)))
+  const batch = Math.min(batchMax, Math.ceil(count / wallets.length))
+  let next = 0
+  const work = async () => {
+    while (next < count) {
+      const first = next
+      next += batch
+      const wallet = wallets[(first / batch) % wallets.length]!
+      const indexes = Array.from({ length: Math.min(batch, count - first) }, (_, place) => first + place)
+      await engine.database.tx(async (tx) => {
+        for (const index of indexes)
+          await submit({ ...scope, db: tx }, secret, { wallet, chain, ...transferOf(chain, usdc, index) })
+      })
+    }
+  }
+  await Promise.all(Array.from({ length: submittersMax }, work))
+}
+
+function transferOf(chain: Parameters<typeof submit>[2]['chain'], usdc: Token, index: number) {
+  const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}` as const
+  return {
+    call: chain.transferCall(to, amountAtomic, usdc.address as `0x${string}`),
+    fee: { feeLevel: 'MEDIUM' as const },
+    refId: '',
+    token: { id: usdc.id, amountAtomic },
+    shown: {
+      operation: 'TRANSFER' as const,
+      tokenId: usdc.id,
+      destinationAddress: to,
+      amountText: '0.01',
+      amountAtomic,
+    },
+  }
+}
+
+const scopeOf = (engine: EngineCtx): Ctx => ({
+  ...engine,
+  entity: sandboxEntity,
+  actor: 'bench',
+  requestId: randomUUID(),
+  receivedMs: engine.clock.nowMs(),
+  afterRollback: [],
+  afterCommit: [],
+})

@@ -1,0 +1,67 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { root } from '../processes.ts'
+import type { Run } from '../run.ts'
+import type { Order, Ready } from './platform.ts'
+import type { WorkerOrder } from './worker.ts'
+
+const blockTimeMs = 1_000
+const gasLimit = 1_000_000_000n
+
+/** A platform whose node mines every second, and one worker process, whose engines are not started yet. */
+export async function startPlatform(run: Run) {
+  const dataDir = await run.directory()
+  const platform = await startChild(run, 'platform', [dataDir, String(blockTimeMs), String(gasLimit)])
+  const ready = platform.ready as Ready
+  const worker = await startChild(run, 'worker', [JSON.stringify(ready)], ['--expose-gc', ...profiling()])
+  return {
+    ready,
+    /** Has it accept a backlog, past HTTP. */
+    accept: (count: number, walletIds: readonly string[]) =>
+      platform.order({ accept: { count, walletIds } } satisfies Order),
+    /** Resolves when it has been obeyed; bytes for `heap`. */
+    order: (order: WorkerOrder) => worker.order(order) as Promise<number>,
+  }
+}
+
+/** Forks a program of this folder; `order` resolves with its answer. */
+async function startChild(run: Run, name: string, args: string[], execArgv: string[] = []) {
+  const child = fork(`${root}bench/drain/${name}.ts`, args, {
+    cwd: root,
+    execArgv: ['--conditions=source', '--import', 'tsx', ...execArgv],
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  })
+  const order = async (what: Order | WorkerOrder): Promise<unknown> => {
+    child.send(what)
+    return messageOf(child, name)
+  }
+  run.atEnd(async () => {
+    if (child.exitCode !== null || !child.connected) return
+    const exited = once(child, 'exit')
+    await order('end')
+    child.disconnect()
+    await exited
+  })
+  return { ready: await messageOf(child, name), order }
+}
+
+async function messageOf(child: ChildProcess, name: string): Promise<unknown> {
+  const waiting = new AbortController()
+  const { signal } = waiting
+  const failed = once(child, 'exit', { signal }).then(([code]) => {
+    throw new Error(`the ${name} ended with ${code}`)
+  })
+  try {
+    const [message] = await Promise.race([once(child, 'message', { signal }), failed])
+    return message
+  } finally {
+    waiting.abort()
+    failed.catch(() => undefined)
+  }
+}
+
+/** BENCH_PROFILE names a directory for a CPU profile of the worker's process. */
+const profiling = () => {
+  const directory = process.env['BENCH_PROFILE']
+  return directory ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
+}

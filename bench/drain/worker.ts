@@ -1,0 +1,43 @@
+/** One worker process of the drain bench: its engines are started and stopped when the parent says so. */
+import { openContext, startEngines } from '#context'
+import { readConfig } from '#runtime/config'
+import { createLog } from '#runtime/log/log'
+import type { Ready } from './platform.ts'
+
+export type WorkerOrder = 'start' | 'stop' | 'heap' | 'end'
+
+const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
+const { ctx, close } = await openContext({
+  config: readConfig({ dataDir, port: 0, logLevel: 'warn' }, {}),
+  log: createLog('warn'),
+  connection,
+  nodes: [{ blockchain: 'BASE-SEPOLIA', rpcUrl: nodeUrl, local: true }],
+  rootKey: Buffer.from(rootKey, 'hex'),
+})
+let engines: ReturnType<typeof startEngines> | undefined
+
+/** Bytes of live objects. */
+function heapBytes(): number {
+  global.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+async function obey(order: WorkerOrder): Promise<number> {
+  if (order === 'heap') return heapBytes()
+  if (order === 'start') engines ??= startEngines(ctx)
+  else {
+    await engines?.stop()
+    engines = undefined
+  }
+  if (order === 'end') await close()
+  return 0
+}
+
+let queue = Promise.resolve(0)
+process.on('message', (order: WorkerOrder) => {
+  queue = queue.then(() => obey(order))
+  void queue.then((answer) => process.send?.(answer))
+})
+process.on('disconnect', () => void obey('end').finally(() => process.exit()))
+process.on('SIGINT', () => undefined)
+process.send?.('ready')
