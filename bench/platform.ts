@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
-import { type Database, openDatabase } from '#runtime/db/db'
+import { type Database, openAsOwner } from '#runtime/db/db'
 import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
@@ -17,14 +17,14 @@ export type Platform = {
   pid: number
 }
 
-/** Pages are read as any process of the program reads them: with the driver settings and the pool of `serve`. */
+/** Pages are read with the driver settings of the program; what fills tables also measures them, so it owns them. */
 export async function startPlatform(run: Run, fill: (database: Database, entityId: string) => Promise<void>) {
   const dataDir = await run.directory()
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
   run.atEnd(postgres.stop)
-  const database = openDatabase(postgres.connection)
+  await migrate(postgres.connection)
+  const database = openAsOwner(postgres.connection, 16)
   run.atEnd(database.close)
-  await migrate(database)
   const entityId = newId(Date.now())
   const key = await database.tx(async (tx) => {
     const nowMs = Date.now()

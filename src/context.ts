@@ -11,7 +11,7 @@ import { type Faucet, startTreasury } from '#engines/treasury/index'
 import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
-import { type Connection, openDatabase } from '#runtime/db/db'
+import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { createServer } from '#runtime/http/server'
@@ -38,9 +38,10 @@ export async function openContext(input: ContextInput): Promise<Context> {
     armCrashPoint(config.crashAt)
   }
   const clock = input.clock ?? systemClock
-  const database = openDatabase(input.connection, config.databaseConnectionsMax)
-  const applied = await migrate(database).catch(explainDatabase(input.connection))
+  const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
+  const database = openDatabase(input.connection, config.databaseConnectionsMax)
+  await database.run(sql`select 1`).catch(explainRole)
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes)
   await seedTokens(
@@ -132,6 +133,15 @@ const explainDatabase =
       { cause: error },
     )
   }
+
+/** Whoever may log in has to be let into the role that the program runs as. */
+const explainRole = (error: Error): never => {
+  if (sqlState(error) !== '42501') throw error
+  throw new Error(
+    `${error.message}: let the user of DATABASE_URL run as it, by "grant bezant_runtime to USER" of who owns the tables`,
+    { cause: error },
+  )
+}
 
 function requireNetwork(blockchain: string) {
   const network = networkOf(blockchain)

@@ -10,7 +10,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Connection, type Database, openDatabase } from '#runtime/db/db'
+import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
 import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
@@ -49,7 +49,7 @@ export async function startDatabaseServer(databaseUrl: string | undefined) {
   const build = async (template: TemplateName): Promise<string> => {
     const from = template === 'seeded' ? await templateOf('empty') : undefined
     const { name, connection } = await create(`${run}_${template}`, from)
-    if (template === 'empty') await migrateOnce(connection)
+    if (template === 'empty') await migrate(connection)
     else await (await import('./template.ts')).seedTemplate(connection)
     return name
   }
@@ -87,11 +87,11 @@ async function startServer(): Promise<Server> {
     await postgres.stop()
     await rm(dataDir, { recursive: true, force: true })
   }
-  return { connection, admin: openDatabase(connection, 4), stop }
+  return { connection, admin: openAsOwner(connection, 4), stop }
 }
 
 async function joinServer(url: string): Promise<Server> {
-  return { connection: { url }, admin: openDatabase({ url }, 4), stop: async () => undefined }
+  return { connection: { url }, admin: openAsOwner({ url }, 4), stop: async () => undefined }
 }
 
 function within(connection: Connection, name: string): Connection {
@@ -99,10 +99,4 @@ function within(connection: Connection, name: string): Connection {
   const url = new URL(connection.url)
   url.pathname = `/${name}`
   return { url: url.href }
-}
-
-async function migrateOnce(connection: Connection): Promise<void> {
-  const database = openDatabase(connection, 1)
-  await migrate(database)
-  await database.close()
 }

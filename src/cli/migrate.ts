@@ -1,4 +1,3 @@
-import { openDatabase } from '#runtime/db/db'
 import { migrate } from '#runtime/db/migrate'
 import type { Command } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
@@ -10,13 +9,8 @@ export const migrateCommand: Command = {
   usage: 'bezant migrate [options]',
   options: joinOptions,
   run: async (given) => {
-    const database = openDatabase(await connectionOf(configOf(given)), 2)
-    try {
-      const applied = await migrate(database)
-      process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'nothing to apply\n')
-      return 0
-    } finally {
-      await database.close()
-    }
+    const applied = await migrate(await connectionOf(configOf(given)))
+    process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'nothing to apply\n')
+    return 0
   },
 }

@@ -177,7 +177,7 @@ describe('property 44: a decision of policy', () => {
     )
     expect(decisions).toEqual([{ operation: 'transfer', versions: 1 }])
     const changing = test.database.run(sql`update policy_versions set rules = '{}' where entity_id = ${id}`)
-    await expect(changing).rejects.toThrow('append-only')
+    await expect(changing).rejects.toMatchObject({ code: '42501' })
     const audit = await test.database.all(
       sql`select 1 from audit where entity_id = ${id} and action = 'policy.set' and actor = 'operator'`,
     )

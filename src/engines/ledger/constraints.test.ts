@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, openAsOwner, sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
 import {
@@ -60,7 +60,7 @@ const balance = async (entityId: string) => {
 }
 
 describe('postings', () => {
-  it('are refused by the database when their entries do not sum to zero', async () => {
+  it('property 3: are refused by the database when their entries do not sum to zero', async () => {
     const entityId = newId(nowMs)
     const lopsided = { ...received(entityId, 5n), entries: received(entityId, 5n).entries.slice(0, 1) }
     await expect(within((tx) => post(tx, nowMs, [lopsided]))).rejects.toThrow(/do not sum to zero/)
@@ -168,7 +168,7 @@ describe('holds', () => {
     expect(outcomes).toEqual([{ outcome: 'voided' }])
   })
 
-  it('are resolved once also when they are posted and voided at the same moment', async () => {
+  it('property 6: are resolved once also when they are posted and voided at the same moment', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 1_000n)]))
     for (let round = 0; round < 30; round++) {
@@ -184,12 +184,12 @@ describe('holds', () => {
 })
 
 it.each(['postings', 'entries', 'holds', 'hold_resolutions'])(
-  '%s are never changed or deleted',
+  '%s are never changed or deleted, not even by who owns them',
   async (table) => {
+    const owner = openAsOwner(test.connection)
     const refused = { code: '23001' }
-    await expect(test.database.script(`update ${table} set entity_id = entity_id`)).rejects.toMatchObject(
-      refused,
-    )
-    await expect(test.database.script(`delete from ${table}`)).rejects.toMatchObject(refused)
+    await expect(owner.script(`update ${table} set entity_id = entity_id`)).rejects.toMatchObject(refused)
+    await expect(owner.script(`delete from ${table}`)).rejects.toMatchObject(refused)
+    await owner.close()
   },
 )

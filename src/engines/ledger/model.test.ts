@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
@@ -171,17 +171,19 @@ async function compare(entityId: string, model: Model): Promise<void> {
   expect(found).toEqual(model.posted.map((posted, number) => [posted, model.held[number]!]))
 }
 
-it('keeps the same balances as plain arithmetic, for 1,000 sequences of blocks, reorgs, holds and resolutions', async () => {
-  await fc.assert(
-    fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 12 }), async (steps) => {
-      const entityId = newId(nowMs)
-      const zeros = () => Array.from({ length: 6 }, () => 0n)
-      const model: Model = { posted: zeros(), held: zeros(), blocks: [], intents: [] }
-      for (const step of steps) {
-        await run(entityId, model, step)
-        await compare(entityId, model)
-      }
-    }),
-    { numRuns: 1_000 },
-  )
-}, 300_000)
+describe('property 6: books in which holds are posted and voided at once', () => {
+  it('property 4: keeps the same balances as plain arithmetic, for 1,000 sequences of blocks, reorgs, holds and resolutions', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 12 }), async (steps) => {
+        const entityId = newId(nowMs)
+        const zeros = () => Array.from({ length: 6 }, () => 0n)
+        const model: Model = { posted: zeros(), held: zeros(), blocks: [], intents: [] }
+        for (const step of steps) {
+          await run(entityId, model, step)
+          await compare(entityId, model)
+        }
+      }),
+      { numRuns: 1_000 },
+    )
+  }, 300_000)
+})

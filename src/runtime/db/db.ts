@@ -47,10 +47,20 @@ function instantFromText(text: string): string {
   return `${seconds.replace(' ', 'T')}.${fraction.padEnd(3, '0')}Z`
 }
 
-/** Opens a pool; `maxConnections` bounds it. Every session is in UTC. */
-export function openDatabase(connection: Connection, maxConnections = 16): Database {
+/**
+ * Opens a pool as the role that the program runs as, which can add to books and trails but not rewrite them
+ * (migrations/0011). `maxConnections` bounds it. Every session is in UTC.
+ */
+export const openDatabase = (connection: Connection, maxConnections = 16): Database =>
+  openPool(connection, maxConnections, '-c timezone=UTC -c role=bezant_runtime')
+
+/** Opens a pool as whoever the connection names: for migrations, and for tests that look past the role. */
+export const openAsOwner = (connection: Connection, maxConnections = 1): Database =>
+  openPool(connection, maxConnections, '-c timezone=UTC')
+
+function openPool(connection: Connection, maxConnections: number, options: string): Database {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
-  const settings = { ...where, types: parsers, options: '-c timezone=UTC', application_name: 'bezant' }
+  const settings = { ...where, types: parsers, options, application_name: 'bezant' }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   pool.on('error', () => undefined)
   const db = callsOn((text, values) => pool.query(text, values))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
-import { type Database, sql } from './db.ts'
+import { type Connection, type Database, type Db, openAsOwner, sql, sqlState } from './db.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 
@@ -11,34 +11,58 @@ const migrationLock = 4_207_733_001
 /**
  * Applies the numbered SQL files that this database has not seen, each in its own database transaction.
  * An applied file must never change: its hash is kept and compared. Returns the names applied.
+ * Who may not own tables can call it too, as long as there is nothing to apply.
  */
-export async function migrate(database: Database): Promise<string[]> {
-  await database.script(`create table if not exists schema_migrations (
-    name text primary key, sha256 text not null, applied_at timestamptz not null default now())`)
-  const files = (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
-  const applied: string[] = []
-  for (const name of files) {
-    const text = await readFile(folder + name, 'utf8')
-    if (await applyOnce(database, name, text)) applied.push(name)
+export async function migrate(connection: Connection): Promise<string[]> {
+  const database = openAsOwner(connection)
+  try {
+    const files = (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+    const applied: string[] = []
+    for (const name of files) {
+      const text = await readFile(folder + name, 'utf8')
+      const sha256 = createHash('sha256').update(text).digest('hex')
+      if (await isApplied(database, name, sha256)) continue
+      if (await apply(database, name, sha256, text)) applied.push(name)
+    }
+    return applied
+  } catch (error) {
+    throw sqlState(error) === insufficientPrivilege ? notOwner(error) : error
+  } finally {
+    await database.close()
   }
-  return applied
 }
 
-async function applyOnce(database: Database, name: string, text: string): Promise<boolean> {
-  const sha256 = createHash('sha256').update(text).digest('hex')
-  return database.tx(async (tx) => {
-    await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`)
-    const before = await tx.maybe<{ sha256: string }>(
-      sql`select sha256 from schema_migrations where name = ${name}`,
+async function isApplied(db: Db, name: string, sha256: string): Promise<boolean> {
+  const { exists } = await db.one<{ exists: boolean }>(
+    sql`select to_regclass('schema_migrations') is not null as exists`,
+  )
+  if (!exists) return false
+  const before = await db.maybe<{ sha256: string }>(
+    sql`select sha256 from schema_migrations where name = ${name}`,
+  )
+  if (before && before.sha256 !== sha256)
+    throw new Error(
+      `migration ${name} was changed after it was applied: restore it and add a new file instead`,
     )
-    if (before && before.sha256 !== sha256) {
-      throw new Error(
-        `migration ${name} was changed after it was applied: restore it and add a new file instead`,
-      )
-    }
-    if (before) return false
+  return before !== undefined
+}
+
+/** False when another process applied it meanwhile. */
+const apply = (database: Database, name: string, sha256: string, text: string) =>
+  database.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`)
+    await tx.script(`create table if not exists schema_migrations (
+      name text primary key, sha256 text not null, applied_at timestamptz not null default now())`)
+    if (await isApplied(tx, name, sha256)) return false
     await tx.script(text)
     await tx.run(sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`)
     return true
   })
-}
+
+const insufficientPrivilege = '42501'
+
+const notOwner = (error: unknown) =>
+  new Error(
+    `the database has to be brought to the tables of this version by who owns them (${(error as Error).message}): run "bezant migrate" with that user in DATABASE_URL`,
+    { cause: error },
+  )
