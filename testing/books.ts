@@ -2,12 +2,13 @@ import { type Database, sql } from '#runtime/db/db'
 
 /**
  * What the ledger promises at any moment, read from its tables by plain SQL: every posting sums to zero for each
- * token, and every cached balance is what its entries and open holds add up to. Throws with the rows that are not so.
+ * token and currency, and every cached balance is what its entries and open holds add up to. Throws with the rows that are not so.
  */
 export async function checkBooks(database: Database): Promise<void> {
-  const unbalanced = await database.all(sql`select e.posting_id, a.token_id, sum(e.amount)::text as sum
+  const unbalanced =
+    await database.all(sql`select e.posting_id, a.token_id, a.currency, sum(e.amount)::text as sum
     from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
-    group by 1, 2 having sum(e.amount) <> 0 limit 10`)
+    group by 1, 2, 3 having sum(e.amount) <> 0 limit 10`)
   const drifted = await database.all(sql`
     select a.id, a.kind, a.address, a.posted::text, a.held::text, d.posted::text as entries, d.held::text as open_holds
     from accounts a cross join lateral (select

@@ -1,4 +1,5 @@
 import { balanceEndpoints } from '#api/balances/routes'
+import { businessBalanceEndpoints } from '#api/business-balances/routes'
 import { configurationEndpoints } from '#api/configuration/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
@@ -30,4 +31,5 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,
+  ...businessBalanceEndpoints,
 ]

@@ -8,6 +8,7 @@ import { checkBooks } from '../../../testing/books.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
 import {
   balancesOf,
+  type Entry,
   InsufficientFunds,
   type Posting,
   placeHolds,
@@ -70,7 +71,8 @@ describe('postings', () => {
   it('are refused when only the sum over two tokens is zero', async () => {
     const entityId = newId(nowMs)
     const [first, second] = received(entityId, 5n).entries
-    const entries = [first!, { ...second!, tokenId: baseSepolia.tokens[1]!.id }]
+    const other: Entry = { kind: second!.kind, amountAtomic: -5n, tokenId: baseSepolia.tokens[1]!.id }
+    const entries = [first!, other]
     const crossed = { ...received(entityId, 5n), entries }
     await expect(within((tx) => post(tx, nowMs, [crossed]))).rejects.toThrow(/do not sum to zero/)
   })

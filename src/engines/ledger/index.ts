@@ -1,6 +1,6 @@
 /**
- * The books: double entry for every managed address. Postings repeat what the chain did, so they always succeed;
- * holds reserve what is about to leave, and only they can be refused. Constraints of the database, not the code
+ * The books: double entry for every managed address, and for what merchants own. Postings repeat what happened, so they
+ * always succeed; holds reserve what is about to leave, and only they can be refused. Constraints of the database, not the code
  * here, see to it that entries sum to zero, that a hold is resolved once and that nothing is held twice over.
  */
 export { type AccountKind, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
@@ -8,6 +8,7 @@ export { type BalanceFilters, listBalances, type TokenBalance } from './store/ba
 export {
   availableForHold,
   type Hold,
+  type HoldAccount,
   holdAgain,
   InsufficientFunds,
   placeHolds,
@@ -15,6 +16,7 @@ export {
   raiseHold,
   resolveHolds,
 } from './store/holds.ts'
+export { currencyDecimals, type WalletMoney, walletEntries, walletMoney } from './store/money.ts'
 export {
   addMonitored,
   findMonitorScope,

@@ -10,6 +10,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import { actor, creditIntents } from './credit.ts'
+import { creditWallets, takeBackCredits } from './credit-wallets.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { depositAddressesOf } from './store/deposit-addresses.ts'
 import { lockPaymentIntents } from './store/payment-intents.ts'
@@ -45,6 +46,7 @@ export async function applyBlock(
   await recordPayments(tx, nowMs, final, 'confirmed')
   await recordPayments(tx, nowMs, final, 'paid')
   await creditIntents(tx, nowMs, final, 1n)
+  await creditWallets(tx, nowMs, 'payment', final)
   const patience = Math.max(finalityDepth, lostAfterBlocks)
   const lost = await lockLost(tx, network.blockchain, block.number - patience)
   await setStatus(tx, lost, 'failed', formatInstant(nowMs))
@@ -59,6 +61,7 @@ export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block
   await recordPayments(tx, nowMs, held, 'orphaned')
   const settled = held.filter((payment) => payment.status === 'paid')
   await creditIntents(tx, nowMs, settled, -1n)
+  await takeBackCredits(tx, nowMs, 'payment', settled)
 }
 
 async function observe(

@@ -1,5 +1,6 @@
 export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
 export { startTreasury } from './follow.ts'
+export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {

@@ -2,19 +2,22 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 
-export type AccountKind = 'address' | 'outside' | 'fees' | 'difference'
+/** What the chain says is booked in tokens, what a merchant owns in currencies. */
+export type AccountKind = 'address' | 'outside' | 'fees' | 'difference' | 'wallet' | 'settlement'
 
-/** Names an account without its id. `address` is empty for every kind but `address`. */
-export type AccountName = {
+/** What an account is counted in. A currency is on no blockchain. */
+export type Unit = { tokenId: string; currency?: undefined } | { tokenId?: undefined; currency: string }
+
+/** Names an account without its id. `address` is a managed address or a merchant's wallet id, empty for other kinds. */
+export type AccountName = Unit & {
   entityId: string
-  tokenId: string
   kind: AccountKind
   blockchain: string
   address: string
 }
 
 export const nameKey = (name: AccountName): string =>
-  `${name.entityId}:${name.tokenId}:${name.kind}:${name.address}`
+  `${name.entityId}:${name.tokenId ?? name.currency}:${name.kind}:${name.address}`
 
 /**
  * The ids of the named accounts, made where they are missing, and locked in order until the `tx` ends. The lock comes
@@ -37,23 +40,35 @@ export async function accountIds(
   return findAccounts(tx, list)
 }
 
+/** Those of tokens before those of currencies: everybody locks them in this order. */
 async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, string>> {
-  const rows = await tx.all<AccountName & { id: string }>(sql`
-    select a.id, a.entity_id as "entityId", a.token_id as "tokenId", a.kind, a.blockchain, a.address
-    from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map((name) => name.tokenId)}::uuid[],
-      ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
-    join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = n.k and a.address = n.d
-    order by a.entity_id, a.id for no key update of a`)
+  const ofTokens = names.filter(({ tokenId }) => tokenId !== undefined)
+  const ofCurrencies = names.filter(({ currency }) => currency !== undefined)
+  const rows = [
+    ...(ofTokens.length > 0 ? await lockAccounts(tx, ofTokens, sql`a.token_id = n.t::uuid`) : []),
+    ...(ofCurrencies.length > 0 ? await lockAccounts(tx, ofCurrencies, sql`a.currency = n.t`) : []),
+  ]
   return new Map(rows.map((row) => [nameKey(row), row.id]))
 }
 
+const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>
+  tx.all<AccountName & { id: string }>(sql`
+    select a.id, a.entity_id as "entityId", a.token_id as "tokenId", a.currency, a.kind, a.blockchain, a.address
+    from unnest(${names.map((name) => name.entityId)}::uuid[], ${names.map(unitOf)}::text[],
+      ${names.map((name) => name.kind)}::text[], ${names.map((name) => name.address)}::text[]) as n(e, t, k, d)
+    join accounts a on a.entity_id = n.e and ${ofUnit} and a.kind = n.k and a.address = n.d
+    order by a.entity_id, a.id for no key update of a`)
+
+const unitOf = ({ tokenId, currency }: Unit) => tokenId ?? currency
+
 async function insertAccounts(tx: Db, nowMs: number, names: readonly AccountName[]): Promise<void> {
   const at = formatInstant(nowMs)
-  await tx.run(sql`insert into accounts (entity_id, id, kind, token_id, blockchain, address, create_date, update_date)
+  await tx.run(sql`insert into accounts
+      (entity_id, id, kind, token_id, currency, blockchain, address, create_date, update_date)
     select *, ${at}::timestamptz, ${at}::timestamptz from unnest(${names.map((name) => name.entityId)}::uuid[],
       ${names.map(() => newId(nowMs))}::uuid[], ${names.map((name) => name.kind)}::text[],
-      ${names.map((name) => name.tokenId)}::uuid[], ${names.map((name) => name.blockchain)}::text[],
-      ${names.map((name) => name.address)}::text[]) as row
+      ${names.map((name) => name.tokenId ?? null)}::uuid[], ${names.map((name) => name.currency ?? null)}::text[],
+      ${names.map((name) => name.blockchain)}::text[], ${names.map((name) => name.address)}::text[]) as row
     on conflict do nothing`)
 }
 

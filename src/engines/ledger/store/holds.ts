@@ -1,13 +1,21 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
-import { accountIds, nameKey } from './accounts.ts'
+import { type AccountName, accountIds, nameKey } from './accounts.ts'
 
-export type Hold = {
-  entityId: string
-  blockchain: string
-  tokenId: string
-  address: string
+/** What can be held: coins of a managed address, or money of a merchant's wallet, whose id is then the `address`. */
+export type HoldAccount =
+  | { entityId: string; address: string; blockchain: string; tokenId: string }
+  | { entityId: string; address: string; currency: string }
+
+const nameOf = (account: HoldAccount): AccountName => {
+  const { entityId, address } = account
+  return 'currency' in account
+    ? { entityId, address, kind: 'wallet', blockchain: '', currency: account.currency }
+    : { entityId, address, kind: 'address', blockchain: account.blockchain, tokenId: account.tokenId }
+}
+
+export type Hold = HoldAccount & {
   /** Who holds: the transaction or payout that will spend it. */
   intentId: string
   purpose: 'amount' | 'fee'
@@ -29,13 +37,13 @@ export async function placeHolds(
 ): Promise<void> {
   const placed = holds.filter((hold) => hold.amountAtomic > 0n)
   if (placed.length === 0) return
-  const named = placed.map((hold) => ({ ...hold, kind: 'address' as const }))
-  const accounts = await accountIds(tx, nowMs, named)
+  const names = placed.map(nameOf)
+  const accounts = await accountIds(tx, nowMs, names)
   if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   try {
     await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
       select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
-        ${placed.map(() => newId(nowMs))}::uuid[], ${named.map((hold) => accounts.get(nameKey(hold))!)}::uuid[],
+        ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(nameKey(name))!)}::uuid[],
         ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
         ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[])`)
   } catch (error) {
@@ -50,13 +58,9 @@ export async function placeHolds(
  * How much of one account can still be held. It locks the account, so that the answer holds until the `tx` ends:
  * a batch can then take as many of its holds as are covered.
  */
-export async function availableForHold(
-  tx: Db,
-  nowMs: number,
-  account: Omit<Hold, 'intentId' | 'purpose' | 'amountAtomic'>,
-): Promise<bigint> {
-  const named = { ...account, kind: 'address' as const }
-  const id = (await accountIds(tx, nowMs, [named])).get(nameKey(named))!
+export async function availableForHold(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
+  const name = nameOf(account)
+  const id = (await accountIds(tx, nowMs, [name])).get(nameKey(name))!
   const row = await tx.one<{ available: bigint }>(sql`select posted - held as available from accounts
     where entity_id = ${account.entityId} and id = ${id} for no key update`)
   return row.available

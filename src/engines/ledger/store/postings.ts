@@ -1,11 +1,11 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { type AccountKind, type AccountName, accountIds, nameKey } from './accounts.ts'
+import { type AccountKind, type AccountName, accountIds, nameKey, type Unit } from './accounts.ts'
 
-export type Entry = { kind: AccountKind; tokenId: string; address?: string; amountAtomic: bigint }
+export type Entry = Unit & { kind: AccountKind; address?: string; amountAtomic: bigint }
 
-/** One fact of the chain; the amounts of its entries sum to zero for each token. */
+/** One fact; the amounts of its entries sum to zero for each token and currency. */
 export type Posting = {
   entityId: string
   blockchain: string
@@ -48,8 +48,8 @@ type Line = { name: AccountName; amountAtomic: bigint }
 
 function merged({ entityId, blockchain, entries }: Posting): Line[] {
   const lines = new Map<string, Line>()
-  for (const { kind, tokenId, address = '', amountAtomic } of entries) {
-    const name = { entityId, tokenId, kind, blockchain, address }
+  for (const { amountAtomic, address = '', ...entry } of entries) {
+    const name = { ...entry, entityId, blockchain, address }
     const before = lines.get(nameKey(name))?.amountAtomic ?? 0n
     lines.set(nameKey(name), { name, amountAtomic: before + amountAtomic })
   }

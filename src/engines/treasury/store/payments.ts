@@ -16,6 +16,7 @@ export type Payment = {
   currency: string
   decimals: number
   amount: bigint
+  tokenId: string
   chain: string
   blockchain: string
   fromAddress: string
@@ -30,13 +31,13 @@ export type Payment = {
 
 const columns =
   raw(`p.entity_id as "entityId", p.id, p.type, p.status, p.payment_intent_id as "paymentIntentId",
-  p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.chain, p.blockchain,
+  p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.token_id as "tokenId", p.chain, p.blockchain,
   p.from_address as "fromAddress", p.deposit_address as "depositAddress",
   p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
   p.create_date as "createDate", p.update_date as "updateDate"`)
 
 /** What tells one deposit from all others, whichever block holds it. */
-export type DepositKey = { tokenId: string; ordinal: number }
+export type DepositKey = { ordinal: number }
 
 /** Records a deposit that is in a block now: a new payment, or the one it was before its block was orphaned. */
 export const savePending = (tx: Db, payment: Payment & DepositKey) =>
@@ -99,6 +100,12 @@ export const paymentIdsOf = async (db: Db, entityId: string, paymentIntentId: st
     order by create_date, id`)
   return rows.map((row) => row.id)
 }
+
+/** What is on its way to the entity in payments that are not final yet, by currency, in base units. */
+export const unsettledPayments = (db: Db, entityId: string) =>
+  db.all<{ currency: string; amount: bigint }>(sql`select currency, sum(amount) as amount from payments
+    where entity_id = ${entityId} and status in ('pending', 'confirmed') and block_hash is not null
+    group by currency`)
 
 export type PaymentFilters = {
   paymentIntentId?: string | undefined

@@ -1,0 +1,21 @@
+import type { Db } from '#runtime/db/db'
+import { sql } from '#runtime/db/db'
+import type { Entry } from './postings.ts'
+
+/** Money is counted in millionths of its currency, as stablecoins are. */
+export const currencyDecimals = 6
+
+/** What a merchant's wallet has of one currency, in base units. */
+export type WalletMoney = { currency: string; postedAtomic: bigint; heldAtomic: bigint }
+
+/** One row for each currency that the wallet ever had, in their alphabetical order. */
+export const walletMoney = (db: Db, entityId: string, walletId: string) =>
+  db.all<WalletMoney>(sql`select a.currency, a.posted as "postedAtomic", a.held as "heldAtomic" from accounts a
+    where a.entity_id = ${entityId} and a.kind = 'wallet' and a.address = ${walletId} and a.currency is not null
+    order by a.currency`)
+
+/** The two sides of what a merchant gets; of what he spends when the amount is negative. */
+export const walletEntries = (walletId: string, currency: string, amountAtomic: bigint): Entry[] => [
+  { kind: 'wallet', currency, address: walletId, amountAtomic },
+  { kind: 'settlement', currency, address: walletId, amountAtomic: -amountAtomic },
+]
