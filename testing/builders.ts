@@ -18,6 +18,7 @@ export type World = {
   fundedWallet(): Promise<Wallet>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
+  recipient(): Promise<Recipient>
   transfer(): Promise<{ id: string }>
   /** One to accelerate, and one to cancel. */
   sentTransfer(purpose: 'accelerate' | 'cancel'): Promise<{ id: string }>
@@ -28,6 +29,7 @@ export type World = {
 
 export type WalletSet = { id: string }
 export type Wallet = { id: string; address: string; blockchain: string }
+export type Recipient = { id: string; address: string; status: string }
 export type PaymentIntent = { id: string; depositAddress: string }
 
 /** A number nobody has asked for before, so that generated addresses and amounts are unlike each other. */
@@ -71,6 +73,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
     }),
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
+    recipient: once(() => makeRecipient(world)),
     transfer: once(() => makeTransfer(world)),
     sentTransfer: (purpose) => sent[purpose](),
     usdcId: network.tokens.find((token) => token.symbol === 'USDC')!.id,
@@ -145,6 +148,16 @@ export async function makePaymentIntent(world: World): Promise<PaymentIntent> {
   }, 'the intent has its deposit address')
   return { id, depositAddress: depositAddress! }
 }
+
+/** Somebody to pay on BASE. */
+export const makeRecipient = (world: World, fields: object = {}): Promise<Recipient> =>
+  world.call('POST', '/v1/addressBook/recipients', {
+    idempotencyKey: randomUUID(),
+    chain: 'BASE',
+    address: freshAddress(),
+    metadata: { nickname: 'Ada', email: 'ada@example.com' },
+    ...fields,
+  })
 
 /** Somebody outside pays USDC to a deposit address; resolves when the payment is listed. */
 export async function makePayment(world: World, depositAddress: string): Promise<{ id: string }> {

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { freshAddress, makeWallet, makeWalletSet, type World } from './builders.ts'
+import { freshAddress, makeRecipient, makeWallet, makeWalletSet, type World } from './builders.ts'
 
 export type Exemplar = {
   /** A request that succeeds, another one each time. */
@@ -234,6 +234,32 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /v1/paymentIntents/{id}': byId((world) => world.paymentIntent()),
   'GET /v1/payments': nothing,
   'GET /v1/payments/{id}': byId((world) => world.payment()),
+  'POST /v1/addressBook/recipients': {
+    request: async () => ({
+      body: {
+        idempotencyKey: randomUUID(),
+        chain: 'BASE',
+        address: freshAddress(),
+        metadata: { nickname: 'Ada', email: 'ada@example.com', bns: 'ada.eth' },
+      },
+    }),
+    changes: async () => ({
+      chain: 'ETH',
+      address: freshAddress(),
+      addressTag: '7',
+      metadata: { nickname: 'Ada', email: 'ada@example.com' },
+    }),
+    refused: async () => ({ address: 'ada.eth' }),
+  },
+  'GET /v1/addressBook/recipients': nothing,
+  'GET /v1/addressBook/recipients/{id}': byId((world) => world.recipient()),
+  'PATCH /v1/addressBook/recipients/{id}': {
+    request: async (world) => ({
+      params: { id: (await world.recipient()).id },
+      body: { metadata: { nickname: 'Ada L.', email: null, bns: '' } },
+    }),
+  },
+  'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),
 }
 
 export function addressOf(path: string, params: Record<string, string> = {}): string {

@@ -73,10 +73,12 @@ describe.each(known)('$name', ({ endpoint, name }) => {
       // A reference of the client's own, kept as it is.
       if (field === 'refId') continue
       const values = /address/i.test(field) ? theirAddresses : theirIds
+      // Whoever writes an address into a book of its own sees it there from then on: that is a third one.
+      const asker = field === 'address' ? await harness.newEntity() : ours.tenant
       for (const value of values) {
         const random = /address/i.test(field) ? freshAddress() : randomUUID()
-        const unknown = await send(endpoint, await withBody(request, field, random))
-        const foreign = await send(endpoint, await withBody(request, field, value))
+        const unknown = await send(endpoint, await withBody(request, field, random), asker)
+        const foreign = await send(endpoint, await withBody(request, field, value), asker)
         expect(normalised(foreign, value), `${field} = ${value}`).toEqual(normalised(unknown, random))
       }
     }

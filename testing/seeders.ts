@@ -1,6 +1,7 @@
 import {
   makePayment,
   makePaymentIntent,
+  makeRecipient,
   makeTransfer,
   makeWallet,
   makeWalletSet,
@@ -82,6 +83,10 @@ export const seeders: Record<string, Seeder> = {
   'GET /v1/paymentIntents': async (world) => ({
     path: '/v1/paymentIntents',
     add: () => makePaymentIntent(world),
+  }),
+  'GET /v1/addressBook/recipients': async (world) => ({
+    path: '/v1/addressBook/recipients',
+    add: () => makeRecipient(world),
   }),
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',

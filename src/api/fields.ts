@@ -8,3 +8,7 @@ export const ciphertextField = Type.String({
 
 /** Text that a client may choose freely. */
 export const freeText = (description: string) => Type.String({ maxLength: 256, description })
+
+/** Text that a list is filtered by. Client libraries write `null` for a value that they were not given. */
+export const filterText = (description: string) =>
+  Type.String({ maxLength: 1024, pattern: '^(?!null$)', description: `${description} Not the text null.` })

@@ -1,19 +1,71 @@
+import { isAlgorandAddress } from './algorand/address.ts'
 import { isAptosAddress } from './aptos/address.ts'
-import { type Blockchain, familyOf } from './blockchains.ts'
+import { parseBitcoinAddress } from './bitcoin/address.ts'
+import {
+  type Blockchain,
+  type ChainFamily,
+  type Environment,
+  environmentOf,
+  familyOf,
+} from './blockchains.ts'
+import { parseCosmosAddress } from './cosmos/address.ts'
 import { parseEvmAddress } from './evm/address.ts'
+import { parseHederaAddress } from './hedera/address.ts'
 import { isNearAddress } from './near/address.ts'
+import { isPolkadotAddress } from './polkadot/address.ts'
 import { isSolanaAddress } from './solana/address.ts'
+import { isStellarAddress } from './stellar/address.ts'
+import { isSuiAddress } from './sui/address.ts'
+import { isXrplAddress } from './xrpl/address.ts'
+
+/** How addresses are written: the families of wallets, and those that can only be paid to. */
+export type AddressFamily =
+  | ChainFamily
+  | 'algorand'
+  | 'bitcoin'
+  | 'hedera'
+  | 'noble'
+  | 'polkadot'
+  | 'stellar'
+  | 'sui'
+  | 'xdc'
+  | 'xrpl'
+
+type Reader = (text: string, environment: Environment) => string | undefined
+
+const asItIs =
+  (isAddress: (text: string, environment: Environment) => boolean): Reader =>
+  (text, environment) =>
+    isAddress(text, environment) ? text : undefined
+const lowered =
+  (isAddress: (text: string) => boolean): Reader =>
+  (text) =>
+    isAddress(text) ? text.toLowerCase() : undefined
+
+const readers: Record<AddressFamily, Reader> = {
+  evm: parseEvmAddress,
+  solana: asItIs(isSolanaAddress),
+  aptos: lowered(isAptosAddress),
+  near: asItIs(isNearAddress),
+  algorand: asItIs(isAlgorandAddress),
+  bitcoin: parseBitcoinAddress,
+  hedera: parseHederaAddress,
+  noble: (text) => parseCosmosAddress(text, 'noble'),
+  polkadot: asItIs(isPolkadotAddress),
+  stellar: asItIs(isStellarAddress),
+  sui: lowered(isSuiAddress),
+  // XDC writes the same twenty bytes with a prefix of its own.
+  xdc: (text) => parseEvmAddress(text.replace(/^xdc/, '0x')),
+  xrpl: asItIs(isXrplAddress),
+}
+
+/** The address as it is kept, or `undefined` when it is none in this family on such networks. Total. */
+export const parseAddressOf = (
+  family: AddressFamily,
+  text: string,
+  environment: Environment,
+): string | undefined => readers[family](text, environment)
 
 /** The address as it is kept, or `undefined` when it is none on that blockchain. Works for chains that are not started. */
-export function parseAddress(blockchain: Blockchain, text: string): string | undefined {
-  switch (familyOf(blockchain)) {
-    case 'evm':
-      return parseEvmAddress(text)
-    case 'solana':
-      return isSolanaAddress(text) ? text : undefined
-    case 'aptos':
-      return isAptosAddress(text) ? text.toLowerCase() : undefined
-    case 'near':
-      return isNearAddress(text) ? text : undefined
-  }
-}
+export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
+  parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))

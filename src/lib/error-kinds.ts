@@ -236,6 +236,9 @@ export const errorKinds = {
     text: 'The merchantWalletId is unknown: leave it out for the main wallet.',
   },
   chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
+  recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
+  addressUnpayable: { code: 5011, status: 400, text: 'The destination address is invalid.' },
+  addressUnfitForChain: { code: 5014, status: 400, text: 'The address is invalid for its chain.' },
   chainUnfitForCurrency: { code: 5015, status: 400, text: 'The chain does not carry this currency.' },
 } as const satisfies Record<string, Kind>
 

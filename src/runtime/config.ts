@@ -23,6 +23,8 @@ export type Config = {
   pendingLimits: boolean
   /** Accelerate what is stuck without being asked, as far as the fee stays under its cap. */
   autoBump: boolean
+  /** How long a new recipient of payouts waits after its review before it can be paid; 0 is not at all. */
+  recipientHoldHours: number
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
@@ -50,6 +52,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
+    recipientHoldHours: integer(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),

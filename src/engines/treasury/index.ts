@@ -4,6 +4,14 @@ export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {
+  type Asker,
+  addRecipient,
+  changeRecipient,
+  type NewRecipient,
+  removeRecipient,
+  startReviews,
+} from './recipients.ts'
+export {
   findPaymentIntent,
   listPaymentIntents,
   type PaymentIntent,
@@ -17,3 +25,12 @@ export {
   type PaymentStatus,
   paymentIdsOf,
 } from './store/payments.ts'
+export {
+  findRecipient,
+  listRecipients,
+  lockRecipient,
+  type Recipient,
+  type RecipientFilters,
+  type RecipientStatus,
+  recipientStatuses,
+} from './store/recipients.ts'

@@ -1,0 +1,27 @@
+import {
+  addressTagProblem,
+  type BusinessChain,
+  isUnpayable,
+  parseBusinessAddress,
+} from '#chains/business-chains'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+
+/** The address as it is kept, or the documented error: not one of the chain, or one that nobody can pay to. */
+export function readAddress(ctx: Ctx, chain: BusinessChain, text: string): string {
+  const { environment } = ctx.entity
+  const address = parseBusinessAddress(chain, text, environment)
+  if (address === undefined)
+    throw invalid('address', `is no address on ${chain}`, text, 'addressUnfitForChain', 'pattern_mismatch')
+  if (isUnpayable(chain, address, environment))
+    throw invalid('address', 'belongs to nobody: what is sent there is lost', text, 'addressUnpayable')
+  return address
+}
+
+/** The memo or tag beside an address; clients send empty text for none. */
+export function readAddressTag(chain: BusinessChain, tag: string | null | undefined): string | null {
+  if (!tag) return null
+  const problem = addressTagProblem(chain, tag)
+  if (problem) throw invalid('addressTag', problem, tag)
+  return tag
+}

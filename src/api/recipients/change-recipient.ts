@@ -1,0 +1,28 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { changeRecipient as change } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { getRecipient } from './get-recipient.ts'
+import type { recipientChangesSchema } from './schema.ts'
+import { showRecipient } from './show-recipient.ts'
+
+type Asked = { params: { id: string }; body: Static<typeof recipientChangesSchema> }
+
+/** Members that are not sent stay as they are; empty text and null take them away. */
+export async function changeRecipient(ctx: Ctx, { params: { id }, body }: Asked) {
+  if (!body.metadata) return getRecipient(ctx, id)
+  const { nickname, email, bns } = body.metadata
+  const changed = await change(ctx, {
+    entityId: ctx.entity.id,
+    actor: ctx.actor,
+    requestId: ctx.requestId,
+    id,
+    metadata: {
+      ...(nickname !== undefined && { nickname: nickname || null }),
+      ...(email !== undefined && { email: email || null }),
+      ...(bns !== undefined && { bns: bns || null }),
+    },
+  })
+  if (!changed) throw new ApiError('recipientNotFound')
+  return showRecipient(changed)
+}

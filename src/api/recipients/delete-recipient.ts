@@ -1,0 +1,8 @@
+import type { Ctx } from '#engines/ctx'
+import { removeRecipient } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+
+export async function deleteRecipient(ctx: Ctx, id: string): Promise<undefined> {
+  const by = { entityId: ctx.entity.id, actor: ctx.actor, requestId: ctx.requestId }
+  if (!(await removeRecipient(ctx, { ...by, id }))) throw new ApiError('recipientNotFound')
+}

@@ -1,0 +1,31 @@
+import type { Static } from 'typebox'
+import { readAddress } from '#api/business-address'
+import { addressBookChains, parseBusinessAddress } from '#chains/business-chains'
+import type { Ctx } from '#engines/ctx'
+import { listRecipients as list } from '#engines/treasury/index'
+import { invalid } from '#lib/errors'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import type { recipientFilters } from './schema.ts'
+import { showRecipient } from './show-recipient.ts'
+
+type Filters = Static<typeof recipientFilters>
+
+export async function listRecipients(
+  ctx: Ctx,
+  { query, page }: { query: Filters; page: PageQuery },
+): Promise<ListResult> {
+  const address = query.address === undefined ? undefined : keptAddress(ctx, query.address, query.chain)
+  const found = await list(ctx.db, ctx.entity.id, { ...query, address }, page)
+  return { found, items: found.rows.map(showRecipient) }
+}
+
+/** The address as the book keeps it: on the chain that is asked for, or on the first one where it is one. */
+function keptAddress(ctx: Ctx, text: string, chain: Filters['chain']): string {
+  if (chain) return readAddress(ctx, chain, text)
+  for (const candidate of addressBookChains) {
+    const kept = parseBusinessAddress(candidate, text, ctx.entity.environment)
+    if (kept !== undefined) return kept
+  }
+  throw invalid('address', 'is an address on no chain of the address book', text)
+}

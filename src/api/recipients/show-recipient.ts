@@ -1,0 +1,20 @@
+import type { Recipient } from '#engines/treasury/index'
+
+/** A recipient as the interface shows it: what is not set is left out. */
+export function showRecipient(recipient: Recipient) {
+  const { id, chain, address, addressTag, nickname, email, bns, status, createDate, updateDate } = recipient
+  return {
+    id,
+    chain,
+    address,
+    ...(addressTag !== null && { addressTag }),
+    metadata: {
+      ...(nickname !== null && { nickname }),
+      ...(email !== null && { email }),
+      ...(bns !== null && { bns }),
+    },
+    status,
+    createDate,
+    updateDate,
+  }
+}

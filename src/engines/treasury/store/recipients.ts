@@ -1,0 +1,115 @@
+import type { BusinessChain } from '#chains/business-chains'
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+
+export const recipientStatuses = ['pending', 'inactive', 'active', 'denied', 'failed'] as const
+export type RecipientStatus = (typeof recipientStatuses)[number]
+
+/** What a customer notes about a recipient; null where nothing is. */
+export type RecipientMetadata = { nickname: string | null; email: string | null; bns: string | null }
+
+/** An entry of the address book: somebody to pay. Dates are as shown. */
+export type Recipient = RecipientMetadata & {
+  entityId: string
+  id: string
+  chain: BusinessChain
+  address: string
+  addressTag: string | null
+  status: RecipientStatus
+  holdUntil: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns =
+  raw(`r.entity_id as "entityId", r.id, r.chain, r.address, r.address_tag as "addressTag", r.nickname,
+  r.email, r.bns, r.status, r.hold_until as "holdUntil", r.create_date as "createDate", r.update_date as "updateDate"`)
+const inBook = raw('r.deleted_date is null')
+
+export async function insertRecipient(tx: Db, recipient: Recipient): Promise<void> {
+  await tx.run(sql`insert into recipients (entity_id, id, chain, address, address_tag, nickname, email, bns, status,
+      hold_until, create_date, update_date)
+    values (${recipient.entityId}, ${recipient.id}, ${recipient.chain}, ${recipient.address},
+      ${recipient.addressTag}, ${recipient.nickname}, ${recipient.email}, ${recipient.bns}, ${recipient.status},
+      ${recipient.holdUntil}, ${recipient.createDate}, ${recipient.updateDate})`)
+}
+
+/** A recipient in the book; deleted ones are not. */
+export const findRecipient = (db: Db, entityId: string, id: string) =>
+  db.maybe<Recipient>(sql`select ${columns} from recipients r
+    where r.entity_id = ${entityId} and r.id = ${id} and ${inBook}`)
+
+/** The same, and nobody changes or deletes it before this `tx` ends; `update` also keeps others from sharing it. */
+export const lockRecipient = (tx: Db, entityId: string, id: string, mode: 'share' | 'update') =>
+  tx.maybe<Recipient>(sql`select ${columns} from recipients r
+    where r.entity_id = ${entityId} and r.id = ${id} and ${inBook} for ${raw(mode)}`)
+
+export type RecipientFilters = {
+  address?: string | undefined
+  chain?: BusinessChain | undefined
+  email?: string | undefined
+  status?: RecipientStatus | undefined
+}
+
+export function listRecipients(
+  db: Db,
+  entityId: string,
+  { address, chain, email, status }: RecipientFilters,
+  page: PageQuery,
+): Promise<Page<Recipient>> {
+  const source: Source = {
+    columns,
+    from: raw('recipients r'),
+    alias: 'r',
+    scope: sql`r.entity_id = ${entityId}`,
+    visible: inBook,
+    filters: [
+      address === undefined ? undefined : sql`r.address = ${address}`,
+      email === undefined ? undefined : sql`r.email = ${email}`,
+      chain && sql`r.chain = ${chain}`,
+      status && sql`r.status = ${status}`,
+    ],
+  }
+  return readPage<Recipient>(db, source, page)
+}
+
+/** Writes what can change: metadata, status and the date of the change. */
+export async function updateRecipient(tx: Db, recipient: Recipient): Promise<void> {
+  await tx.run(sql`update recipients set nickname = ${recipient.nickname}, email = ${recipient.email},
+      bns = ${recipient.bns}, status = ${recipient.status}, update_date = ${recipient.updateDate}
+    where entity_id = ${recipient.entityId} and id = ${recipient.id}`)
+}
+
+/** Takes it out of the book; false when it was not in it. */
+export async function deleteRecipient(
+  tx: Db,
+  { entityId, id, at }: { entityId: string; id: string; at: string },
+): Promise<boolean> {
+  const count = await tx.run(sql`update recipients r set deleted_date = ${at}
+    where r.entity_id = ${entityId} and r.id = ${id} and ${inBook}`)
+  return count === 1
+}
+
+const decide = (tx: Db, at: string, status: Sql, due: Sql, limit: number) =>
+  tx.all<Recipient>(sql`update recipients r set status = ${status}, update_date = ${at}
+    where (r.entity_id, r.id) in (select entity_id, id from recipients r where ${inBook} and ${due}
+      limit ${limit} for update skip locked)
+    returning ${columns}`)
+
+/** Ends the review of those that wait for it: `active`, or `inactive` while they are held back. */
+export const endReviews = (tx: Db, at: string, limit: number) =>
+  decide(
+    tx,
+    at,
+    sql`case when r.hold_until > ${at} then 'inactive' else 'active' end`,
+    sql`r.status = 'pending'`,
+    limit,
+  )
+
+/** Activates those that were held back long enough. */
+export const endHolds = (tx: Db, at: string, limit: number) =>
+  decide(tx, at, sql`'active'`, sql`r.status = 'inactive' and r.hold_until <= ${at}`, limit)
+
+/** Wakes the workers, also those of other processes, when this `tx` commits. */
+export const announceReview = (tx: Db) => tx.run(sql`select pg_notify('recipients', '')`)
