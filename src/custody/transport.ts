@@ -53,7 +53,8 @@ export async function openTransport(input: Input): Promise<Transport> {
     return added.map(([, handles]) => handles)
   }
   const ensure = async () => {
-    if ((await load()).length > 0 || closed) return
+    await load()
+    if (known.size > 0 || closed) return
     const made = await makeRow(input)
     if (closed) return
     await database.tx(async (tx) => {
