@@ -22,10 +22,14 @@ function withFormats(ajv: Ajv): Ajv {
 export type Part = 'params' | 'query' | 'body'
 export type Check = (value: unknown) => void
 
-/** Compiles `schema` into a check that throws the documented error naming every bad field. */
+/**
+ * Makes of `schema` a check that throws the documented error naming every bad field. It is compiled when it is first asked:
+ * all of them together take longer than the rest of a start.
+ */
 export function checkOf(schema: TSchema, part: Part): Check {
-  const compiled: ValidateFunction = ajv.compile(schema)
+  let compiled: ValidateFunction | undefined
   return (value) => {
+    compiled ??= ajv.compile(schema)
     if (part !== 'body') readTexts(schema, value as Record<string, unknown>)
     if (!compiled(value)) throw refusal(compiled.errors ?? [], part)
   }
