@@ -159,6 +159,16 @@ export const makeRecipient = (world: World, fields: object = {}): Promise<Recipi
     ...fields,
   })
 
+/** An address to withdraw to on BASE. */
+export const makeRecipientAddress = (world: World, fields: object = {}): Promise<Recipient> =>
+  world.call('POST', '/v1/businessAccount/wallets/addresses/recipient', {
+    idempotencyKey: randomUUID(),
+    chain: 'BASE',
+    address: freshAddress(),
+    description: 'Our cold wallet',
+    ...fields,
+  })
+
 /** Somebody outside pays USDC to a deposit address; resolves when the payment is listed. */
 export async function makePayment(world: World, depositAddress: string): Promise<{ id: string }> {
   const amountAtomic = 1_000_000n + BigInt(nextCount())

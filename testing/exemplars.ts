@@ -1,5 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { freshAddress, makeRecipient, makeWallet, makeWalletSet, type World } from './builders.ts'
+import {
+  freshAddress,
+  makeRecipient,
+  makeRecipientAddress,
+  makeWallet,
+  makeWalletSet,
+  type World,
+} from './builders.ts'
 
 export type Exemplar = {
   /** A request that succeeds, another one each time. */
@@ -60,6 +67,12 @@ const typedData = JSON.stringify({
   primaryType: 'Order',
   message: { amounts: ['1', 2] },
 })
+
+const identity = {
+  type: 'business',
+  name: 'Exemplaire SARL',
+  addresses: [{ line1: '1 rue de la Paix', city: 'Paris', postalCode: '75002', country: 'FR' }],
+}
 
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
@@ -259,6 +272,31 @@ export const exemplars: Record<string, Exemplar> = {
       body: { metadata: { nickname: 'Ada L.', email: null, bns: '' } },
     }),
   },
+  'POST /v1/businessAccount/wallets/addresses/recipient': {
+    request: async () => ({
+      body: {
+        idempotencyKey: randomUUID(),
+        chain: 'BASE',
+        address: freshAddress(),
+        currency: 'USD',
+        description: 'Our cold wallet',
+        identity,
+        ownership: { type: 'first_party', custody: { type: 'self_hosted' } },
+      },
+    }),
+    changes: async () => ({
+      chain: 'ETH',
+      address: freshAddress(),
+      addressTag: '7',
+      currency: 'EUR',
+      description: 'Our warm wallet',
+      identity: { ...identity, name: 'Another' },
+      ownership: { type: 'third_party' },
+    }),
+    refused: async () => ({ identity: { ...identity, type: 'estate' } }),
+  },
+  'GET /v1/businessAccount/wallets/addresses/recipient': nothing,
+  'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),
 }
 

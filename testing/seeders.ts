@@ -2,6 +2,7 @@ import {
   makePayment,
   makePaymentIntent,
   makeRecipient,
+  makeRecipientAddress,
   makeTransfer,
   makeWallet,
   makeWalletSet,
@@ -88,6 +89,18 @@ export const seeders: Record<string, Seeder> = {
     path: '/v1/addressBook/recipients',
     add: () => makeRecipient(world),
   }),
+  'GET /v1/businessAccount/wallets/addresses/recipient': async (world) => {
+    const path = '/v1/businessAccount/wallets/addresses/recipient'
+    return {
+      path,
+      add: async () => {
+        const { id } = await makeRecipientAddress(world)
+        const isListed = async () =>
+          ((await world.call('GET', path)) as { id: string }[]).some((stored) => stored.id === id)
+        await until(isListed, 'the recipient address is verified')
+      },
+    }
+  },
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',
     add: async () => makePayment(world, (await world.paymentIntent()).depositAddress),

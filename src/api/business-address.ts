@@ -1,9 +1,11 @@
 import {
   addressTagProblem,
   type BusinessChain,
+  currenciesOf,
   isUnpayable,
   parseBusinessAddress,
 } from '#chains/business-chains'
+import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 
@@ -24,4 +26,17 @@ export function readAddressTag(chain: BusinessChain, tag: string | null | undefi
   const problem = addressTagProblem(chain, tag)
   if (problem) throw invalid('addressTag', problem, tag)
   return tag
+}
+
+/** The currency, or the documented error where the chain does not carry it. Local chains carry what they have tokens of. */
+export function requireCurrency(ctx: Ctx, chain: BusinessChain, currency: string): string {
+  const named = networkOfBusinessChain(chain, ctx.entity.environment)
+  const network = named && (ctx.chains.find(named.blockchain)?.network ?? named)
+  const carried: readonly string[] = [
+    ...currenciesOf(chain),
+    ...(network?.tokens ?? []).map((token) => token.currency),
+    ...(chain === 'BTC' ? ['BTC'] : []),
+  ]
+  if (carried.includes(currency)) return currency
+  throw invalid('currency', `does not exist on ${chain}`, currency, 'chainUnfitForCurrency')
 }

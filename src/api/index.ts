@@ -6,6 +6,7 @@ import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { paymentEndpoints } from '#api/payments/routes'
+import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientEndpoints } from '#api/recipients/routes'
 import { signingEndpoints } from '#api/signing/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
@@ -34,4 +35,5 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...paymentEndpoints,
   ...businessBalanceEndpoints,
   ...recipientEndpoints,
+  ...recipientAddressEndpoints,
 ]

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isCountry } from '#lib/countries'
 import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 
@@ -25,6 +26,8 @@ export type Config = {
   autoBump: boolean
   /** How long a new recipient of payouts waits after its review before it can be paid; 0 is not at all. */
   recipientHoldHours: number
+  /** Where the entities of this installation are at home: what the travel rule asks of them. ISO 3166-1 alpha-2. */
+  entityCountry: string
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
@@ -53,6 +56,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     recipientHoldHours: integer(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
+    entityCountry: countryOf(environment),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),
@@ -71,6 +75,12 @@ function booleanOf(environment: Environment, name: string): boolean {
   const text = environment[name] ?? ''
   if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
   return text === '1'
+}
+
+function countryOf(environment: Environment): string {
+  const code = environment['BEZANT_ENTITY_COUNTRY'] || 'US'
+  if (isCountry(code)) return code
+  throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
 }
 
 const levels = ['debug', 'info', 'warn', 'error']

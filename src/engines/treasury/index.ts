@@ -4,13 +4,18 @@ export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {
+  addRecipientAddress,
+  type NewRecipientAddress,
+  removeRecipientAddress,
+} from './recipient-addresses.ts'
+export {
   type Asker,
   addRecipient,
   changeRecipient,
   type NewRecipient,
   removeRecipient,
-  startReviews,
 } from './recipients.ts'
+export { startReviews } from './reviews.ts'
 export {
   findPaymentIntent,
   listPaymentIntents,
@@ -25,6 +30,14 @@ export {
   type PaymentStatus,
   paymentIdsOf,
 } from './store/payments.ts'
+export {
+  findRecipientAddress,
+  listRecipientAddresses,
+  lockRecipientAddress,
+  type RecipientAddress,
+  type RecipientAddressStatus,
+  recipientAddressStatuses,
+} from './store/recipient-addresses.ts'
 export {
   findRecipient,
   listRecipients,

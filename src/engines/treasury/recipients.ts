@@ -2,14 +2,10 @@ import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { type Loop, repeat } from '#runtime/loop'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from './credit.ts'
 import {
   announceReview,
   deleteRecipient,
-  endHolds,
-  endReviews,
   insertRecipient,
   lockRecipient,
   type Recipient,
@@ -97,41 +93,3 @@ const record = (tx: Db, nowMs: number, by: Asker, resourceId: string, happened: 
     nowMs,
     happened.map((what) => ({ ...by, resourceId, ...what })),
   )
-
-/** How many recipients one turn decides about. */
-const turnMax = 100
-
-/** Starts the reviews, and the ends of holds; both are due as soon as the clock says so. */
-export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
-  const loop: Loop = repeat(
-    async () => (await ctx.database.tx((tx) => reviewRecipients(tx, ctx.clock.nowMs()))) >= turnMax,
-    (error) => ctx.log.error({ err: error }, 'reviewing recipients failed'),
-  )
-  const unlisten = ctx.database.listen('recipients', () => loop.wake())
-  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for recipients; polling'))
-  return {
-    stop: async () => {
-      await unlisten.then(
-        (end) => end(),
-        () => undefined,
-      )
-      await loop.stop()
-    },
-  }
-}
-
-async function reviewRecipients(tx: Db, nowMs: number): Promise<number> {
-  const at = formatInstant(nowMs)
-  const decided = [...(await endReviews(tx, at, turnMax)), ...(await endHolds(tx, at, turnMax))]
-  await recordChanges(
-    tx,
-    nowMs,
-    decided.map(({ entityId, id, status }) => ({
-      entityId,
-      actor,
-      type: `addressBookRecipient.${status}`,
-      resourceId: id,
-    })),
-  )
-  return decided.length
-}

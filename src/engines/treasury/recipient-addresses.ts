@@ -1,0 +1,60 @@
+import type { EngineCtx } from '#engines/ctx'
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { recordChanges } from '#runtime/record/store'
+import type { Asker } from './recipients.ts'
+import {
+  deleteRecipientAddress,
+  insertRecipientAddress,
+  lockRecipientAddress,
+  type RecipientAddress,
+  type RecipientAddressFacts,
+} from './store/recipient-addresses.ts'
+import { announceReview } from './store/recipients.ts'
+
+export type NewRecipientAddress = Asker &
+  Pick<RecipientAddress, 'chain' | 'address' | 'addressTag' | 'currency' | 'description'> &
+  Omit<RecipientAddressFacts, 'holdUntil'> & {
+    /** How long nothing may be sent to it; 0 where nothing is held back. */
+    holdMs: number
+  }
+
+/** Stores an address to withdraw to, which the workers then verify. Throws when it is stored already. */
+export async function addRecipientAddress(
+  ctx: EngineCtx,
+  { actor, requestId, holdMs, ...given }: NewRecipientAddress,
+): Promise<RecipientAddress> {
+  const nowMs = ctx.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  const address = {
+    ...given,
+    id: newId(nowMs),
+    status: 'pending_verification' as const,
+    holdUntil: holdMs > 0 ? formatInstant(nowMs + holdMs) : null,
+    createDate,
+    updateDate: createDate,
+  }
+  if (!(await insertRecipientAddress(ctx.db, address))) throw new ApiError('recipientAddressExists')
+  await announceReview(ctx.db)
+  const by = { entityId: given.entityId, actor, requestId, resourceId: address.id }
+  const { chain, currency } = given
+  await recordChanges(ctx.db, nowMs, [
+    { ...by, type: 'recipientAddress.created', data: { chain, address: given.address, currency } },
+    { ...by, type: 'addressBookRecipient.pending' },
+  ])
+  return address
+}
+
+/** Deletes a stored address; what is on its way to it goes on. One that is verified and held back cannot be deleted. */
+export async function removeRecipientAddress(
+  ctx: EngineCtx,
+  { id, ...by }: Asker & { id: string },
+): Promise<void> {
+  const found = await lockRecipientAddress(ctx.db, by.entityId, id, 'update')
+  if (!found) throw new ApiError('recipientAddressNotFound')
+  if (found.status === 'verification_succeeded') throw new ApiError('recipientAddressHeld')
+  const nowMs = ctx.clock.nowMs()
+  await deleteRecipientAddress(ctx.db, by.entityId, id, formatInstant(nowMs))
+  await recordChanges(ctx.db, nowMs, [{ ...by, resourceId: id, type: 'recipientAddress.deleted' }])
+}

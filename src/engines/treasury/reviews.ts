@@ -1,0 +1,56 @@
+import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { repeat } from '#runtime/loop'
+import { recordChanges } from '#runtime/record/store'
+import { actor } from './credit.ts'
+import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
+import { endHolds, endReviews } from './store/recipients.ts'
+
+/** How many of each kind one turn decides about. */
+const turnMax = 100
+
+/**
+ * Starts the reviews of recipients and of recipient addresses, and the ends of their holds: due as soon as the clock says
+ * so. Woken by NOTIFY `recipients`; any number of workers may run.
+ */
+export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
+  const loop = repeat(
+    async () => (await ctx.database.tx((tx) => review(tx, ctx.clock.nowMs()))) >= turnMax,
+    (error) => ctx.log.error({ err: error }, 'reviewing recipients failed'),
+  )
+  const unlisten = ctx.database.listen('recipients', () => loop.wake())
+  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for recipients; polling'))
+  return {
+    stop: async () => {
+      await unlisten.then(
+        (end) => end(),
+        () => undefined,
+      )
+      await loop.stop()
+    },
+  }
+}
+
+type Decided = { entityId: string; id: string; status: string }
+
+/** What notifications call the status of a verified address. */
+const toldAs: Record<string, string> = { verification_succeeded: 'inactive' }
+
+async function review(tx: Db, nowMs: number): Promise<number> {
+  const at = formatInstant(nowMs)
+  const decided: Decided[] = []
+  for (const step of [endReviews, endHolds, verifyAddresses, endAddressHolds])
+    decided.push(...(await step(tx, at, turnMax)))
+  await recordChanges(
+    tx,
+    nowMs,
+    decided.map(({ entityId, id, status }) => ({
+      entityId,
+      actor,
+      type: `addressBookRecipient.${toldAs[status] ?? status}`,
+      resourceId: id,
+    })),
+  )
+  return decided.length
+}

@@ -1,0 +1,102 @@
+import type { BusinessChain } from '#chains/business-chains'
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+
+export const recipientAddressStatuses = ['pending_verification', 'verification_succeeded', 'active'] as const
+export type RecipientAddressStatus = (typeof recipientAddressStatuses)[number]
+
+/** An address of the merchant elsewhere, to withdraw to. Dates are as shown. */
+export type RecipientAddress = {
+  entityId: string
+  id: string
+  chain: BusinessChain
+  address: string
+  addressTag: string | null
+  currency: string
+  description: string
+  status: RecipientAddressStatus
+  createDate: string
+  updateDate: string
+}
+
+/** What is stored beside it and never shown: whose it is, and what keeps it from being used. */
+export type RecipientAddressFacts = {
+  identity: object | null
+  ownership: object | null
+  /** It waits until somebody tells whose it is. */
+  needsIdentity: boolean
+  holdUntil: string | null
+}
+
+const columns =
+  raw(`a.entity_id as "entityId", a.id, a.chain, a.address, nullif(a.address_tag, '') as "addressTag",
+  a.currency, a.description, a.status, a.create_date as "createDate", a.update_date as "updateDate"`)
+const inUse = raw('a.deleted_date is null')
+
+/** False when the same address is stored already. */
+export async function insertRecipientAddress(
+  tx: Db,
+  { identity, ownership, ...row }: RecipientAddress & RecipientAddressFacts,
+): Promise<boolean> {
+  const count =
+    await tx.run(sql`insert into recipient_addresses (entity_id, id, chain, address, address_tag, currency,
+      description, identity, ownership, status, needs_identity, hold_until, create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.chain}, ${row.address}, ${row.addressTag ?? ''}, ${row.currency},
+      ${row.description}, ${identity && JSON.stringify(identity)}, ${ownership && JSON.stringify(ownership)},
+      ${row.status}, ${row.needsIdentity}, ${row.holdUntil}, ${row.createDate}, ${row.updateDate})
+    on conflict do nothing`)
+  return count === 1
+}
+
+/** A stored address; deleted ones are not. */
+export const findRecipientAddress = (db: Db, entityId: string, id: string) =>
+  db.maybe<RecipientAddress>(sql`select ${columns} from recipient_addresses a
+    where a.entity_id = ${entityId} and a.id = ${id} and ${inUse}`)
+
+/** The same, and nobody deletes it before this `tx` ends; `update` also keeps others from sharing it. */
+export const lockRecipientAddress = (tx: Db, entityId: string, id: string, mode: 'share' | 'update') =>
+  tx.maybe<RecipientAddress>(sql`select ${columns} from recipient_addresses a
+    where a.entity_id = ${entityId} and a.id = ${id} and ${inUse} for ${raw(mode)}`)
+
+/** Those that are verified. */
+export function listRecipientAddresses(
+  db: Db,
+  entityId: string,
+  page: PageQuery,
+): Promise<Page<RecipientAddress>> {
+  const source: Source = {
+    columns,
+    from: raw('recipient_addresses a'),
+    alias: 'a',
+    scope: sql`a.entity_id = ${entityId}`,
+    visible: raw(`a.deleted_date is null and a.status <> 'pending_verification'`),
+    filters: [],
+  }
+  return readPage<RecipientAddress>(db, source, page)
+}
+
+export const deleteRecipientAddress = (tx: Db, entityId: string, id: string, at: string) =>
+  tx.run(
+    sql`update recipient_addresses set deleted_date = ${at} where entity_id = ${entityId} and id = ${id}`,
+  )
+
+const decide = (tx: Db, at: string, status: Sql, due: Sql, limit: number) =>
+  tx.all<RecipientAddress>(sql`update recipient_addresses a set status = ${status}, update_date = ${at}
+    where (a.entity_id, a.id) in (select entity_id, id from recipient_addresses a where ${inUse} and ${due}
+      limit ${limit} for update skip locked)
+    returning ${columns}`)
+
+/** Verifies those that wait for it: `active`, or `verification_succeeded` while they are held back. */
+export const verifyAddresses = (tx: Db, at: string, limit: number) =>
+  decide(
+    tx,
+    at,
+    sql`case when a.hold_until > ${at} then 'verification_succeeded' else 'active' end`,
+    sql`a.status = 'pending_verification' and not a.needs_identity`,
+    limit,
+  )
+
+/** Activates those that were held back long enough. */
+export const endAddressHolds = (tx: Db, at: string, limit: number) =>
+  decide(tx, at, sql`'active'`, sql`a.status = 'verification_succeeded' and a.hold_until <= ${at}`, limit)
