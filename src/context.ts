@@ -4,10 +4,10 @@ import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { startIndexer } from '#engines/indexer/index'
+import { startIndexer, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { type Faucet, startReviews, startTreasury } from '#engines/treasury/index'
+import { type Faucet, startTreasury } from '#engines/treasury/index'
 import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
@@ -63,7 +63,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
 
 /** Starts the machines that act on their own: what the `worker` role runs. */
 export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
-  const engines = [startIndexer(ctx), startTransactionWorker(ctx), startTreasury(ctx), startReviews(ctx)]
+  const engines = [startIndexer(ctx), startReconciler(ctx), startTransactionWorker(ctx), startTreasury(ctx)]
   return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
 }
 

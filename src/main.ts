@@ -9,6 +9,7 @@ const commands: Record<string, () => Promise<Command>> = {
   worker: async () => (await import('#cli/serve')).workerCommand,
   migrate: async () => (await import('#cli/migrate')).migrateCommand,
   policy: async () => (await import('#cli/policy')).policyCommand,
+  reconcile: async () => (await import('#cli/reconcile')).reconcileCommand,
   journal: async () => (await import('#cli/journal')).journalCommand,
   keys: async () => (await import('#cli/keys')).keysCommand,
 }

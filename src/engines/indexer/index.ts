@@ -11,6 +11,8 @@ import { advance, DeepReorg } from './advance.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
 
 export { followSteps } from './feed.ts'
+export { type Proof, reconcile } from './reconcile.ts'
+export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 export {
   finalTransactionsOf,

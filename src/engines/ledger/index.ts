@@ -5,6 +5,7 @@
  */
 export { type AccountKind, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
 export { type BalanceFilters, listBalances, type TokenBalance } from './store/balances.ts'
+export { type BookError, checkBooks } from './store/check.ts'
 export {
   availableForHold,
   type Hold,

@@ -1,0 +1,53 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { type Program, spawnProgram, startProgram } from '../../testing/program.ts'
+
+let dataDir: string
+let program: Program
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-reconcile-'))
+  program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
+})
+afterAll(async () => {
+  program.signal('SIGTERM', 'process')
+  await program.exited
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+async function run(args: string[] = []) {
+  const { exited, stdout, stderr } = spawnProgram({ dataDir, args, command: 'reconcile' })
+  const { code } = await exited
+  return { code, stdout: stdout(), stderr: stderr() }
+}
+
+it('prints the proof of a running platform, and exits with 1 and the place once the books were touched', async () => {
+  const proven = await run()
+  expect(proven.stdout).toMatch(/^BASE-SEPOLIA at final block \d+ 0x[0-9a-f]{64}, \d+ addresses\n/)
+  expect(proven.stdout).toContain('zero gaps')
+  expect(proven.code, proven.stderr).toBe(0)
+
+  const owner = openAsOwner(await joinEmbeddedPostgres({ dataDir }))
+  await owner.run(sql`insert into accounts (entity_id, id, kind, token_id, blockchain, address, posted, create_date, update_date)
+    select gen_random_uuid(), gen_random_uuid(), 'outside', id, blockchain, '', 7, now(), now()
+    from tokens where symbol = 'USDC' and blockchain = 'BASE-SEPOLIA'`)
+  await owner.close()
+  const broken = await run(['--json'])
+  expect(broken.code, broken.stderr).toBe(1)
+  expect(JSON.parse(broken.stdout)).toMatchObject({
+    gaps: 1,
+    bookErrors: [{ what: 'a balance is not what its entries and open holds add up to' }],
+    chains: [{ blockchain: 'BASE-SEPOLIA', gaps: [] }],
+  })
+})
+
+it('names the chains that there are when another one is asked for', async () => {
+  const { code, stderr } = await run(['--chain', 'BASE'])
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('--chain must be one of BASE-SEPOLIA, not "BASE"'),
+  ])
+})

@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { checkBooks } from '#engines/ledger/index'
+import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { type Proof, reconcile } from './index.ts'
+
+const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
+let harness: Harness
+let owner: Database
+let kit: ReturnType<typeof sendingOn>
+let wallet: Wallet
+
+beforeAll(async () => {
+  harness = await openHarness()
+  owner = openAsOwner(harness.connection)
+  kit = sendingOn(harness)
+  wallet = await kit.fundedWallet()
+})
+afterAll(async () => {
+  await owner.close()
+  await harness.close()
+})
+
+const prove = () => reconcile(harness.ctx, harness.ctx.chains.find('BASE-SEPOLIA')!)
+const booked = (proof: Proof, symbol: string) =>
+  proof.tokens.find(({ token }) => token.symbol === symbol)!.bookedAtomic
+
+/** A posting that no block made: what only a hand in the database can write. */
+const forge = (amount: bigint) =>
+  owner.tx(async (tx) => {
+    const id = randomUUID()
+    const { hash } = await tx.one<{ hash: string }>(
+      sql`select hash from blocks where canonical order by number limit 1`,
+    )
+    await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
+      values (${harness.entityId}, ${id}, 'BASE-SEPOLIA', ${hash}, ${`forged:${id}`}, now())`)
+    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
+      select entity_id, ${id}, id, case kind when 'address' then ${amount.toString()}::numeric else -${amount.toString()}::numeric end
+      from accounts where entity_id = ${harness.entityId} and token_id = ${usdc.id}
+        and (kind = 'outside' or address = ${wallet.address})`)
+  })
+
+describe('property 9: the books and the chain', () => {
+  it('are equal to the base unit at every final block while money moves, gas included', async () => {
+    const other = await kit.fundedWallet()
+    const intent = await kit.world.paymentIntent()
+    await harness.chain().send(intent.depositAddress, 7_000_001n, 'USDC')
+    await harness.chain().send(intent.depositAddress, 3n, 'EURC')
+    const ids = []
+    for (let index = 0; index < 12; index++) {
+      const destinationAddress = index % 3 === 0 ? wallet.address : freshAddress()
+      ids.push(await kit.transfer(index % 2 ? wallet : other, { destinationAddress }))
+      if (index === 6) await harness.chain().reorg(2)
+      const proof = await prove()
+      expect(proof.gaps).toEqual([])
+    }
+    for (const id of ids) await kit.reaches(id, 'COMPLETE')
+    const proof = await prove()
+    expect(proof.gaps).toEqual([])
+    for (const { onChainAtomic, bookedAtomic } of proof.tokens) expect(onChainAtomic).toBe(bookedAtomic)
+    const addresses = [wallet.address, other.address, intent.depositAddress]
+    const oracle = await Promise.all(
+      addresses.map((address) => harness.chain().oracle.balanceOf(address, usdc.address)),
+    )
+    expect(booked(proof, 'USDC')).toBe(oracle.reduce((sum, amount) => sum + amount, 0n))
+    expect(booked(proof, 'EURC')).toBe(3n)
+    expect(booked(proof, baseSepolia.nativeToken.symbol)).toBeLessThan(2n * 10n ** 19n)
+    expect(proof.addresses).toBe(addresses.length)
+    expect(await checkBooks(harness.database)).toEqual([])
+  })
+
+  it('differ by the one base unit that somebody forged, which is an alarm, and agree again without it', async () => {
+    await forge(1n)
+    const { gaps } = await prove()
+    expect(gaps).toMatchObject([{ address: wallet.address, tokenId: usdc.id }])
+    expect(gaps[0]!.bookedAtomic - gaps[0]!.onChainAtomic).toBe(1n)
+    const alarms = () =>
+      harness.database.all(sql`select address, (booked - on_chain)::int as gap from reconciliation_gaps`)
+    await harness.chain().mine()
+    await until(async () => (await alarms()).length > 0, 'the gap is found without being asked for')
+    await harness.chain().mine()
+    await forge(-1n)
+    expect((await prove()).gaps).toEqual([])
+    expect(await alarms()).toEqual([{ address: wallet.address, gap: 1 }])
+  })
+
+  it('are not equal when a balance was set past its entries', async () => {
+    const set = (by: number) =>
+      owner.run(
+        sql`update accounts set posted = posted + ${by} where address = ${wallet.address} and token_id = ${usdc.id}`,
+      )
+    await set(1)
+    expect((await checkBooks(harness.database)).map(({ what }) => what)).toEqual([
+      'a balance is not what its entries and open holds add up to',
+    ])
+    await set(-1)
+    expect(await checkBooks(harness.database)).toEqual([])
+  })
+})

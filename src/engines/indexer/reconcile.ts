@@ -1,0 +1,136 @@
+import type { Address, Chain } from '#chains/chain'
+import { managedAfter } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { type Token, tokensOf } from '#engines/ledger/index'
+import type { Hex } from '#lib/hex'
+import { canonicalHashAt } from './store/blocks.ts'
+import { type Gap, type Place, positionsAt } from './store/reconciliations.ts'
+import { highestFinal } from './store/steps.ts'
+
+export type FinalBlock = { number: number; hash: string }
+
+/** One token over all compared addresses. A chain and its books agree when `gaps` is empty. */
+export type TokenProof = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
+
+export type Proof = {
+  blockchain: string
+  /** Undefined while no block is final: there is nothing to compare yet. */
+  block: FinalBlock | undefined
+  /** Managed addresses that were compared, each for every token. */
+  addresses: number
+  tokens: TokenProof[]
+  gaps: Gap[]
+}
+
+const pageSize = 100
+/** Questions to the node at one time. */
+const askedMax = 100
+
+/** How often a comparison starts again because a local chain was rewound beneath it. */
+const triesMax = 5
+
+/**
+ * Compares every managed address of a chain with the books, token by token, both at the newest final block. Throws when
+ * the node does not have that block's balances any more.
+ */
+export async function reconcile(
+  ctx: EngineCtx,
+  chain: Chain,
+  onProgress: (addresses: number) => void = () => undefined,
+): Promise<Proof> {
+  for (let tries = 1; ; tries++) {
+    const block = await finalBlock(ctx, chain.network.blockchain)
+    try {
+      const proof = await compareAll(ctx, chain, block, onProgress)
+      if (proof.gaps.length === 0 || (await isStill(ctx, chain, block))) return proof
+    } catch (error) {
+      if (await isStill(ctx, chain, block)) throw error
+    }
+    if (tries === triesMax)
+      throw new Error(`${chain.network.blockchain} was rewound ${triesMax} times meanwhile`)
+  }
+}
+
+/** Whether the block that was compared at was not taken back meanwhile. */
+export const isStill = async (ctx: EngineCtx, chain: Chain, block: FinalBlock | undefined) =>
+  block !== undefined &&
+  (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
+  (await chain.blockByHash(block.hash as Hex)) !== undefined
+
+async function compareAll(
+  ctx: EngineCtx,
+  chain: Chain,
+  block: FinalBlock | undefined,
+  onProgress: (addresses: number) => void,
+): Promise<Proof> {
+  const { blockchain } = chain.network
+  const tokens = await comparedTokens(ctx, chain)
+  const sums = new Map(tokens.map((token) => [token.id, { token, onChainAtomic: 0n, bookedAtomic: 0n }]))
+  const proof: Proof = { blockchain, block, addresses: 0, tokens: [...sums.values()], gaps: [] }
+  if (!block) return proof
+  let after: Place | undefined
+  do {
+    const page = await managedAfter(ctx.db, blockchain, after, pageSize)
+    for (const balance of await compare(ctx, chain, block, tokens, page)) {
+      const sum = sums.get(balance.tokenId)!
+      sum.onChainAtomic += balance.onChainAtomic
+      sum.bookedAtomic += balance.bookedAtomic
+      if (balance.onChainAtomic !== balance.bookedAtomic) proof.gaps.push(balance)
+    }
+    proof.addresses += page.length
+    onProgress(proof.addresses)
+    after = page.length < pageSize ? undefined : page.at(-1)
+  } while (after)
+  return proof
+}
+
+/** The newest block that is final, unless it was taken back by a reorg that a local chain allows. */
+export async function finalBlock(ctx: EngineCtx, blockchain: string): Promise<FinalBlock | undefined> {
+  const number = await highestFinal(ctx.db, blockchain)
+  const hash = await canonicalHashAt(ctx.db, blockchain, number)
+  return hash === undefined ? undefined : { number, hash }
+}
+
+/** The native coin, and the listed tokens that this server finds on the chain. */
+export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Token[]> {
+  const here = new Set(chain.network.tokens.map((token) => token.id))
+  const tokens = await tokensOf(ctx.db, chain.network.blockchain)
+  return tokens.filter((token) => token.isNative || here.has(token.id))
+}
+
+/** Each address and token: what the books and what the chain say at the block. */
+export async function compare(
+  ctx: EngineCtx,
+  chain: Chain,
+  block: FinalBlock,
+  tokens: readonly Token[],
+  places: readonly Place[],
+): Promise<Gap[]> {
+  const { blockchain } = chain.network
+  const positions = await positionsAt(ctx.db, blockchain, block.number, places)
+  const booked = new Map(
+    positions.map(({ entityId, address, tokenId, bookedAtomic }) => [
+      `${entityId}${address}${tokenId}`,
+      bookedAtomic,
+    ]),
+  )
+  const balances: Gap[] = []
+  const asked = places.flatMap((place) => tokens.map((token) => ({ place, token })))
+  for (let from = 0; from < asked.length; from += askedMax)
+    balances.push(
+      ...(await Promise.all(
+        asked.slice(from, from + askedMax).map(async ({ place: { entityId, address }, token }) => ({
+          entityId,
+          address,
+          tokenId: token.id,
+          bookedAtomic: booked.get(`${entityId}${address}${token.id}`) ?? 0n,
+          onChainAtomic: await chain.balanceOf(
+            address as Address,
+            (token.address ?? undefined) as Address | undefined,
+            block.hash as Hex,
+          ),
+        })),
+      )),
+    )
+  return balances
+}

@@ -1,0 +1,137 @@
+/**
+ * Compares the books with the chains all the time: at each new final block whatever moved since the one before, and in a
+ * slow round every managed address. A difference of one base unit is an alarm; coins that a contract's inside call paid,
+ * which no log tells, are booked as a difference when they are found.
+ */
+import type { Chain } from '#chains/chain'
+import { managedAfter } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { type Loop, repeat } from '#runtime/loop'
+import { compare, comparedTokens, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
+import {
+  claimReconciliation,
+  finishReconciliation,
+  type Gap,
+  movedBetween,
+  type Place,
+  type Progress,
+  recordGaps,
+} from './store/reconciliations.ts'
+import { syncNativeBalance } from './sync.ts'
+
+const leaseMs = 30_000
+/** How many addresses of the slow round each turn takes along, and how many that moved. */
+const roundSize = 10
+const movedMax = 200
+/** Nodes are paid by the question: a busy chain is compared this often at most. */
+const restMs = 5_000
+
+/** Starts comparing all chains; `stop` waits for the comparison under way. */
+export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
+  const loops = ctx.chains.list().map((chain): Loop => {
+    const { blockchain } = chain.network
+    let failing = false
+    let dueMs = 0
+    return repeat(
+      async () => {
+        if (performance.now() < dueMs) return false
+        if (await turn(ctx, chain)) dueMs = performance.now() + restMs
+        failing = false
+        return false
+      },
+      (error) => {
+        if (!failing)
+          ctx.log.warn({ err: error, blockchain }, 'comparing the books with a chain failed; trying on')
+        failing = true
+      },
+    )
+  })
+  return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) }
+}
+
+/** Whether there was something to compare, and nobody else at it. */
+async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const { blockchain } = chain.network
+  const block = await finalBlock(ctx, blockchain)
+  if (!block) return false
+  const before = await claimReconciliation(ctx.database, blockchain, leaseMs)
+  if (!before) return false
+  let after = before
+  try {
+    if (block.number !== before.blockNumber) after = await compareOn(ctx, chain, block, before)
+  } finally {
+    await finishReconciliation(ctx.database, blockchain, after)
+  }
+  return after !== before
+}
+
+async function compareOn(
+  ctx: EngineCtx,
+  chain: Chain,
+  block: FinalBlock,
+  before: Progress,
+): Promise<Progress> {
+  const { blockchain } = chain.network
+  const tokens = await comparedTokens(ctx, chain)
+  const moved = await movedBetween(ctx.database, blockchain, before.blockNumber, block.number, movedMax)
+  const round = await managedAfter(
+    ctx.database,
+    blockchain,
+    { address: before.roundAddress, entityId: before.roundEntityId },
+    roundSize,
+  )
+  const balances = await compare(ctx, chain, block, tokens, distinct([...moved, ...round]))
+  const gaps = balances.filter(({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic)
+  if (gaps.length > 0 && !(await isStill(ctx, chain, block))) return before
+  const native = tokens.find((token) => token.isNative)!
+  await raise(ctx, chain, block, native.id, gaps)
+  const last = round.length < roundSize ? undefined : round.at(-1)
+  return {
+    // When more had moved than one turn takes, the slow round finds the rest.
+    blockNumber: block.number,
+    roundAddress: last?.address ?? '',
+    roundEntityId: last?.entityId ?? '00000000-0000-0000-0000-000000000000',
+  }
+}
+
+const distinct = (places: readonly Place[]): Place[] => [
+  ...new Map(
+    places.map(({ entityId, address }) => [`${entityId}${address}`, { entityId, address }]),
+  ).values(),
+]
+
+async function raise(
+  ctx: EngineCtx,
+  chain: Chain,
+  block: FinalBlock,
+  nativeId: string,
+  gaps: readonly Gap[],
+): Promise<void> {
+  const { blockchain } = chain.network
+  const received = gaps.filter(
+    ({ tokenId, bookedAtomic, onChainAtomic }) => tokenId === nativeId && onChainAtomic > bookedAtomic,
+  )
+  for (const owner of received) await syncNativeBalance({ ...ctx, db: ctx.database }, chain, owner)
+  const wrong = gaps.filter((gap) => !received.includes(gap))
+  const nowMs = ctx.clock.nowMs()
+  for (const { entityId, address, tokenId, ...amounts } of await recordGaps(
+    ctx.database,
+    nowMs,
+    blockchain,
+    block,
+    wrong,
+  ))
+    ctx.log.error(
+      {
+        alarm: 'books-differ',
+        blockchain,
+        blockNumber: block.number,
+        entityId,
+        address,
+        tokenId,
+        bookedAtomic: String(amounts.bookedAtomic),
+        onChainAtomic: String(amounts.onChainAtomic),
+      },
+      'the books differ from the chain: see bezant reconcile',
+    )
+}

@@ -1,0 +1,72 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+export type Place = { entityId: string; address: string }
+export type Position = Place & { tokenId: string; bookedAtomic: bigint }
+
+/** What the books gave these addresses at the end of canonical block `number`; nothing where an account is missing. */
+export const positionsAt = (db: Db, blockchain: string, number: number, places: readonly Place[]) =>
+  db.all<Position>(sql`with asked as (
+      select a.* from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
+        as n(e, d) join address_accounts a on a.entity_id = n.e and a.blockchain = ${blockchain} and a.address = n.d),
+    later as (
+      select p.entity_id, p.account_id, sum(p.amount) as amount
+      from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
+      where b.blockchain = ${blockchain} and b.canonical and b.number > ${number}
+        and (p.entity_id, p.account_id) in (select entity_id, id from asked) group by 1, 2)
+    select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted - coalesce(l.amount, 0) as "bookedAtomic"
+    from asked a left join later l on l.entity_id = a.entity_id and l.account_id = a.id`)
+
+export type Progress = { blockNumber: number; roundAddress: string; roundEntityId: string }
+
+/** Takes the work of comparing a chain for `leaseMs` of database time; `undefined` while another process has it. */
+export async function claimReconciliation(
+  db: Db,
+  blockchain: string,
+  leaseMs: number,
+): Promise<Progress | undefined> {
+  await db.run(sql`insert into reconciliations (blockchain) values (${blockchain}) on conflict do nothing`)
+  return db.maybe<Progress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where blockchain = ${blockchain} and (lease_until is null or lease_until < now())
+    returning block_number as "blockNumber", round_address as "roundAddress", round_entity_id as "roundEntityId"`)
+}
+
+/** Gives the work back; without `progress` everything is compared again. */
+export const finishReconciliation = (db: Db, blockchain: string, progress: Progress) =>
+  db.run(sql`update reconciliations set block_number = ${progress.blockNumber}, round_address = ${progress.roundAddress},
+      round_entity_id = ${progress.roundEntityId}, lease_until = null
+    where blockchain = ${blockchain}`)
+
+/** The addresses whose money moved in canonical blocks above `from` and up to `to`, at most `limit`. */
+export const movedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
+  db.all<Place>(sql`select distinct a.entity_id as "entityId", a.address
+    from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
+    join address_accounts a on a.entity_id = p.entity_id and a.id = p.account_id
+    where b.blockchain = ${blockchain} and b.canonical and b.number > ${from} and b.number <= ${to} limit ${limit}`)
+
+export type Gap = Position & { onChainAtomic: bigint }
+
+/** Writes the gaps that were not written with these amounts the last time; returns those. */
+export async function recordGaps(
+  db: Db,
+  nowMs: number,
+  blockchain: string,
+  block: { number: number; hash: string },
+  gaps: readonly Gap[],
+): Promise<Gap[]> {
+  if (gaps.length === 0) return []
+  const rows = await db.all<{ key: string }>(sql`insert into reconciliation_gaps
+      (entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
+    select n.e, n.i, ${blockchain}, n.a, n.t, ${block.number}, ${block.hash}, n.b, n.c, ${formatInstant(nowMs)}
+    from unnest(${gaps.map((gap) => gap.entityId)}::uuid[], ${gaps.map(() => newId(nowMs))}::uuid[],
+      ${gaps.map((gap) => gap.address)}::text[], ${gaps.map((gap) => gap.tokenId)}::uuid[],
+      ${gaps.map((gap) => gap.bookedAtomic.toString())}::numeric[],
+      ${gaps.map((gap) => gap.onChainAtomic.toString())}::numeric[]) as n(e, i, a, t, b, c)
+    where not exists (select 1 from (select g.booked, g.on_chain from reconciliation_gaps g
+        where g.entity_id = n.e and g.blockchain = ${blockchain} and g.address = n.a and g.token_id = n.t
+        order by g.create_date desc, g.id desc limit 1) last where last.booked = n.b and last.on_chain = n.c)
+    returning address || token_id as key`)
+  const written = new Set(rows.map(({ key }) => key))
+  return gaps.filter(({ address, tokenId }) => written.has(address + tokenId))
+}
