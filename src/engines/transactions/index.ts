@@ -83,14 +83,15 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
       { err: error, blockchain: chain.network.blockchain },
       'carrying out transactions failed; trying again',
     )
+  let stopping = false
   // Sending does not wait for signing, so that one slow node call does not hold up the other.
   const sending = repeat(async () => {
     const journal = keeper.writer()
-    return journal !== undefined && sendSigned(ctx, chain, journal)
+    return journal !== undefined && sendSigned(ctx, chain, journal, () => !stopping)
   }, onError)
   const signing = repeat(async () => {
     if (!(await keeper.maySign())) return false
-    const signed = await signWaiting(ctx, chain)
+    const signed = await signWaiting(ctx, chain, sending.wake)
     const filled = await fillGaps(ctx, chain)
     const replaced = await replaceWanted(ctx, chain)
     const did = signed || filled || replaced || (await careForStuck(ctx, chain))
@@ -103,6 +104,9 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
     wake: () => {
       for (const loop of loops) loop.wake()
     },
-    stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))),
+    stop: async () => {
+      stopping = true
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
   }
 }

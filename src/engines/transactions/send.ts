@@ -20,20 +20,54 @@ const resendLocalMs = 3_000
 const resendMs = 60_000
 const retryMs = 1_000
 
-/** Sends what is signed and due, and again what no block holds yet: always the same bytes. True when something was due. */
-export async function sendSigned(ctx: EngineCtx, chain: Chain, journal: JournalWriter): Promise<boolean> {
+/**
+ * Sends what is signed and due, and again what no block holds yet: always the same bytes. While one request is under way the
+ * next one is claimed and put on the disk, and what came of the one before is written down; requests leave one after another.
+ * Ends when nothing is due, or with what was claimed when it may not go on. True when something was due.
+ */
+export async function sendSigned(
+  ctx: EngineCtx,
+  chain: Chain,
+  journal: JournalWriter,
+  mayGoOn: () => boolean,
+): Promise<boolean> {
+  let did = false
+  let next = prepare(ctx, chain, journal)
+  let recording = Promise.resolve()
+  for (;;) {
+    const due = await next
+    if (!due) break
+    did = true
+    next = mayGoOn() ? prepare(ctx, chain, journal) : Promise.resolve(undefined)
+    // Each is awaited in its turn; until then a failure must not look like one that nobody waits for.
+    next.catch(() => undefined)
+    const outcomes = await broadcast(chain, due)
+    await recording
+    recording = record(ctx, chain, due, outcomes)
+    recording.catch(() => undefined)
+  }
+  await recording
+  return did
+}
+
+/** Claims what is due and has it on the disk; `undefined` when nothing is. */
+async function prepare(ctx: EngineCtx, chain: Chain, journal: JournalWriter): Promise<Claimed[] | undefined> {
   const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
-  if (claimed.length === 0) return false
+  if (claimed.length === 0) return undefined
   reachPoint('P6')
   const due = await leaveMined(ctx, chain, claimed)
-  if (due.length === 0) return true
+  if (due.length === 0) return due
   await journal.write(chain.network.blockchain, due)
   reachPoint('P12')
+  return due
+}
+
+async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<BroadcastOutcome[]> {
+  if (due.length === 0) return []
   const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   reachPoint('P14')
   if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')
-  await record(ctx, chain, due, outcomes)
-  return true
+  return outcomes
 }
 
 /**
@@ -89,6 +123,7 @@ async function record(
   part: readonly Claimed[],
   outcomes: readonly BroadcastOutcome[],
 ): Promise<void> {
+  if (part.length === 0) return
   const results = part.map((attempt, index) => resultOf(chain, attempt, outcomes[index]!))
   await ctx.database.tx(async (tx) => {
     const written = await recordSends(tx, results)

@@ -22,23 +22,32 @@ import { markQueued, type Sender, type Waiting, waitingOf, waitingSenders } from
 
 const batchMax = 400
 const sendersMax = 100
+/** Senders at once: while one waits for the node or the disk, another one is signed for. */
+const sendersAtOnce = 6
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
-/** One round over everybody who waits for a signature. True when something was done. */
-export async function signWaiting(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+/** One round over everybody who waits for a signature; `onSigned` is told of each batch. True when something was done. */
+export async function signWaiting(ctx: EngineCtx, chain: Chain, onSigned: () => void): Promise<boolean> {
   const { blockchain } = chain.network
   let did = false
+  const signOne = async (sender: Sender) => {
+    try {
+      if (!(await signSender(ctx, chain, sender))) return
+      did = true
+      onSigned()
+    } catch (error) {
+      // One sender's trouble is not to hold up all others of the chain.
+      ctx.log.error({ err: error, blockchain, ...sender }, 'signing failed')
+    }
+  }
   for (let after = ''; ; ) {
     const senders = await waitingSenders(ctx.database, blockchain, after, sendersMax)
-    for (const sender of senders) {
-      try {
-        did = (await signSender(ctx, chain, sender)) || did
-      } catch (error) {
-        // One sender's trouble is not to hold up all others of the chain.
-        ctx.log.error({ err: error, blockchain, ...sender }, 'signing failed')
-      }
+    const left = senders.values()
+    const work = async () => {
+      for (const sender of left) await signOne(sender)
     }
+    await Promise.all(Array.from({ length: sendersAtOnce }, work))
     if (senders.length < sendersMax) return did
     after = senders.at(-1)!.address
   }

@@ -187,14 +187,22 @@ export const markMined = (
     where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
-/** What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. */
+/** So many were never signed for one nonce: each costs a tenth more than the one before. */
+const lineMax = 1_000
+
+/**
+ * What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. It is looked for nonce by
+ * nonce: joined, a planner that knows nothing of the table yet compares all that is in flight with all that was mined.
+ */
 export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
   tx.run(sql`update attempts a set state = 'replaced'
     from (select l.entity_id, l.id
       from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)
       join attempts m on m.entity_id = n.e and m.id = n.i
-      join attempts l on l.entity_id = m.entity_id and l.blockchain = ${blockchain} and l.address = m.address
-        and l.nonce = m.nonce and l.id <> m.id and l.state in ('signed', 'sent')
+      cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = m.entity_id
+        and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
+        and s.state in ('signed', 'sent') order by s.nonce limit ${lineMax}) o
+      join attempts l on l.entity_id = o.entity_id and l.id = o.id
       ${inLockOrder}) n
     where a.entity_id = n.entity_id and a.id = n.id`)
 
