@@ -295,6 +295,12 @@ export const exemplars: Record<string, Exemplar> = {
     }),
     refused: async () => ({ identity: { ...identity, type: 'estate' } }),
   },
+  'POST /v1/businessAccount/wallets/addresses/deposit': {
+    request: async () => ({ body: { idempotencyKey: randomUUID(), chain: 'BASE', currency: 'USD' } }),
+    changes: async () => ({ chain: 'ETH', currency: 'EUR' }),
+    refused: async () => ({ chain: 'SOL' }),
+  },
+  'GET /v1/businessAccount/wallets/addresses/deposit': nothing,
   'GET /v1/businessAccount/wallets/addresses/recipient': nothing,
   'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),

@@ -1,6 +1,7 @@
 import { balanceEndpoints } from '#api/balances/routes'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
 import { configurationEndpoints } from '#api/configuration/routes'
+import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
@@ -36,4 +37,5 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...businessBalanceEndpoints,
   ...recipientEndpoints,
   ...recipientAddressEndpoints,
+  ...depositAddressEndpoints,
 ]

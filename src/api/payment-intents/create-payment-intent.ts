@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { networkOfBusinessChain } from '#chains/networks/index'
+import { requirePlace } from '#api/place'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
 import { parseAmount } from '#lib/amounts'
@@ -18,7 +18,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
   const currency = currencyOf(body, isTransient)
   checkMerchantWallet(ctx, body.merchantWalletId)
   const { chain } = body.paymentMethods[0]!
-  const { network, decimals } = placeOf(ctx, chain, currency)
+  const { network, decimals } = requirePlace(ctx, 'paymentMethods[0].chain', chain, currency)
   const due = isTransient
     ? { amount: amountOf(body, decimals), expiresOnMs: expiryOf(ctx, body.expiresOn) }
     : undefined
@@ -62,32 +62,6 @@ function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): vo
   const own = merchantWalletIdOf(ctx.entity.id)
   if (merchantWalletId && merchantWalletId !== own)
     throw invalid('merchantWalletId', `must be ${own} or absent`, merchantWalletId, 'merchantWalletUnknown')
-}
-
-/** The network that the chain code names in the key's environment, and the digits of the currency's token there. */
-function placeOf(ctx: Ctx, code: string, currency: string) {
-  const location = 'paymentMethods[0].chain'
-  const named = networkOfBusinessChain(code, ctx.entity.environment)
-  if (named?.family !== 'evm')
-    throw invalid(location, 'names a chain on which this server cannot receive yet', code, 'chainUnsupported')
-  const chain = ctx.chains.find(named.blockchain)
-  const network = { ...(chain?.network ?? named), family: named.family }
-  const token = network.tokens.find((candidate) => candidate.currency === currency)
-  if (!token)
-    throw invalid(
-      location,
-      `has no token of ${currency}: choose another chain`,
-      code,
-      'chainUnfitForCurrency',
-    )
-  if (!chain)
-    throw invalid(
-      location,
-      `names ${named.blockchain}, to which this server is not connected`,
-      code,
-      'chainNotStarted',
-    )
-  return { network, decimals: token.decimals }
 }
 
 function amountOf(body: Body, decimals: number): bigint {

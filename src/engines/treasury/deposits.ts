@@ -79,15 +79,17 @@ async function observe(
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
   const byId = new Map(addresses.map((address) => [address.id, address]))
-  const keys = addresses.map(({ entityId, paymentIntentId: id }) => ({ entityId, id }))
+  const keys = addresses.flatMap(({ entityId, paymentIntentId: id }) =>
+    id === null ? [] : [{ entityId, id }],
+  )
   const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
   const createDate = formatInstant(nowMs)
   const saved: Payment[] = []
   for (const { ordinal, token, ...deposit } of numbered(deposits)) {
     const address = byId.get(deposit.ownerId)
-    const intent = address && intents.get(address.paymentIntentId)
-    if (!address || !intent) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
-    const matches = intent.currency === token.currency && takesMoney(intent, nowMs)
+    if (!address) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
+    const intent = intents.get(address.paymentIntentId ?? '')
+    const matches = intent?.currency === token.currency && takesMoney(intent, nowMs)
     const payment = await savePending(tx, {
       entityId: deposit.entityId,
       id: newId(nowMs),

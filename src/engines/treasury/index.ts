@@ -2,6 +2,7 @@ export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet
 export { startTreasury } from './follow.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
+export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {
   addRecipientAddress,
@@ -16,6 +17,11 @@ export {
   removeRecipient,
 } from './recipients.ts'
 export { startReviews } from './reviews.ts'
+export {
+  type DepositAddress,
+  findDepositAddress,
+  listDepositAddresses,
+} from './store/deposit-addresses.ts'
 export {
   findPaymentIntent,
   listPaymentIntents,

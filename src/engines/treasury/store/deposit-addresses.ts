@@ -1,6 +1,6 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, raw, sql } from '#runtime/db/db'
 
-/** Where one intent waits for money. */
+/** Where an intent waits for money, or the wallet itself. */
 export type DepositAddress = {
   entityId: string
   id: string
@@ -8,8 +8,12 @@ export type DepositAddress = {
   chain: string
   currency: string
   address: string
-  paymentIntentId: string
+  /** Null: it is the wallet's own, the one of its chain and currency. */
+  paymentIntentId: string | null
 }
+
+const columns = raw(`d.entity_id as "entityId", d.id, d.blockchain, d.chain, d.currency, d.address,
+  d.payment_intent_id as "paymentIntentId"`)
 
 export async function insertDepositAddress(
   tx: Db,
@@ -23,7 +27,27 @@ export async function insertDepositAddress(
 
 /** The deposit addresses behind observed transfers: `ownerId` of each is a deposit address. */
 export const depositAddressesOf = (db: Db, owners: readonly { entityId: string; ownerId: string }[]) =>
-  db.all<DepositAddress>(sql`select entity_id as "entityId", id, blockchain, chain, currency, address,
-      payment_intent_id as "paymentIntentId" from deposit_addresses
-    where (entity_id, id) in (select * from unnest(${owners.map((owner) => owner.entityId)}::uuid[],
+  db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
+    where (d.entity_id, d.id) in (select * from unnest(${owners.map((owner) => owner.entityId)}::uuid[],
       ${owners.map((owner) => owner.ownerId)}::uuid[]))`)
+
+/** One of the wallet's own addresses. */
+export const findDepositAddress = (db: Db, entityId: string, id: string) =>
+  db.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d
+    where d.entity_id = ${entityId} and d.id = ${id} and d.payment_intent_id is null`)
+
+/** The wallet's own addresses, newest first: at most one for each chain and currency. */
+export const listDepositAddresses = (db: Db, entityId: string) =>
+  db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
+    where d.entity_id = ${entityId} and d.payment_intent_id is null order by d.create_date desc, d.id desc`)
+
+/** The wallet's address on a chain; nobody else makes it before this `tx` ends. */
+export async function lockDepositAddress(
+  tx: Db,
+  { entityId, chain, currency }: Pick<DepositAddress, 'entityId' | 'chain' | 'currency'>,
+): Promise<DepositAddress | undefined> {
+  const place = `deposit address:${entityId}:${chain}:${currency}`
+  await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${place}, 0))`)
+  return tx.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d where d.entity_id = ${entityId}
+    and d.chain = ${chain} and d.currency = ${currency} and d.payment_intent_id is null`)
+}

@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto'
+import { Circle } from '@circle-fin/circle-sdk'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { merchantWalletIdOf } from '#engines/treasury/index'
+import { checkBooks } from '../../../testing/books.ts'
+import { until } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const path = '/v1/businessAccount/wallets/addresses/deposit'
+const request = (fields: object = {}) => ({
+  idempotencyKey: randomUUID(),
+  chain: 'BASE',
+  currency: 'USD',
+  ...fields,
+})
+
+let harness: Harness
+let circle: Circle
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+  circle = new Circle(harness.apiKey, harness.url)
+})
+afterAll(() => harness?.close())
+
+const post = (body: unknown, query = '') => harness.http('POST', path, { body, query })
+
+it('gives one address for each chain and currency through the published client, and lists them', async () => {
+  const walletId = merchantWalletIdOf(harness.entityId)
+  expect((await circle.addresses.getBusinessDepositAddress()).data.data).toEqual([])
+  const made = await circle.addresses.createBusinessDepositAddress(request() as never)
+  expect(made.status).toBe(201)
+  const { id, address } = made.data.data as unknown as { id: string; address: string }
+  expect(made.data.data).toEqual({ id, address, currency: 'USD', chain: 'BASE', walletId })
+  expect(address).toMatch(/^0x[0-9a-f]{40}$/)
+  const others = [{ currency: 'EUR' }, { chain: 'ETH' }]
+  const ids = [id]
+  for (const fields of others) ids.push((await post(request(fields))).body.data.id)
+  expect(new Set(ids).size).toBe(3)
+  for (const query of ['', `walletId=${walletId}`, 'walletId=']) {
+    const again = await post(request(), query)
+    expect([again.status, again.body.data.id]).toEqual([201, id])
+  }
+  const listed = await circle.addresses.getBusinessDepositAddress()
+  expect(listed.headers['link']).toBeUndefined()
+  const rows = listed.data.data as unknown as { id: string }[]
+  expect(rows.map((row) => row.id)).toEqual([...ids].reverse())
+})
+
+it('makes one of many requests at once', async () => {
+  const other = await harness.newEntity()
+  const sent = () => other.http('POST', path, { body: request() })
+  const answers = await Promise.all(Array.from({ length: 12 }, sent))
+  expect(new Set(answers.map(({ status, body }) => `${status} ${body.data.id}`)).size).toBe(1)
+})
+
+it('credits the wallet with what is sent there', async () => {
+  const { address } = (await post(request({ currency: 'EUR' }))).body.data
+  await harness.chain().send(address, 7_250_000n, 'EURC')
+  await until(async () => {
+    const { data } = await circle.balances.listBusinessBalances()
+    return data.data!.available!.some(({ amount, currency }) => amount === '7.25' && currency === 'EUR')
+  }, 'the euros are credited')
+  await checkBooks(harness.database)
+})
+
+it.each([
+  ['a chain that left', request({ chain: 'TRX' }), '', 2, 'chain'],
+  ['a family that is not built', request({ chain: 'SOL' }), '', 2005, 'chain'],
+  ['a chain that is not started', request({ chain: 'ARB' }), '', 156017, 'chain'],
+  ['a currency of another chain', request({ currency: 'BTC' }), '', 5015, 'chain'],
+  ['no currency', request({ currency: undefined }), '', 2, 'currency'],
+  ['an empty currency', request({ currency: '' }), '', 2, 'currency'],
+  ['a wallet of nobody', request(), 'walletId=212000', 1069, 'walletId'],
+  ['null for a wallet', request(), 'walletId=null', 1069, 'walletId'],
+  ['a bare wallet id, as newer calls on the older client send', 212000, '', 2, 'body'],
+  ['an empty object, likewise', {}, '', 2, 'idempotencyKey'],
+])('refuses %s', async (_, body, query, code, location) => {
+  const answer = await post(body, query)
+  expect([answer.status, answer.body.code], answer.text).toEqual([400, code])
+  expect(answer.body.errors[0].location).toBe(location)
+})
+
+it('lists nothing of a wallet that is not its own', async () => {
+  const answer = await harness.http('GET', path, { query: 'walletId=1000' })
+  expect([answer.status, answer.body.code]).toEqual([400, 1069])
+})

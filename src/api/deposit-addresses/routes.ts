@@ -1,0 +1,80 @@
+import Type from 'typebox'
+import { requirePlace } from '#api/place'
+import { requireMainWallet } from '#api/source-wallet'
+import type { Ctx } from '#engines/ctx'
+import {
+  type DepositAddress,
+  findDepositAddress,
+  listDepositAddresses,
+  merchantWalletIdOf,
+  openDepositAddress,
+} from '#engines/treasury/index'
+import { endpoint } from '#runtime/http/endpoint'
+import { depositAddressSchema, newDepositAddressSchema, walletQuery } from './schema.ts'
+
+const tag = 'Deposit addresses'
+const path = '/v1/businessAccount/wallets/addresses/deposit'
+
+const show = ({ id, address, currency, chain, entityId }: DepositAddress) => ({
+  id,
+  address,
+  currency,
+  chain,
+  walletId: merchantWalletIdOf(entityId),
+})
+
+export const depositAddressEndpoints = [
+  endpoint({
+    method: 'POST',
+    path,
+    operationId: 'createDepositAddress',
+    summary: 'Get the address where a chain pays into the wallet; made at the first request',
+    tag,
+    auth: 'apiKey',
+    query: walletQuery,
+    body: newDepositAddressSchema,
+    response: depositAddressSchema,
+    status: 201,
+    idempotent: {
+      conflict: 'conflict',
+      replayStatus: 201,
+      resourceIdOf: (address: { id: string }) => address.id,
+      reload: async (ctx: Ctx, id) => {
+        const found = await findDepositAddress(ctx.db, ctx.entity.id, id)
+        if (!found) throw new Error(`deposit address ${id} is not there`)
+        return show(found)
+      },
+    },
+    errors: [
+      'invalidRequest',
+      'merchantWalletUnknown',
+      'chainUnsupported',
+      'chainUnfitForCurrency',
+      'chainNotStarted',
+      'unauthorized',
+      'conflict',
+    ],
+    verb: async (ctx: Ctx, { query, body: { chain, currency } }) => {
+      requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
+      const { network } = requirePlace(ctx, 'chain', chain, currency)
+      const { blockchain, family } = network
+      const by = { entityId: ctx.entity.id, actor: ctx.actor, requestId: ctx.requestId }
+      return show(await openDepositAddress(ctx, { ...by, chain, blockchain, currency, family }))
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path,
+    operationId: 'listDepositAddresses',
+    summary: 'List the addresses that pay into the wallet',
+    tag,
+    auth: 'apiKey',
+    query: walletQuery,
+    response: Type.Array(depositAddressSchema),
+    errors: ['invalidRequest', 'merchantWalletUnknown', 'unauthorized'],
+    verb: async (ctx: Ctx, { query }) => {
+      requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
+      return (await listDepositAddresses(ctx.db, ctx.entity.id)).map(show)
+    },
+  }),
+]
