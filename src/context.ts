@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { endpoints, removedPaths } from '#api/index'
+import { endpoints, removedPaths, topics } from '#api/index'
 import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody } from '#custody/index'
@@ -7,7 +7,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { startIndexer, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { type Faucet, startTreasury } from '#engines/treasury/index'
+import { type Faucet, startReviews, startTreasury } from '#engines/treasury/index'
+import { startWebhooks } from '#engines/webhooks/index'
 import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
@@ -37,6 +38,11 @@ export async function openContext(input: ContextInput): Promise<Context> {
     log.warn({ ...config.crashAt }, 'BEZANT_CRASH_AT is set: this process will end or freeze itself')
     armCrashPoint(config.crashAt)
   }
+  if (config.notificationTargets !== 'public')
+    log.warn(
+      { notificationTargets: config.notificationTargets },
+      'notifications may go to addresses that are not public: for sandboxes only',
+    )
   const clock = input.clock ?? systemClock
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
@@ -63,7 +69,14 @@ export async function openContext(input: ContextInput): Promise<Context> {
 
 /** Starts the machines that act on their own: what the `worker` role runs. */
 export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
-  const engines = [startIndexer(ctx), startReconciler(ctx), startTransactionWorker(ctx), startTreasury(ctx)]
+  const engines = [
+    startIndexer(ctx),
+    startReconciler(ctx),
+    startTransactionWorker(ctx),
+    startTreasury(ctx),
+    startReviews(ctx),
+    startWebhooks(ctx, topics),
+  ]
   return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
 }
 

@@ -7,6 +7,7 @@ import {
   makeWalletSet,
   type World,
 } from './builders.ts'
+import { certificateName, endpointNamed, makeLinkToken, makeSubscription } from './subscribing.ts'
 
 export type Exemplar = {
   /** A request that succeeds, another one each time. */
@@ -304,6 +305,20 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /v1/businessAccount/wallets/addresses/recipient': nothing,
   'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),
+  'POST /v1/notifications/subscriptions': {
+    request: async () => ({ body: { endpoint: await endpointNamed('exemplary') } }),
+  },
+  'GET /v1/notifications/subscriptions': nothing,
+  'DELETE /v1/notifications/subscriptions/{id}': byId((world) => makeSubscription(world, 'deleted')),
+  'GET /v1/notifications/confirm': {
+    request: async (world) => ({ query: { Token: await makeLinkToken(world, 'confirm') } }),
+  },
+  'GET /v1/notifications/unsubscribe': {
+    request: async (world) => ({ query: { Token: await makeLinkToken(world, 'unsubscribe') } }),
+  },
+  'GET /v1/notifications/certificates/{name}': {
+    request: async (world) => ({ params: { name: await certificateName(world) } }),
+  },
 }
 
 export function addressOf(path: string, params: Record<string, string> = {}): string {

@@ -74,7 +74,14 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const clock = movableClock()
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-harness-'))
   undo.push(() => rm(dataDir, { recursive: true, force: true }))
-  const settings = { port: 0, logLevel: 'error', databaseConnectionsMax: 12, dataDir, ...options.config }
+  const settings = {
+    port: 0,
+    logLevel: 'error',
+    databaseConnectionsMax: 12,
+    dataDir,
+    ...loopback,
+    ...options.config,
+  }
   const config = readConfig(settings, {})
   const log = createLog(config.logLevel)
   const nodes = await Promise.all(
@@ -113,6 +120,9 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     close: () => undoAll(undo),
   }
 }
+
+/** Receivers of notifications are on this machine. */
+const loopback = { notificationTargets: 'loopback' } as const
 
 const sandboxTenant = {
   entityId: sandboxEntity.id,

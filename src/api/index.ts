@@ -5,16 +5,21 @@ import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
+import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
+import { tellPaymentIntent } from '#api/payment-intents/tell-payment-intent'
 import { paymentEndpoints } from '#api/payments/routes'
+import { tellPayment } from '#api/payments/tell-payment'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientEndpoints } from '#api/recipients/routes'
+import { tellRecipient } from '#api/recipients/tell-recipient'
 import { signingEndpoints } from '#api/signing/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
+import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
 export { removedPaths } from '#api/removed'
@@ -38,4 +43,12 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...recipientEndpoints,
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
+  ...subscriptionEndpoints,
 ]
+
+/** What customers are notified of, by the first part of the event's type, and how each resource is shown: as its GET does. */
+export const topics: Topics = {
+  paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: tellPaymentIntent },
+  payment: { name: 'payments', key: 'payment', show: tellPayment },
+  addressBookRecipient: { name: 'addressBookRecipients', key: 'addressBookRecipient', show: tellRecipient },
+}

@@ -1,7 +1,9 @@
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { targetsOf } from '#runtime/config'
 import { createLog } from '#runtime/log/log'
+import type { Targets } from '#runtime/outbound/target'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { defaultBlockchains, type Sandbox, startSandbox } from '#sandbox/start'
 import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
@@ -25,6 +27,13 @@ export const sandboxCommand: Command = {
     },
     'block-time': { type: 'string', value: 'SECONDS', about: 'Mine on a timer instead of at once.' },
     'gas-limit': { type: 'string', value: 'GAS', about: 'Gas of one block.', default: '30000000' },
+    notify: {
+      type: 'string',
+      value: 'WHERE',
+      about:
+        'Where notifications may go: public, or also to this machine (loopback) or its network (private).',
+      default: 'loopback',
+    },
     'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'warn' },
   },
   run,
@@ -33,7 +42,12 @@ export const sandboxCommand: Command = {
 async function run(given: Given): Promise<number> {
   const ephemeral = given.flags['ephemeral'] === true
   const port = numberOf(given, 'port', 65_535)
-  const config = configOf(given, { logLevel: 'warn', ...(port !== undefined && { port }) })
+  const notificationTargets = targetsOf(textOf(given, 'notify') ?? 'loopback', '--notify')
+  const config = configOf(given, {
+    logLevel: 'warn',
+    notificationTargets,
+    ...(port !== undefined && { port }),
+  })
   // What keeps nothing must not claim the directory of the sandbox that keeps everything.
   const ownDir = ephemeral && textOf(given, 'data-dir') === undefined
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
@@ -50,7 +64,9 @@ async function run(given: Given): Promise<number> {
     gasLimit,
   })
   process.stdout.write(
-    given.flags['json'] === true ? `${JSON.stringify(sandbox.answer)}\n` : banner(sandbox.answer),
+    given.flags['json'] === true
+      ? `${JSON.stringify(sandbox.answer)}\n`
+      : banner(sandbox.answer, notificationTargets),
   )
   return runUntilStopped(sandbox, stopSignal)
 }
@@ -99,7 +115,13 @@ function secondsOf(given: Given): number | undefined {
   return Math.round(seconds * 1000)
 }
 
-function banner(answer: SandboxAnswer): string {
+const notified = {
+  public: 'to public https addresses only',
+  loopback: 'to this machine too; --notify public forbids it',
+  private: 'to this machine and its network too; --notify public forbids it',
+} as const
+
+function banner(answer: SandboxAnswer, targets: Targets): string {
   const chains = answer.chains.map(
     ({ blockchain, chainId, rpcUrl }) => `  ${blockchain.padEnd(13)} ${String(chainId).padEnd(9)} ${rpcUrl}`,
   )
@@ -111,6 +133,7 @@ Bezant sandbox is ready.
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console}
   Reference      ${answer.docs}
+  Notifications  ${notified[targets]}
 
 Chains (each with USDC and EURC):
 ${chains.join('\n')}

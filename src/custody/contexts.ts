@@ -32,6 +32,10 @@ export const grantOf = (entityId: string, intentId: string, address: string, int
   createHash('sha256').update(intent).digest('hex'),
 ]
 
+export const signingCertificateKey = (id: string): SealContext => ['signing certificate key', id]
+
+export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
+
 export const recoveryBundle = (entityId: string, generation: number): SealContext => [
   'recovery file',
   entityId,

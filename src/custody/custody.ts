@@ -1,4 +1,5 @@
 import type { KeyObject } from 'node:crypto'
+import { type Notary, openNotary } from './notary.ts'
 import { openVault, type Vault } from './sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
@@ -10,6 +11,7 @@ export type Custody = {
   readonly vault: Vault
   readonly signer: Signer
   readonly transport: Transport
+  readonly notary: Notary
   close(): Promise<void>
 }
 
@@ -25,5 +27,6 @@ export type EntitySecret = {
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const vault = openVault(input.rootKey)
   const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
-  return { vault, signer, transport, close: async () => transport.close() }
+  const notary = openNotary({ ...input, vault })
+  return { vault, signer, transport, notary, close: async () => transport.close() }
 }

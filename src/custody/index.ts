@@ -6,6 +6,7 @@ export { type Custody, type EntitySecret, openCustody } from './custody.ts'
 export { openEntitySecret, openSecretOf, type ShownSecret, spendCiphertext } from './entity-secret.ts'
 export { eraseGrants, grantSigning, type SigningRequest, signForIntents } from './grants.ts'
 export { type KnownKey, openKnownKey } from './known-key.ts'
+export type { Notary } from './notary.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'
 export {
   type Decision,
@@ -32,6 +33,7 @@ export { findEntityFreeze } from './store/freezes.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
 export { ownerOf, type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
+export { findSigningCertificate } from './store/signing-certificates.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {
   findWallet,

@@ -67,6 +67,9 @@ export function withUnsealed<Result>(
   }
 }
 
+/** 32 bytes that nobody can guess and that are always the same for a context; it seals nothing. */
+export const markOf = (key: KeyObject, context: SealContext): Buffer => contextKey(key, encode(context))
+
 /** Every part with its length in front, so that no two contexts have the same bytes. */
 function encode(context: SealContext): Buffer {
   const parts = context.flatMap((part) => {

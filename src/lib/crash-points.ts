@@ -25,6 +25,7 @@ export const crashPoints = {
   P18: 'after a replacement was signed and stored, before sending',
   P19: 'after a replacement was sent, before that is recorded',
   P20: 'after a cancel was mined, before that is recorded',
+  P21: 'after a notification was answered, before that is recorded',
   P22: 'after a block was processed, before the cursor moves on',
   P23: 'midway through taking back a block',
 } as const

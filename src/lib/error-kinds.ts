@@ -235,6 +235,28 @@ export const errorKinds = {
     status: 400,
     text: 'The merchantWalletId is unknown: leave it out for the main wallet.',
   },
+  endpointUnusable: {
+    code: 2,
+    status: 400,
+    text: 'The endpoint cannot be used: it must be a public https address that answers HEAD with 2xx.',
+  },
+  subscriptionNotFound: { code: 404, status: 404, text: 'Not found: the subscription id is unknown.' },
+  subscriptionPending: {
+    code: 400,
+    status: 400,
+    text: 'A region of the subscription waits to be confirmed: open its SubscribeURL, or wait until it counts as deleted.',
+  },
+  subscriptionLimitReached: {
+    code: 429,
+    status: 429,
+    text: 'There are as many subscriptions as are allowed: delete one first.',
+  },
+  subscriptionLinkInvalid: {
+    code: 404,
+    status: 404,
+    text: 'Not found: this link is no longer good, or is not complete.',
+  },
+  certificateNotFound: { code: 404, status: 404, text: 'Not found: there is no such certificate.' },
   chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {

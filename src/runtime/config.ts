@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
+import type { Targets } from './outbound/target.ts'
 
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
@@ -28,6 +29,10 @@ export type Config = {
   recipientHoldHours: number
   /** Where the entities of this installation are at home: what the travel rule asks of them. ISO 3166-1 alpha-2. */
   entityCountry: string
+  /** Where notifications may go: `public` addresses only, or to this machine (`loopback`) or its network (`private`) too. */
+  notificationTargets: Targets
+  /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
+  notificationSignature: 1 | 2
   /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
@@ -57,6 +62,11 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     recipientHoldHours: integer(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
     entityCountry: countryOf(environment),
+    notificationTargets: targetsOf(
+      environment['BEZANT_NOTIFICATION_TARGETS'] || 'public',
+      'BEZANT_NOTIFICATION_TARGETS',
+    ),
+    notificationSignature: signatureOf(environment),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),
@@ -89,6 +99,21 @@ const levels = ['debug', 'info', 'warn', 'error']
 export function levelOf(text: string, setting: string): string {
   if (levels.includes(text)) return text
   throw new Error(`${setting} must be one of ${levels.join(', ')}, not "${text}"`)
+}
+
+const targets = ['public', 'loopback', 'private']
+
+/** Where notifications may go, or an error that names the setting. */
+export function targetsOf(text: string, setting: string): Targets {
+  if (targets.includes(text)) return text as Targets
+  throw new Error(`${setting} must be one of ${targets.join(', ')}, not "${text}"`)
+}
+
+function signatureOf(environment: Environment): 1 | 2 {
+  const text = environment['BEZANT_NOTIFICATION_SIGNATURE'] || '1'
+  if (text !== '1' && text !== '2')
+    throw new Error(`BEZANT_NOTIFICATION_SIGNATURE must be 1 or 2, not "${text}"`)
+  return text === '1' ? 1 : 2
 }
 
 function publicUrlOf(environment: Environment): string | undefined {

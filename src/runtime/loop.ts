@@ -9,7 +9,11 @@ export type Loop = {
 const safetyMs = 1_000
 
 /** Runs `turn` again and again while it did something, then when woken or after a while. A failing turn is tried again. */
-export function repeat(turn: () => Promise<boolean>, onError: (error: unknown) => void): Loop {
+export function repeat(
+  turn: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+  restMs: number = safetyMs,
+): Loop {
   let stopped = false
   let woken = false
   let wakeUp: () => void = () => undefined
@@ -20,7 +24,7 @@ export function repeat(turn: () => Promise<boolean>, onError: (error: unknown) =
   const rest = async () => {
     if (woken || stopped) return
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, safetyMs)
+      const timer = setTimeout(resolve, restMs)
       wakeUp = () => {
         clearTimeout(timer)
         resolve()

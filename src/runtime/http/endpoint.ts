@@ -35,6 +35,10 @@ export type Endpoint<Ctx = RequestScope> = {
   collection?: Collection & { items?: string }
   /** Present when the body carries `idempotencyKey`. `status` of the conflict differs between product lines. */
   idempotent?: Idempotent<Ctx>
+  /** A GET that changes something, such as a link in a message: it runs in a `tx`, and HEAD does not do it. */
+  changing?: true
+  /** The media type of an answer that is text, not JSON. */
+  media?: string
   errors: readonly ErrorName[]
   /** Work that must not hold a database transaction, such as decrypting; its result goes to the verb. */
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>

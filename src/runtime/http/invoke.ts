@@ -30,7 +30,8 @@ export async function invoke(
     if (replay) return replay
   }
   const prepared = await run.prepare?.(ctx, input)
-  if (endpoint.method === 'GET') return { result: await run.verb(ctx, input, prepared), replayed: false }
+  if (endpoint.method === 'GET' && !endpoint.changing)
+    return { result: await run.verb(ctx, input, prepared), replayed: false }
   const outcome = await untilSettled(ctx, async (inTx) => {
     if (once && !(await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs)))
       return { lost: true as const }

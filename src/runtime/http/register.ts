@@ -29,6 +29,7 @@ export function registerEndpoint(
     handler,
     validatorCompiler: () => () => true,
     serializerCompiler: () => JSON.stringify,
+    ...(endpoint.changing && { exposeHeadRoute: false }),
   }
   server.route({ ...route, url: path!, schema: openApiRoute(endpoint) })
   for (const url of aliases) server.route({ ...route, url, schema: { hide: true } as object })
@@ -92,6 +93,7 @@ function send(
   replayed: boolean,
 ) {
   const declared = endpoint.status ?? 200
+  if (endpoint.media) return reply.status(declared).type(endpoint.media).send(result)
   if (isAnswer(result)) return reply.status(result.status).send(wrap(endpoint, result.data))
   if (endpoint.collection) return sendList(reply, endpoint, ctx, request, page, result as ListResult)
   if (declared === 204) return reply.status(204).send()

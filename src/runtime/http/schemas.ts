@@ -87,6 +87,7 @@ export function openApiRoute(endpoint: Endpoint<never>): object {
     operationId: endpoint.operationId,
     summary: endpoint.summary,
     tags: [endpoint.tag],
+    ...(endpoint.media && { produces: [endpoint.media] }),
     ...(endpoint.auth === 'apiKey' && { security: [{ apiKey: [] }] }),
     ...(endpoint.params && { params: endpoint.params }),
     ...(querySchema(endpoint) && { querystring: querySchema(endpoint) }),

@@ -1,0 +1,45 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { subscribe } from '#engines/webhooks/index'
+import { invalid } from '#lib/errors'
+import { type Caller, createCaller } from '#runtime/outbound/call'
+import { parseTarget, TargetRefused } from '#runtime/outbound/target'
+import type { newSubscriptionSchema } from './schema.ts'
+import { showSubscription } from './show-subscription.ts'
+
+type Body = Static<typeof newSubscriptionSchema>
+
+const timeoutMs = 5_000
+
+/** Asks the endpoint whether it is there, as it is asked before the first message: with HEAD, and 2xx is a yes. */
+export async function probeEndpoint(
+  ctx: Ctx,
+  { endpoint }: Body,
+  call: Caller = createCaller(ctx.config.notificationTargets),
+): Promise<void> {
+  const answer = await probe(ctx, endpoint, call).catch((error: Error) => {
+    throw refusal(
+      endpoint,
+      error instanceof TargetRefused ? error.message : `did not answer HEAD: ${error.message}`,
+    )
+  })
+  if (answer.status < 200 || answer.status > 299)
+    throw refusal(
+      endpoint,
+      `answered HEAD with ${answer.status}: it must answer with 2xx, without a redirect`,
+    )
+}
+
+async function probe(ctx: Ctx, endpoint: string, call: Caller) {
+  const own = ctx.config.publicUrl
+  if (own && parseTarget(endpoint).origin === new URL(own).origin)
+    throw new TargetRefused('is this server itself')
+  return call({ method: 'HEAD', url: endpoint, timeoutMs })
+}
+
+const refusal = (endpoint: string, reason: string) =>
+  invalid('endpoint', reason, endpoint, 'endpointUnusable')
+
+export async function createSubscription(ctx: Ctx, { endpoint }: Body) {
+  return showSubscription(await subscribe(ctx, endpoint))
+}

@@ -1,0 +1,101 @@
+import { createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
+
+// A self-signed X.509 certificate in DER (RFC 5280): the little of ASN.1 that one fixed shape needs. node:crypto makes
+// and checks the signature and parses the result; it has no call that writes a certificate.
+
+const sequence = 0x30
+const set = 0x31
+const integer = 0x02
+const bitString = 0x03
+const octetString = 0x04
+const nothing = 0x05
+const objectId = 0x06
+const utf8 = 0x0c
+const utcTime = 0x17
+const generalizedTime = 0x18
+const boolean = 0x01
+/** Context-specific and constructed: the version, and the extensions. */
+const tagged = (number: number) => 0xa0 + number
+
+const sha256WithRsa = '1.2.840.113549.1.1.11'
+const commonName = '2.5.4.3'
+const keyUsage = '2.5.29.15'
+const basicConstraints = '2.5.29.19'
+
+export type CertificateInput = {
+  privateKey: KeyObject
+  name: string
+  notBeforeMs: number
+  notAfterMs: number
+}
+
+/** A certificate over the key's own public part, good for signing only, as PEM. */
+export function selfSignedCertificate({
+  privateKey,
+  name,
+  notBeforeMs,
+  notAfterMs,
+}: CertificateInput): string {
+  const algorithm = der(sequence, oid(sha256WithRsa), der(nothing))
+  const who = der(sequence, der(set, der(sequence, oid(commonName), der(utf8, Buffer.from(name)))))
+  const publicKey = createPublicKey(privateKey).export({ type: 'spki', format: 'der' })
+  // Positive and never zero: the first bit is off, the second one on.
+  const serial = randomBytes(16)
+  serial[0] = (serial[0]! & 0x3f) | 0x40
+  const tbs = der(
+    sequence,
+    der(tagged(0), der(integer, Buffer.of(2))),
+    der(integer, serial),
+    algorithm,
+    who,
+    der(sequence, time(notBeforeMs), time(notAfterMs)),
+    who,
+    publicKey,
+    der(
+      tagged(3),
+      der(
+        sequence,
+        extension(basicConstraints, der(sequence)),
+        // The first bit: digitalSignature.
+        extension(keyUsage, der(bitString, Buffer.of(7, 0x80))),
+      ),
+    ),
+  )
+  const signature = sign('sha256', tbs, privateKey)
+  const bytes = der(sequence, tbs, algorithm, der(bitString, Buffer.of(0), signature))
+  const lines = bytes.toString('base64').match(/.{1,64}/g)!
+  return `-----BEGIN CERTIFICATE-----\n${lines.join('\n')}\n-----END CERTIFICATE-----\n`
+}
+
+const extension = (id: string, value: Buffer) =>
+  der(sequence, oid(id), der(boolean, Buffer.of(0xff)), der(octetString, value))
+
+function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
+  const content = Buffer.concat(parts)
+  return Buffer.concat([Buffer.of(tag), lengthOf(content.length), content])
+}
+
+function lengthOf(length: number): Buffer {
+  if (length < 0x80) return Buffer.of(length)
+  const bytes = Buffer.alloc(4)
+  bytes.writeUInt32BE(length)
+  const digits = bytes.subarray(bytes.findIndex((byte) => byte !== 0))
+  return Buffer.concat([Buffer.of(0x80 + digits.length), digits])
+}
+
+function oid(text: string): Buffer {
+  const [first = 0, second = 0, ...rest] = text.split('.').map(Number)
+  return der(objectId, Buffer.from([first * 40 + second, ...rest.flatMap(base128)]))
+}
+
+function base128(value: number): number[] {
+  const digits = [value & 0x7f]
+  for (let left = value >>> 7; left > 0; left >>>= 7) digits.unshift((left & 0x7f) | 0x80)
+  return digits
+}
+
+/** In two digits of the year until 2049, in four from then on: RFC 5280, section 4.1.2.5. */
+function time(atMs: number): Buffer {
+  const text = `${new Date(atMs).toISOString().slice(0, 19).replaceAll(/\D/g, '')}Z`
+  return text < '2050' ? der(utcTime, Buffer.from(text.slice(2))) : der(generalizedTime, Buffer.from(text))
+}

@@ -1,0 +1,90 @@
+import { createPrivateKey, generateKeyPair, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Database } from '#runtime/db/db'
+import { selfSignedCertificate } from './certificate.ts'
+import { messageToken, signingCertificateKey } from './contexts.ts'
+import { markOf, seal, type Vault, withUnsealed } from './sealing.ts'
+import {
+  insertSigningCertificate,
+  lockSigningCertificates,
+  newestSigningCertificate,
+  type SigningCertificateRow,
+} from './store/signing-certificates.ts'
+
+const makePair = promisify(generateKeyPair)
+const signInThreadPool = promisify(sign)
+
+const modulusBits = 2_048
+const dayMs = 86_400_000
+const validMs = 5 * 365 * dayMs
+/** A certificate is replaced this long before it ends; the old one is served on. */
+const renewMs = 90 * dayMs
+
+/** Signs what this installation says to others, with a key that nothing else is signed with. */
+export type Notary = {
+  /** An RSA PKCS #1 v1.5 signature in base64, and the certificate to check it with. */
+  sign(text: string, hash: 'sha1' | 'sha256'): Promise<{ signature: string; certificateId: string }>
+  /** The certificate that a message signed now names. */
+  certificateId(): Promise<string>
+  /** 64 hexadecimal digits that only this installation can make for the purpose and the id: nothing has to be kept. */
+  tokenOf(purpose: string, id: string): string
+}
+
+type Held = { id: string; key: KeyObject; notAfterMs: number }
+
+export function openNotary(input: { database: Database; vault: Vault; clock: { nowMs(): number } }): Notary {
+  const { database, vault, clock } = input
+  let held: Promise<Held> | undefined
+  const current = async (): Promise<Held> => {
+    const known = await held?.catch(() => undefined)
+    if (known && !isEnding(known.notAfterMs, clock.nowMs())) return known
+    held = hold()
+    return held
+  }
+  const hold = async (): Promise<Held> => {
+    const row = await database.tx(async (tx) => {
+      const before = await newestSigningCertificate(tx)
+      if (before && !isEnding(Date.parse(before.notAfter), clock.nowMs())) return before
+      await lockSigningCertificates(tx)
+      const made = await newestSigningCertificate(tx)
+      if (made && !isEnding(Date.parse(made.notAfter), clock.nowMs())) return made
+      const row = await makeRow(vault, clock.nowMs())
+      await insertSigningCertificate(tx, row)
+      return row
+    })
+    const key = withUnsealed(vault.root, signingCertificateKey(row.id), row.sealedPrivateKey, (der) =>
+      createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
+    )
+    return { id: row.id, key, notAfterMs: Date.parse(row.notAfter) }
+  }
+  return {
+    sign: async (text, hash) => {
+      const { id, key } = await current()
+      const signature = await signInThreadPool(hash, Buffer.from(text, 'utf8'), key)
+      return { signature: signature.toString('base64'), certificateId: id }
+    },
+    certificateId: async () => (await current()).id,
+    tokenOf: (purpose, id) => markOf(vault.root, messageToken(purpose, id)).toString('hex'),
+  }
+}
+
+const isEnding = (notAfterMs: number, nowMs: number) => nowMs > notAfterMs - renewMs
+
+async function makeRow(vault: Vault, nowMs: number): Promise<SigningCertificateRow & { createDate: string }> {
+  const pair = await makePair('rsa', {
+    modulusLength: modulusBits,
+    publicKeyEncoding: { type: 'spki', format: 'der' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
+  })
+  const id = newId(nowMs)
+  // Whoever checks a signature may have a clock that is behind.
+  const dates = { notBeforeMs: nowMs - dayMs, notAfterMs: nowMs + validMs }
+  const privateKey = createPrivateKey({ key: pair.privateKey, format: 'der', type: 'pkcs8' })
+  const certificate = selfSignedCertificate({ privateKey, name: 'Bezant notifications', ...dates })
+  const sealedPrivateKey = seal(vault.root, signingCertificateKey(id), pair.privateKey)
+  pair.privateKey.fill(0)
+  const notAfter = formatInstant(dates.notAfterMs)
+  return { id, certificate, sealedPrivateKey, notAfter, createDate: formatInstant(nowMs) }
+}

@@ -1,0 +1,102 @@
+import type { EngineCtx } from '#engines/ctx'
+import { reachPoint } from '#lib/crash-points'
+import { formatInstant } from '#lib/time'
+import type { Caller } from '#runtime/outbound/call'
+import { attemptsInOrder, attemptsMax, backOffMs } from './back-off.ts'
+import { makeEnvelope } from './envelope.ts'
+import {
+  type Delivery,
+  dropDelivery,
+  dueDeliveries,
+  keepLane,
+  type Lane,
+  recordAttempt,
+  releaseLane,
+} from './store/deliveries.ts'
+
+/** How long an endpoint may take for its whole answer. */
+const timeoutMs = 10_000
+/** Longer than one round can take: how long a killed worker holds up the subscriptions that it had. */
+export const leaseMs = 15_000
+/** Requests at once to one endpoint. */
+const roundMax = 8
+/** Rounds before others get a turn. */
+const roundsMax = 100
+/** A failing endpoint rests no longer than this: what is told meanwhile is tried at least that soon. */
+const restMaxMs = 30_000
+
+/** Sends what is due to one endpoint, round by round, until nothing is, it fails, or `signal` says to stop. */
+export async function runLane(ctx: EngineCtx, call: Caller, lane: Lane, signal: AbortSignal): Promise<void> {
+  let failureCount = lane.failureCount
+  for (let round = 0; round < roundsMax && !signal.aborted; round++) {
+    if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
+    const due = await dueDeliveries(ctx.database, lane, nowOf(ctx), attemptsInOrder, roundMax)
+    if (due.length === 0) break
+    const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, lane, delivery, signal)))
+    if (sent.includes('delivered')) failureCount = 0
+    else if (sent.includes('failed')) {
+      failureCount += 1
+      break
+    }
+  }
+  const restMs = failureCount === 0 ? 0 : Math.min(backOffMs(failureCount), restMaxMs)
+  const restDate = restMs === 0 ? null : formatInstant(ctx.clock.nowMs() + restMs)
+  await releaseLane(ctx.database, lane, attemptsInOrder, { failureCount, restDate })
+}
+
+const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())
+
+/** One try. What is cut off by the end of this process counts as none. */
+async function deliver(
+  ctx: EngineCtx,
+  call: Caller,
+  lane: Lane,
+  delivery: Delivery,
+  signal: AbortSignal,
+): Promise<'delivered' | 'failed' | 'dropped' | 'cut off'> {
+  const { messageId, detailId, region, message, environment } = delivery
+  if (!delivery.wanted || detailId === null || region === null) {
+    await dropDelivery(ctx.database, lane, messageId, nowOf(ctx))
+    return 'dropped'
+  }
+  const { headers, body } = await makeEnvelope({
+    notary: ctx.custody.notary,
+    signatureVersion: ctx.config.notificationSignature,
+    baseUrl: ctx.config.publicUrl ?? delivery.baseUrl,
+    environment,
+    region,
+    detailId,
+    entityId: lane.entityId,
+    messageId,
+    timestamp: delivery.createDate,
+    message,
+  })
+  const startedMs = performance.now()
+  const answer = await call({ method: 'POST', url: lane.endpoint, headers, body, timeoutMs, signal }).catch(
+    (error: Error) => ({ status: null, text: reasonOf(error) }),
+  )
+  if (signal.aborted && answer.status === null) return 'cut off'
+  reachPoint('P21')
+  const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
+  const number = delivery.attemptCount + 1
+  const state = isDelivered ? 'delivered' : number >= attemptsMax ? 'failed' : 'waiting'
+  const nowMs = ctx.clock.nowMs()
+  const outcome = {
+    messageId,
+    number,
+    status: answer.status,
+    error: isDelivered ? null : answer.text.replaceAll('\0', ''),
+    durationMs: Math.round(performance.now() - startedMs),
+    state,
+    dueDate: formatInstant(state === 'waiting' ? nowMs + backOffMs(number) : nowMs),
+  } as const
+  await recordAttempt(ctx.database, lane, outcome, formatInstant(nowMs))
+  if (!isDelivered)
+    ctx.log.info(
+      { endpoint: lane.endpoint, messageId, attempt: number, status: answer.status, error: outcome.error },
+      state === 'failed' ? 'a notification was given up' : 'a notification was not taken; trying again later',
+    )
+  return isDelivered ? 'delivered' : 'failed'
+}
+
+const reasonOf = (error: Error & { code?: string }) => error.message || error.code || error.name

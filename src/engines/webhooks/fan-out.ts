@@ -1,0 +1,56 @@
+import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import {
+  insertNotifications,
+  lastTold,
+  type NewNotification,
+  type QueuedEvent,
+  takeQueued,
+} from './store/queue.ts'
+import { type Topics, topicOf } from './topics.ts'
+
+/** Events of one entity that one `tx` turns into notifications. */
+const eventsMax = 200
+
+/** Turns queued events of one entity into notifications of its subscriptions. True when there were any. */
+export async function fanOut(ctx: EngineCtx, topics: Topics): Promise<boolean> {
+  return ctx.database.tx(async (tx) => {
+    const events = await takeQueued(tx, eventsMax)
+    const [first] = events
+    if (!first) return false
+    const notifications = await tell(tx, topics, first.entityId, events)
+    if (notifications.length > 0)
+      await insertNotifications(tx, first.entityId, notifications, formatInstant(ctx.clock.nowMs()))
+    return true
+  })
+}
+
+/** What has not been told yet: events after which a resource looks as it did before are passed over. */
+async function tell(
+  tx: Db,
+  topics: Topics,
+  entityId: string,
+  events: readonly QueuedEvent[],
+): Promise<NewNotification[]> {
+  const told = await lastTold(tx, entityId, [...new Set(events.map(({ resourceId }) => resourceId))])
+  const last = new Map(told.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
+  const made: NewNotification[] = []
+  for (const { id, type, resourceId } of events) {
+    const topic = topicOf(topics, type)
+    const shown = await topic?.show(tx, { entityId, resourceId, type })
+    if (!topic || !shown) continue
+    const message = JSON.stringify({
+      clientId: entityId,
+      notificationType: topic.name,
+      version: 1,
+      customAttributes: { clientId: entityId },
+      [topic.key]: shown,
+    })
+    const name = `${topic.name} ${resourceId}`
+    if (last.get(name) === message) continue
+    last.set(name, message)
+    made.push({ entityId, id, topic: topic.name, resourceId, message })
+  }
+  return made
+}

@@ -1,0 +1,183 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { newId } from '#lib/ids'
+import { sql } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { makePayment, makePaymentIntent, until, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+
+/* What customers are told: what the GET of the resource answers, once for every change that can be seen. */
+let harness: Harness
+let world: World
+let sink: WebhookSink
+
+beforeAll(async () => {
+  harness = await openHarness()
+})
+beforeEach(async () => {
+  world = worldOf(harness, await harness.newEntity())
+  sink = await openWebhookSink()
+  return () => sink.close()
+})
+afterAll(() => harness?.close())
+
+const subscribe = async () => {
+  await world.call('POST', '/v1/notifications/subscriptions', { endpoint: sink.url })
+  await sink.confirm()
+}
+const get = (path: string, id: string) => world.call('GET', `${path}/${id}`)
+const statuses = (notices: Notice[], id: string) =>
+  notices.filter(({ payment }) => payment?.id === id).map(({ payment }) => payment.status)
+const transient = (amount: string) => ({
+  idempotencyKey: crypto.randomUUID(),
+  amount: { amount, currency: 'USD' },
+  settlementCurrency: 'USD',
+  paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+})
+
+describe('notifications', () => {
+  it('of an intent and its payment equal what their GET answers, and come in their documented envelope', async () => {
+    await subscribe()
+    const intent = await world.call('POST', '/v1/paymentIntents', transient('3.5'))
+    await until(async () => sink.notices('paymentIntents').length === 1, 'the new intent is told')
+    expect(sink.notices('paymentIntents')[0]).toEqual({
+      messageId: expect.any(String),
+      clientId: world.tenant.entityId,
+      notificationType: 'paymentIntents',
+      version: 1,
+      customAttributes: { clientId: world.tenant.entityId },
+      paymentIntent: intent,
+    })
+    await harness.chain().send(intent.paymentMethods[0].address, 3_500_000n, 'USDC')
+    const isComplete = () =>
+      sink
+        .notices('paymentIntents')
+        .some((notice) => notice['paymentIntent'].timeline[0].status === 'complete')
+    await until(async () => isComplete(), 'the intent is told to be complete')
+    await until(
+      async () => sink.notices('payments').at(-1)?.['payment'].status === 'paid',
+      'the payment is paid',
+    )
+    const last = sink.notices('payments').at(-1)!['payment']
+    expect(last).toEqual(await get('/v1/payments', last.id))
+    expect(statuses(sink.notices('payments'), last.id)).toEqual(['pending', 'confirmed', 'paid'])
+    const shown = await get('/v1/paymentIntents', intent.id)
+    expect(sink.notices('paymentIntents').at(-1)!['paymentIntent']).toEqual(shown)
+    expect(shown.paymentIds).toEqual([last.id])
+
+    const [message] = sink.messages('Notification')
+    expect(message).toMatchObject({
+      TopicArn: 'arn:aws:sns:us-east-1:908968368384:sandbox_platform-notifications-topic',
+      MessageAttributes: { clientId: { Type: 'String', Value: world.tenant.entityId } },
+    })
+    expect(message).not.toHaveProperty('SubscribeURL')
+    const posted = sink.received.find(({ body }) => body.includes(message!.MessageId))!
+    expect(posted.headers).toMatchObject({
+      'content-type': 'text/plain; charset=UTF-8',
+      'x-amz-sns-message-type': 'Notification',
+      'x-amz-sns-message-id': message!.MessageId,
+      'x-amz-sns-topic-arn': message!.TopicArn,
+    })
+    expect(posted.headers['x-amz-sns-subscription-arn']).toMatch(/:[0-9a-f-]{36}$/)
+    const { id } = await world.call('GET', '/v1/notifications/subscriptions').then(([first]) => first)
+    expect((await fetch(message!.UnsubscribeURL!)).status).toBe(200)
+    const [{ subscriptionDetails }] = await world.call('GET', '/v1/notifications/subscriptions')
+    expect(subscriptionDetails.map(({ status }: { status: string }) => status)).toEqual([
+      'deleted',
+      'confirmed',
+    ])
+    await world.call('DELETE', `/v1/notifications/subscriptions/${id}`)
+  })
+
+  it("show a payment's paid and its intent's complete together, whichever comes first", async () => {
+    const seen: unknown[] = []
+    await subscribe()
+    sink.behave((received, _, taken) => {
+      if (received.method !== 'POST') return taken()
+      const notice = JSON.parse(JSON.parse(received.body).Message)
+      const look = async () => {
+        if (notice.payment?.status === 'paid')
+          seen.push((await get('/v1/paymentIntents', notice.payment.paymentIntentId)).timeline[0].status)
+        if (notice.paymentIntent?.timeline[0].status === 'complete')
+          seen.push((await get('/v1/payments', notice.paymentIntent.paymentIds[0])).status)
+      }
+      void look().finally(taken)
+    })
+    const intents = await Promise.all(
+      ['1', '2', '3'].map((amount) => world.call('POST', '/v1/paymentIntents', transient(amount))),
+    )
+    for (const intent of intents)
+      await harness
+        .chain()
+        .send(
+          intent.paymentMethods[0].address,
+          BigInt(intent.amount.amount.replace('.', '')) * 10_000n,
+          'USDC',
+        )
+    await until(async () => seen.length === 6, 'three payments and three intents are told')
+    expect(seen.toSorted()).toEqual(['complete', 'complete', 'complete', 'paid', 'paid', 'paid'])
+  })
+
+  it('property 20: tell what a reorg took back, and what the winning chain holds in the end', async () => {
+    await subscribe()
+    const { depositAddress } = await makePaymentIntent(world)
+    const { id } = await makePayment(world, depositAddress)
+    await until(async () => statuses(sink.notices(), id).at(-1) === 'paid', 'it is paid')
+    const told = () => statuses(sink.notices(), id)
+    const lastIntent = () => sink.notices('paymentIntents').at(-1)!['paymentIntent']
+    expect(told()).toEqual(['pending', 'confirmed', 'paid'])
+    await until(async () => lastIntent().amountPaid.amount !== '0.00', 'the intent is told what it was paid')
+    await harness.chain().reorg(1)
+    await until(async () => told().length === 4, 'the payment is taken back')
+    expect(told().at(-1)).toBe('pending')
+    await until(async () => lastIntent().amountPaid.amount === '0.00', 'the intent has nothing again')
+    // Nothing brings it back, and after so many blocks nothing will.
+    await harness.chain().mine(14)
+    await until(async () => told().length === 5, 'the payment is given up')
+    const last = sink.notices('payments').findLast(({ payment }) => payment.id === id)?.['payment']
+    expect(last).toEqual(await get('/v1/payments', id))
+    expect(last.status).toBe('failed')
+    expect(lastIntent()).toEqual(await get('/v1/paymentIntents', lastIntent().id))
+    expect(await harness.chain().oracle.transfers({ to: depositAddress })).toEqual([])
+  })
+
+  it('are of events after the confirmation, of the own entity, and of nothing twice', async () => {
+    await makePaymentIntent(world)
+    await subscribe()
+    const stranger = worldOf(harness, await harness.newEntity())
+    await makePaymentIntent(stranger)
+    const { id } = await makePaymentIntent(world)
+    await until(async () => sink.notices().length > 0, 'the second intent is told')
+    await sleep(300)
+    expect(sink.notices().map((notice) => notice['paymentIntent'].id)).toEqual([id])
+  })
+
+  it('include what an event says that commits after later ones', async () => {
+    await subscribe()
+    const first = await makePaymentIntent(world)
+    await until(async () => sink.notices().length === 1, 'the intent is told')
+    const { entityId } = world.tenant
+    const nowMs = harness.clock.nowMs()
+    const late = newId(nowMs)
+    let second: { id: string } | undefined
+    await harness.database.tx(async (tx) => {
+      // Changes what is shown, so that there is something to tell.
+      await tx.run(
+        sql`update payment_intents set update_date = update_date + interval '1 s' where id = ${first.id}`,
+      )
+      const change = { entityId, actor: 'test', type: 'paymentIntent.credited', resourceId: first.id }
+      await recordChanges(tx, nowMs, [change])
+      second = await makePaymentIntent(world)
+      await until(async () => sink.notices().length === 2, 'what came later and committed first is told')
+      expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(second.id)
+      expect(sink.notices().at(-1)!.messageId > late).toBe(true)
+    })
+    await until(async () => sink.notices().length === 3, 'the late one is told')
+    expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(first.id)
+    const { count } = await harness.database.one<{ count: number }>(
+      sql`select count(*) as count from queued_events where entity_id = ${entityId}`,
+    )
+    expect(count).toBe(0)
+  })
+})

@@ -1,0 +1,163 @@
+import { type Db, sql } from '#runtime/db/db'
+import type { DetailRow } from './subscriptions.ts'
+
+/** A subscription that a worker holds. Whoever holds it alone writes what became of its deliveries. */
+export type Lane = {
+  entityId: string
+  subscriptionId: string
+  endpoint: string
+  fencingToken: number
+  /** How many rounds in a row nothing could be delivered. */
+  failureCount: number
+}
+
+/** Leases subscriptions that have something to send, for `leaseMs` of database time. `now` is business time. */
+export const claimLanes = (db: Db, now: string, limit: number, leaseMs: number) =>
+  db.all<Lane>(sql`update notification_subscriptions s
+    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
+    from (select entity_id, id from notification_subscriptions
+      where wake_date <= ${now} and (lease_until is null or lease_until < now())
+      order by wake_date limit ${limit} for update skip locked) due
+    where s.entity_id = due.entity_id and s.id = due.id
+    returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.fencing_token as "fencingToken",
+      s.failure_count as "failureCount"`)
+
+const isOurs = (lane: Lane) =>
+  sql`entity_id = ${lane.entityId} and id = ${lane.subscriptionId} and fencing_token = ${lane.fencingToken}`
+
+/** Holds it for longer. False when somebody else has taken it over. */
+export const keepLane = async (db: Db, lane: Lane, leaseMs: number): Promise<boolean> =>
+  (await db.run(sql`update notification_subscriptions
+    set lease_until = now() + ${leaseMs} * interval '1 millisecond' where ${isOurs(lane)}`)) > 0
+
+/** Waiting deliveries `w` of the lane that no earlier one of their resource holds up. */
+const sendable = (lane: Lane, triesInOrder: number) =>
+  sql`w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.state = 'waiting'
+    and not exists (select 1 from notification_deliveries e where e.entity_id = w.entity_id
+      and e.subscription_id = w.subscription_id and e.resource_id = w.resource_id and e.state = 'waiting'
+      and e.sequence < w.sequence and e.attempt_count < ${triesInOrder})`
+
+export type Rest = { failureCount: number; restDate: string | null }
+
+/**
+ * Gives the subscription back, to be woken when its next delivery is due but not before it has rested. Locked before what
+ * is waiting is looked at: whoever adds a delivery wakes the subscription after that, and is not overwritten.
+ */
+export async function releaseLane(database: Db, lane: Lane, triesInOrder: number, rest: Rest): Promise<void> {
+  await database.tx(async (tx) => {
+    const held = await tx.maybe(
+      sql`select 1 from notification_subscriptions where ${isOurs(lane)} for update`,
+    )
+    if (!held) return
+    const next = await tx.one<{ dueDate: string | null }>(sql`select min(w.due_date) as "dueDate"
+      from notification_deliveries w where ${sendable(lane, triesInOrder)}`)
+    await tx.run(sql`update notification_subscriptions set lease_until = null, failure_count = ${rest.failureCount},
+        rest_date = ${rest.restDate}, wake_date = case when removed_date is null and ${next.dueDate}::timestamptz is not null
+          then greatest(${next.dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
+      where ${isOurs(lane)}`)
+  })
+}
+
+export type Delivery = {
+  messageId: string
+  attemptCount: number
+  /** When it was first told, as its envelope says. */
+  createDate: string
+  /** The region that it is about, or through which it is sent: the first that is confirmed. Null when none is left. */
+  detailId: string | null
+  region: 'us-east-1' | 'us-west-2' | null
+  baseUrl: string
+  environment: 'TEST' | 'LIVE'
+  /** Null for the request to confirm. */
+  message: string | null
+  /** Whether it may still be sent: what was deleted or confirmed since needs no more of it. */
+  wanted: boolean
+}
+
+/** The oldest deliveries that are due; one waits for an earlier one of its resource until that was tried `triesInOrder` times. */
+export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: number, limit: number) =>
+  db.all<Delivery>(sql`select w.message_id as "messageId", w.attempt_count as "attemptCount",
+      coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
+      s.environment, n.message,
+      s.removed_date is null and (n.id is null) = (d.status = 'pending') and d.id is not null as wanted
+    from notification_deliveries w
+    join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
+    left join notifications n on w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id
+    left join lateral (select id, region, status from notification_subscription_details d
+      where d.entity_id = w.entity_id and d.subscription_id = w.subscription_id
+        and (d.id = w.detail_id or (w.detail_id is null and d.status = 'confirmed'))
+      order by d.region limit 1) d on true
+    where ${sendable(lane, triesInOrder)} and w.due_date <= ${now}
+    order by w.sequence limit ${limit}`)
+
+/** How a try ended. */
+export type Outcome = {
+  messageId: string
+  number: number
+  status: number | null
+  error: string | null
+  durationMs: number
+  state: 'waiting' | 'delivered' | 'failed'
+  dueDate: string
+}
+
+/** Records a try, unless somebody else holds the subscription by now. */
+export async function recordAttempt(database: Db, lane: Lane, outcome: Outcome, at: string): Promise<void> {
+  const { entityId, subscriptionId } = lane
+  const { messageId, number, status, error, durationMs, state, dueDate } = outcome
+  await database.run(sql`with ours as (
+      select 1 from notification_subscriptions where ${isOurs(lane)} for key share
+    ), tried as (
+      insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
+        create_date)
+      select ${entityId}, ${subscriptionId}, ${messageId}, ${number}::integer, ${status}::integer, ${error}::text,
+        ${durationMs}::integer, ${at}::timestamptz
+      from ours
+    )
+    update notification_deliveries set state = ${state}, attempt_count = ${number}, due_date = ${dueDate},
+      update_date = ${at}
+    where entity_id = ${entityId} and subscription_id = ${subscriptionId} and message_id = ${messageId}
+      and state = 'waiting' and exists (select 1 from ours)`)
+}
+
+/** What needs not be sent any more. */
+export const dropDelivery = (db: Db, lane: Lane, messageId: string, at: string) =>
+  db.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
+    where entity_id = ${lane.entityId} and subscription_id = ${lane.subscriptionId} and message_id = ${messageId}
+      and state = 'waiting'`)
+
+/** Asks the endpoint to confirm these regions: once more for those that it was asked for before. */
+export async function insertConfirmations(
+  tx: Db,
+  details: readonly (Pick<DetailRow, 'entityId' | 'subscriptionId' | 'id'> & { messageId: string })[],
+  at: string,
+): Promise<void> {
+  const [first] = details
+  if (!first) return
+  const { entityId, subscriptionId } = first
+  await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id, detail_id, state, due_date,
+      create_date, update_date)
+    select ${entityId}, ${subscriptionId}, m, d, 'waiting', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    from unnest(${details.map(({ messageId }) => messageId)}::uuid[], ${details.map(({ id }) => id)}::uuid[]) as row(m, d)`)
+  await tx.run(sql`update notification_subscriptions set wake_date = ${at}, rest_date = null
+    where entity_id = ${entityId} and id = ${subscriptionId}`)
+  await tx.run(sql`select pg_notify('notification_deliveries', '')`)
+}
+
+/** Nothing more is sent to a subscription. */
+export const dropDeliveries = (tx: Db, entityId: string, subscriptionId: string, at: string) =>
+  tx.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
+    where entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting'`)
+
+/** Forgets deliveries that ended, and notifications that were made, before these dates. At most `limit` of each. */
+export async function forgetOld(
+  db: Db,
+  { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
+  limit: number,
+): Promise<void> {
+  await db.run(sql`delete from notification_deliveries where (entity_id, subscription_id, message_id) in (
+    select entity_id, subscription_id, message_id from notification_deliveries
+    where state <> 'waiting' and update_date < ${endedBefore} limit ${limit} for update skip locked)`)
+  await db.run(sql`delete from notifications where (entity_id, id) in (
+    select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked)`)
+}

@@ -1,0 +1,79 @@
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export type QueuedEvent = {
+  entityId: string
+  id: string
+  type: string
+  resourceId: string
+  createDate: string
+}
+
+/**
+ * Takes the oldest queued events of one entity, in order. Nobody else takes events of that entity until the `tx` ends, so
+ * that what is told of a resource is told in the order in which it was so.
+ */
+export async function takeQueued(tx: Db, limit: number): Promise<QueuedEvent[]> {
+  const entity = await tx.maybe<{ entityId: string }>(sql`with waiting as materialized (
+      select distinct entity_id from queued_events
+    )
+    select entity_id as "entityId" from waiting
+    where pg_try_advisory_xact_lock(hashtextextended('notifications of ' || entity_id::text, 0)) limit 1`)
+  if (!entity) return []
+  const { entityId } = entity
+  const rows = await tx.all<QueuedEvent>(sql`delete from queued_events
+    where entity_id = ${entityId} and id in (select id from queued_events where entity_id = ${entityId}
+      order by id limit ${limit})
+    returning entity_id as "entityId", id, type, resource_id as "resourceId", create_date as "createDate"`)
+  return rows.sort((one, other) => (one.id < other.id ? -1 : 1))
+}
+
+/** A notification to be sent to every endpoint of its entity. `message` is sent as it is, at every try. */
+export type NewNotification = {
+  entityId: string
+  id: string
+  topic: string
+  resourceId: string
+  message: string
+}
+
+export type Told = { topic: string; resourceId: string; message: string }
+
+/** What was told last of each of the resources. */
+export const lastTold = (db: Db, entityId: string, resourceIds: readonly string[]) =>
+  db.all<Told>(sql`select distinct on (topic, resource_id) topic, resource_id as "resourceId", message
+    from notifications where entity_id = ${entityId} and resource_id = any(${resourceIds})
+    order by topic, resource_id, sequence desc`)
+
+/** Subscriptions of which at least one region is confirmed. */
+const confirmed = raw(`s.removed_date is null and exists (select 1 from notification_subscription_details d
+  where d.entity_id = s.entity_id and d.subscription_id = s.id and d.status = 'confirmed')`)
+
+/** Stores the notifications, one delivery of each for every confirmed subscription, and wakes those. */
+export async function insertNotifications(
+  tx: Db,
+  entityId: string,
+  notifications: readonly NewNotification[],
+  at: string,
+): Promise<void> {
+  const ids = notifications.map(({ id }) => id)
+  const resources = notifications.map(({ resourceId }) => resourceId)
+  await tx.run(sql`insert into notifications (entity_id, id, topic, resource_id, message, create_date)
+    select ${entityId}, i, t, r, m, ${at}::timestamptz
+    from unnest(${ids}::uuid[], ${notifications.map(({ topic }) => topic)}::text[], ${resources}::text[],
+      ${notifications.map(({ message }) => message)}::text[]) with ordinality as row(i, t, r, m, n) order by n`)
+  const delivered =
+    await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id,
+      resource_id, state, due_date, create_date, update_date)
+    select ${entityId}, s.id, i, r, 'waiting', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
+    from unnest(${ids}::uuid[], ${resources}::text[]) with ordinality as row(i, r, n), notification_subscriptions s
+    where s.entity_id = ${entityId} and ${confirmed} order by n`)
+  if (delivered > 0) await wake(tx, entityId, at)
+}
+
+/** At once, or when the subscription has rested from failures. */
+async function wake(tx: Db, entityId: string, at: string): Promise<void> {
+  await tx.run(sql`update notification_subscriptions s
+    set wake_date = least(s.wake_date, greatest(${at}::timestamptz, s.rest_date))
+    where s.entity_id = ${entityId} and ${confirmed}`)
+  await tx.run(sql`select pg_notify('notification_deliveries', '')`)
+}

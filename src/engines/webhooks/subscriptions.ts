@@ -1,0 +1,170 @@
+import { timingSafeEqual } from 'node:crypto'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { type LinkPurpose, tokenOf } from './envelope.ts'
+import { dropDeliveries, forgetOld, insertConfirmations } from './store/deliveries.ts'
+import {
+  type Detail,
+  type DetailRow,
+  type DetailStatus,
+  expireDetails,
+  findSubscription,
+  insertSubscription,
+  listSubscriptions,
+  lockDetail,
+  lockSubscriptions,
+  type Region,
+  removeDead,
+  removeSubscription,
+  type Subscription,
+  setDetailStatus,
+} from './store/subscriptions.ts'
+
+const regions: readonly Region[] = ['us-east-1', 'us-west-2']
+
+/** Subscriptions that an entity may have at once; those whose regions are all deleted do not count. */
+const subscriptionsMax = { TEST: 3, LIVE: 1 } as const
+
+const hourMs = 3_600_000
+/** A region that nobody confirms counts as deleted after this. */
+const pendingMs = { TEST: 30 * 24 * hourMs, LIVE: 72 * hourMs } as const
+const deliveriesKeptMs = 30 * 24 * hourMs
+const notificationsKeptMs = 60 * 24 * hourMs
+
+const isAlive = ({ details }: Subscription) => details.some(({ status }) => status !== 'deleted')
+
+/**
+ * Subscribes an endpoint to everything that happens to the entity, once both or one of its regions are confirmed. An
+ * endpoint that is subscribed already is asked once more to confirm what it has not. Throws when there are too many.
+ */
+export async function subscribe(ctx: Ctx, endpoint: string): Promise<Subscription> {
+  const { db, entity, actor, requestId } = ctx
+  await lockSubscriptions(db, entity.id)
+  const alive = (await listSubscriptions(db, entity.id)).filter(isAlive)
+  const nowMs = ctx.clock.nowMs()
+  const at = formatInstant(nowMs)
+  const before = alive.find((each) => each.endpoint === endpoint)
+  const max = subscriptionsMax[entity.environment]
+  if (!before && alive.length >= max)
+    throw new ApiError(
+      'subscriptionLimitReached',
+      `There are ${max} subscriptions already: delete one first.`,
+    )
+  const subscription: Subscription = before ?? {
+    entityId: entity.id,
+    id: newId(nowMs),
+    endpoint,
+    baseUrl: ctx.config.publicUrl ?? '',
+    environment: entity.environment,
+    details: regions.map((region): Detail => ({ id: newId(nowMs), region, status: 'pending' })),
+  }
+  if (!before) {
+    await insertSubscription(db, subscription, at)
+    const change = { entityId: entity.id, actor, requestId, resourceId: subscription.id }
+    await recordChanges(db, nowMs, [{ ...change, type: 'subscription.created', data: { endpoint } }])
+  }
+  const pending = subscription.details.filter(({ status }) => status === 'pending')
+  const asked = pending.map(({ id }) => ({
+    entityId: entity.id,
+    subscriptionId: subscription.id,
+    id,
+    messageId: newId(nowMs),
+  }))
+  await insertConfirmations(db, asked, at)
+  return subscription
+}
+
+/** Ends a subscription; nothing is sent to it any more. Throws while a region still waits to be confirmed. */
+export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
+  const { db, entity, actor, requestId } = ctx
+  await lockSubscriptions(db, entity.id)
+  const subscription = await findSubscription(db, entity.id, id)
+  if (!subscription) throw new ApiError('subscriptionNotFound')
+  if (subscription.details.some(({ status }) => status === 'pending'))
+    throw new ApiError('subscriptionPending')
+  const nowMs = ctx.clock.nowMs()
+  const at = formatInstant(nowMs)
+  await removeSubscription(db, entity.id, id, at)
+  await dropDeliveries(db, entity.id, id, at)
+  const change = { entityId: entity.id, actor, requestId, resourceId: id }
+  await recordChanges(db, nowMs, [{ ...change, type: 'subscription.deleted' }])
+}
+
+/** Confirms the region that the token was sent for. Doing it again changes nothing. */
+export const confirm = (ctx: Ctx, token: string): Promise<DetailRow> =>
+  follow(ctx, token, 'confirm', (status) => (status === 'pending' ? 'confirmed' : status))
+
+/** Ends the region that the token was sent with. */
+export const unsubscribe = (ctx: Ctx, token: string): Promise<DetailRow> =>
+  follow(ctx, token, 'unsubscribe', () => 'deleted')
+
+async function follow(
+  ctx: Ctx,
+  token: string,
+  purpose: LinkPurpose,
+  next: (status: DetailStatus) => DetailStatus,
+): Promise<DetailRow> {
+  const detail = await detailOf(ctx, token, purpose)
+  const status = next(detail.status)
+  if (purpose === 'confirm' && status === 'deleted') throw new ApiError('subscriptionLinkInvalid')
+  if (status === detail.status) return detail
+  const nowMs = ctx.clock.nowMs()
+  await setDetailStatus(ctx.db, detail, status, formatInstant(nowMs))
+  await recordChanges(ctx.db, nowMs, [
+    {
+      entityId: detail.entityId,
+      actor: 'endpoint',
+      requestId: ctx.requestId,
+      type: `subscription.${status === 'confirmed' ? 'confirmed' : 'unsubscribed'}`,
+      resourceId: detail.subscriptionId,
+      data: { region: detail.region },
+    },
+  ])
+  return { ...detail, status }
+}
+
+/** The id in front finds the region; what follows proves that we made the token, for this purpose. */
+async function detailOf(
+  { db, custody }: { db: Db } & Pick<Ctx, 'custody'>,
+  token: string,
+  purpose: LinkPurpose,
+) {
+  const [, a, b, c, d, e] =
+    /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})[\da-f]{64}$/.exec(token) ?? []
+  if (e === undefined) throw new ApiError('subscriptionLinkInvalid')
+  const id = [a, b, c, d, e].join('-')
+  const expected = tokenOf(custody.notary, purpose, id)
+  if (!timingSafeEqual(Buffer.from(expected), Buffer.from(token)))
+    throw new ApiError('subscriptionLinkInvalid')
+  const detail = await lockDetail(db, id)
+  if (!detail) throw new ApiError('subscriptionLinkInvalid')
+  return detail
+}
+
+const batchMax = 100
+
+/** Ends what nobody confirmed, and forgets what was told long ago. True when there may be more. */
+export async function removeUnconfirmed({ database, clock }: EngineCtx): Promise<boolean> {
+  const nowMs = clock.nowMs()
+  const at = formatInstant(nowMs)
+  let most = 0
+  for (const environment of ['TEST', 'LIVE'] as const) {
+    const before = formatInstant(nowMs - pendingMs[environment])
+    const expired = await expireDetails(database, environment, before, at, batchMax)
+    const removed = await removeDead(database, environment, before, at, batchMax)
+    most = Math.max(most, expired, removed)
+  }
+  await forgetOld(
+    database,
+    {
+      endedBefore: formatInstant(nowMs - deliveriesKeptMs),
+      madeBefore: formatInstant(nowMs - notificationsKeptMs),
+    },
+    1_000,
+  )
+  return most === batchMax
+}

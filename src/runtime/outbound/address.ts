@@ -1,0 +1,71 @@
+import { BlockList, isIP } from 'node:net'
+
+/** Who can be reached at an address: anybody's server, this machine, this network, or nothing that one may call. */
+export type Reach = 'public' | 'loopback' | 'private' | 'special'
+
+type Ranges = readonly (readonly [network: string, prefix: number])[]
+
+const loopback: Ranges = [
+  ['127.0.0.0', 8],
+  ['::1', 128],
+]
+
+/** Networks of one organisation, shared address space of carriers included. */
+const inside: Ranges = [
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['172.16.0.0', 12],
+  ['192.168.0.0', 16],
+  ['fc00::', 7],
+]
+
+/** What the IANA registries keep for other purposes than reaching a server. */
+const specialOfIpv4: Ranges = [
+  ['0.0.0.0', 8],
+  ['169.254.0.0', 16],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 4],
+  ['240.0.0.0', 4],
+]
+
+/** All of IPv6 but this is special; within it, what carries an IPv4 address or is kept for protocols and documents. */
+const globalUnicast: Ranges = [['2000::', 3]]
+const specialOfGlobalUnicast: Ranges = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+  ['3fff::', 20],
+]
+
+const lists = {
+  loopback: listOf(loopback),
+  inside: listOf(inside),
+  special: listOf([...specialOfIpv4, ...specialOfGlobalUnicast]),
+  globalUnicast: listOf(globalUnicast),
+}
+
+/** What a literal address reaches. Text that is no plain address, or one with a zone, is special. */
+export function reachOf(address: string): Reach {
+  const version = address.includes('%') ? 0 : isIP(address)
+  if (version === 0) return 'special'
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  const carriesIpv4 = version === 6 && /^::(ffff:)?([\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address)
+  // Nobody has to write an IPv4 address as one of IPv6; who does wants to get past a list like these.
+  if (carriesIpv4) return 'special'
+  if (lists.loopback.check(address, family)) return 'loopback'
+  if (lists.inside.check(address, family)) return 'private'
+  if (lists.special.check(address, family)) return 'special'
+  return version === 4 || lists.globalUnicast.check(address, family) ? 'public' : 'special'
+}
+
+function listOf(ranges: Ranges): BlockList {
+  const list = new BlockList()
+  for (const [network, prefix] of ranges)
+    list.addSubnet(network, prefix, network.includes(':') ? 'ipv6' : 'ipv4')
+  return list
+}

@@ -1,0 +1,93 @@
+import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { request as requestHttps } from 'node:https'
+import { isIP, type LookupFunction } from 'node:net'
+import { findTarget, type Resolve, resolveName, type Target, type Targets } from './target.ts'
+
+export type Call = {
+  method: 'HEAD' | 'POST'
+  url: string
+  headers?: Record<string, string>
+  body?: string
+  timeoutMs: number
+  signal?: AbortSignal | undefined
+}
+
+/** What was answered; `text` is the beginning of the body. */
+export type Answered = { status: number; text: string }
+
+/**
+ * Calls addresses that customers named. The name is resolved once per call, every address is checked, and the connection
+ * is made to a checked one only. Redirects are answers like others. Rejects with TargetRefused, or when there is no answer.
+ */
+export type Caller = (call: Call) => Promise<Answered>
+
+const answerBytesMax = 65_536
+const textMax = 300
+
+export const createCaller =
+  (targets: Targets, resolve: Resolve = resolveName): Caller =>
+  async (call) => {
+    const deadline = AbortSignal.timeout(call.timeoutMs)
+    const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
+    try {
+      const target = await orAborted(findTarget(call.url, targets, resolve), signal)
+      return await send(target, call, signal)
+    } catch (error) {
+      if (deadline.aborted) throw new Error(`no answer within ${call.timeoutMs / 1000} s`)
+      throw error
+    }
+  }
+
+function send({ url, addresses }: Target, call: Call, signal: AbortSignal): Promise<Answered> {
+  const request = url.protocol === 'https:' ? requestHttps : requestHttp
+  const { method, body, headers } = call
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method,
+        headers: { 'User-Agent': 'Bezant', ...headers },
+        agent: false,
+        lookup: lookupIn(addresses),
+        signal,
+      },
+      (response) => void read(response).then(resolve, reject),
+    )
+    sent.on('error', reject)
+    sent.end(body)
+  })
+}
+
+/** The status decides; of the body only the beginning is read, and whatever ends it early changes nothing. */
+function read(response: IncomingMessage): Promise<Answered> {
+  const status = response.statusCode ?? 0
+  const kept: Buffer[] = []
+  let bytes = 0
+  return new Promise((resolve) => {
+    const end = () => resolve({ status, text: Buffer.concat(kept).toString('utf8', 0, textMax) })
+    response.on('data', (chunk: Buffer) => {
+      if (bytes < textMax) kept.push(chunk)
+      bytes += chunk.length
+      if (bytes > answerBytesMax) response.destroy()
+    })
+    response.on('error', end)
+    response.on('close', end)
+  })
+}
+
+/** Gives the addresses that were checked, in place of asking again. */
+const lookupIn =
+  (addresses: readonly string[]): LookupFunction =>
+  (_, { all }, callback) => {
+    const found = addresses.map((address) => ({ address, family: isIP(address) }))
+    if (all) return callback(null, found)
+    callback(null, found[0]!.address, found[0]!.family)
+  }
+
+function orAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) reject(signal.reason)
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+    work.then(resolve, reject)
+  })
+}
