@@ -79,11 +79,15 @@ describe('the address book through the published client', () => {
     await untilStatus(recipient.id!, 'active')
     const gone = await circle.cryptoAddressBook.deleteAddressBookRecipient(recipient.id!)
     expect([gone.status, gone.headers['content-length'], gone.data]).toEqual([200, '0', ''])
-    expect(await eventsOf(recipient.id!)).toEqual(
-      ['created', 'pending', 'active', 'updated', 'pending', 'active', 'deleted'].map(
-        (what) => `addressBookRecipient.${what}`,
-      ),
-    )
+    expect(await eventsOf(recipient.id!)).toEqual([
+      'recipient.created',
+      'addressBookRecipient.pending',
+      'addressBookRecipient.active',
+      'recipient.updated',
+      'addressBookRecipient.pending',
+      'addressBookRecipient.active',
+      'recipient.deleted',
+    ])
   })
 
   it('answers the same create with the state of now: what a client polls that waits for active', async () => {

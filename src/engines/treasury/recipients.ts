@@ -45,7 +45,7 @@ export async function addRecipient(ctx: EngineCtx, input: NewRecipient): Promise
   await insertRecipient(ctx.db, recipient)
   await announceReview(ctx.db)
   await record(ctx.db, nowMs, input, recipient.id, [
-    { type: 'addressBookRecipient.created', data: { chain, address } },
+    { type: 'recipient.created', data: { chain, address } },
     { type: 'addressBookRecipient.pending' },
   ])
   return recipient
@@ -68,7 +68,7 @@ export async function changeRecipient(
   await updateRecipient(ctx.db, changed)
   if (!isFinal) await announceReview(ctx.db)
   await record(ctx.db, nowMs, by, id, [
-    { type: 'addressBookRecipient.updated' },
+    { type: 'recipient.updated' },
     ...(isFinal ? [] : [{ type: 'addressBookRecipient.pending' }]),
   ])
   return changed
@@ -81,7 +81,7 @@ export async function removeRecipient(
 ): Promise<boolean> {
   const nowMs = ctx.clock.nowMs()
   const removed = await deleteRecipient(ctx.db, { entityId: by.entityId, id, at: formatInstant(nowMs) })
-  if (removed) await record(ctx.db, nowMs, by, id, [{ type: 'addressBookRecipient.deleted' }])
+  if (removed) await record(ctx.db, nowMs, by, id, [{ type: 'recipient.deleted' }])
   return removed
 }
 
