@@ -3,18 +3,20 @@
  * It can open and close one platform after the other, because starting a process costs more than most of what is tested.
  */
 import { createInterface } from 'node:readline'
+import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { startTreasury } from '#engines/treasury/index'
+import { startWebhooks } from '#engines/webhooks/index'
 import { armCrashPoint, type CrashPlan } from '#lib/crash-points'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { testRootKey } from './template.ts'
 
-export type Role = 'api' | 'indexer' | 'transactions' | 'treasury'
+export type Role = 'api' | 'indexer' | 'transactions' | 'treasury' | 'webhooks'
 
 export type TransactionProcessOptions = {
   connection: Connection
@@ -57,7 +59,12 @@ async function open(given: TransactionProcessOptions): Promise<void> {
   const { connection, rpcUrl, blockchain } = options
   context = await openContext({
     config: readConfig(
-      { databaseConnectionsMax: 6, port: 0, ...(options.dataDir && { dataDir: options.dataDir }) },
+      {
+        databaseConnectionsMax: 6,
+        port: 0,
+        notificationTargets: 'loopback',
+        ...(options.dataDir && { dataDir: options.dataDir }),
+      },
       {},
     ),
     log: createLog(options.logLevel ?? 'fatal'),
@@ -74,6 +81,7 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
   if (roles.includes('treasury')) running.push(startTreasury(ctx))
+  if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
   const api = await startApi(ctx)
   running.push(api)

@@ -157,6 +157,71 @@ describe('subscriptions', () => {
   })
 })
 
+describe('an endpoint', () => {
+  const local = (host: string) => sink.url.replace('127.0.0.1', host)
+
+  it.each([
+    '127.0.0.1',
+    'localhost',
+    '[::1]',
+    '[::ffff:127.0.0.1]',
+    '2130706433',
+    '0x7f.1',
+    '0.0.0.0',
+    '169.254.169.254',
+    '10.0.0.1',
+  ])('property 53: is refused, and not called, when it is %s on a server for the public', async (host) => {
+    harness.ctx.config.notificationTargets = 'public'
+    const answers = [await subscribe(local(host)), await subscribe(local(host).replace('http:', 'https:'))]
+    harness.ctx.config.notificationTargets = 'loopback'
+    for (const { status, body } of answers) {
+      expect([status, body.code, body.errors[0].location]).toEqual([400, 2, 'endpoint'])
+      expect(body.message).toMatch(/must be an https:\/\/ address|not on the public internet/)
+    }
+    expect(sink.received).toEqual([])
+    expect(await list()).toEqual([])
+  })
+
+  it('must answer HEAD with 2xx, and is told what it did instead', async () => {
+    for (const [status, reason] of [
+      [405, /answered HEAD with 405/],
+      [302, /answered HEAD with 302.*without a redirect/],
+      [500, /answered HEAD with 500/],
+    ] as const) {
+      sink.behave((_, response) => response.writeHead(status, { location: '/elsewhere' }).end())
+      const { status: answered, body } = await subscribe(sink.url)
+      expect([answered, body.code]).toEqual([400, 2])
+      expect(body.message).toMatch(reason)
+    }
+    sink.behave((_, response) => response.socket?.destroy())
+    expect((await subscribe(sink.url)).body.message).toMatch(/did not answer HEAD/)
+    expect(
+      sink.received.every(({ method, path: asked }) => method === 'HEAD' && asked === '/notifications'),
+    ).toBe(true)
+    expect(await list()).toEqual([])
+  })
+
+  it.each([
+    ['nothing', {}],
+    ['no text', { endpoint: 7 }],
+    ['empty text', { endpoint: '' }],
+    ['no address', { endpoint: 'merchant.example' }],
+    ['another scheme', { endpoint: 'ftp://merchant.example/' }],
+    ['8 KB', { endpoint: `https://merchant.example/${'x'.repeat(8_192)}` }],
+    ['credentials', { endpoint: 'https://a:b@merchant.example/' }],
+    ['the port of a database', { endpoint: 'https://merchant.example:5432/' }],
+    ['a name that nobody has', { endpoint: 'https://nobody.invalid/' }],
+  ])('is refused when it is %s', async (_, body) => {
+    const answer = await tenant.http('POST', path, { body })
+    expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'endpoint'])
+  })
+
+  it('is refused when it is this server itself', async () => {
+    const { status, body } = await subscribe(`${harness.url}/ping`)
+    expect([status, body.message]).toEqual([400, expect.stringContaining('is this server itself')])
+  })
+})
+
 describe('links', () => {
   it('work again and again, for what they were made for only, and not by HEAD', async () => {
     await subscribe(sink.url)

@@ -142,6 +142,16 @@ describe('notifications', () => {
     expect(await harness.chain().oracle.transfers({ to: depositAddress })).toEqual([])
   })
 
+  it('are signed with SHA-256 where that is asked for', async () => {
+    await subscribe()
+    harness.ctx.config.notificationSignature = 2
+    await makePaymentIntent(world)
+    // The sink takes nothing whose signature does not match.
+    await until(async () => sink.notices().length === 1, 'the intent is told')
+    harness.ctx.config.notificationSignature = 1
+    expect(sink.messages('Notification')[0]!.SignatureVersion).toBe('2')
+  })
+
   it('are of events after the confirmation, of the own entity, and of nothing twice', async () => {
     await makePaymentIntent(world)
     await subscribe()

@@ -54,7 +54,7 @@ export function reachOf(address: string): Reach {
   const version = address.includes('%') ? 0 : isIP(address)
   if (version === 0) return 'special'
   const family = version === 4 ? 'ipv4' : 'ipv6'
-  const carriesIpv4 = version === 6 && /^::(ffff:)?([\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address)
+  const carriesIpv4 = version === 6 && /^::(ffff:)?(\d+\.[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address)
   // Nobody has to write an IPv4 address as one of IPv6; who does wants to get past a list like these.
   if (carriesIpv4) return 'special'
   if (lists.loopback.check(address, family)) return 'loopback'

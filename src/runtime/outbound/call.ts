@@ -51,7 +51,11 @@ function send({ url, addresses }: Target, call: Call, signal: AbortSignal): Prom
         lookup: lookupIn(addresses),
         signal,
       },
-      (response) => void read(response).then(resolve, reject),
+      (response) => {
+        // From here on the status is known, and what ends the connection only ends the reading.
+        sent.removeListener('error', reject).on('error', () => undefined)
+        void read(response).then(resolve)
+      },
     )
     sent.on('error', reject)
     sent.end(body)

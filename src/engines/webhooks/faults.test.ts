@@ -1,0 +1,284 @@
+import type { ServerResponse } from 'node:http'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { topics } from '#api/index'
+import { formatInstant } from '#lib/time'
+import { sql } from '#runtime/db/db'
+import { createCaller } from '#runtime/outbound/call'
+import { makePaymentIntent, until, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type Behaviour, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+import { startWorker } from '../../../testing/worker.ts'
+import { attemptsMax } from './back-off.ts'
+import { startWebhooks } from './index.ts'
+import { claimLanes, recordAttempt } from './store/deliveries.ts'
+
+/* Endpoints that fail, and workers that die: everything arrives all the same, under the id and with the bytes of its first try. */
+let harness: Harness
+const sinks: WebhookSink[] = []
+
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  await Promise.all(sinks.map((sink) => sink.close()))
+  await harness?.close()
+})
+
+/** An entity of its own with one confirmed endpoint. */
+async function subscriber(environment: 'TEST' | 'LIVE' = 'TEST') {
+  const world = worldOf(harness, await harness.newEntity(environment))
+  const sink = await openWebhookSink()
+  sinks.push(sink)
+  const { id } = await world.call('POST', '/v1/notifications/subscriptions', { endpoint: sink.url })
+  await sink.confirm()
+  return { world, sink, entityId: world.tenant.entityId, subscriptionId: id as string }
+}
+
+type Attempt = { number: number; status: number | null; error: string | null }
+const attemptsOf = (entityId: string) =>
+  harness.database.all<Attempt>(sql`select a.number, a.status, a.error from notification_attempts a
+    join notifications n on n.entity_id = a.entity_id and n.id = a.message_id
+    where a.entity_id = ${entityId} order by n.sequence, a.number`)
+
+/** Time passes, and workers are told so. */
+async function pass(ms: number): Promise<void> {
+  harness.clock.moveMs(ms)
+  await harness.database.run(sql`select pg_notify('notification_deliveries', '')`)
+}
+
+/** Fails the first `times` notifications of each id. */
+const failing =
+  (times: number, fail: (response: ServerResponse) => unknown): Behaviour =>
+  (received, response, taken) => {
+    const id = String(received.headers['x-amz-sns-message-id'])
+    const tries = (tried.get(id) ?? 0) + 1
+    tried.set(id, tries)
+    if (received.method !== 'POST' || tries > times) return taken()
+    fail(response)
+  }
+const tried = new Map<string, number>()
+
+const faults: Record<string, { fail: (response: ServerResponse) => unknown; status: number | null }> = {
+  'an error of its own': { fail: (response) => response.writeHead(500).end('oh no \0'), status: 500 },
+  'a busy one': { fail: (response) => response.writeHead(429, { 'retry-after': '1' }).end(), status: 429 },
+  'one that is gone': { fail: (response) => response.writeHead(410).end(), status: 410 },
+  'one that sends elsewhere': {
+    fail: (response) => response.writeHead(307, { location: '/elsewhere' }).end(),
+    status: 307,
+  },
+  'a reset': { fail: (response) => response.socket?.resetAndDestroy(), status: null },
+  'an end without answer': { fail: (response) => response.socket?.destroy(), status: null },
+  'half a header': { fail: (response) => response.socket?.end('HTTP/1.1 200 O'), status: null },
+  'no HTTP': { fail: (response) => response.socket?.end('220 mail.example ESMTP\r\n'), status: null },
+  'an error without end': {
+    fail: (response) => {
+      response.writeHead(503)
+      const pour = () => {
+        while (!response.destroyed && response.write('x'.repeat(65_536)));
+        if (!response.destroyed) response.once('drain', pour)
+      }
+      pour()
+    },
+    status: 503,
+  },
+}
+
+describe('an endpoint', () => {
+  it.each(Object.entries(faults))(
+    'that fails with %s gets the same message again',
+    async (_, { fail, status }) => {
+      const { world, sink, entityId } = await subscriber()
+      sink.behave(failing(2, fail))
+      const { id } = await makePaymentIntent(world)
+      for (const count of [1, 2]) {
+        await until(async () => (await attemptsOf(entityId)).length === count, `try ${count} is recorded`)
+        await pass(60_000)
+      }
+      await until(async () => sink.notices().length === 1, 'it is taken')
+      expect(sink.notices()[0]!['paymentIntent'].id).toBe(id)
+      const posts = sink.received.filter(
+        ({ headers }) => headers['x-amz-sns-message-type'] === 'Notification',
+      )
+      expect(posts).toHaveLength(3)
+      expect(new Set(posts.map(({ body }) => body)).size).toBe(1)
+      expect(sink.received.some(({ path }) => path === '/elsewhere')).toBe(false)
+      await until(async () => (await attemptsOf(entityId)).length === 3, 'the last try is recorded')
+      const attempts = await attemptsOf(entityId)
+      expect(attempts.map(({ number }) => number)).toEqual([1, 2, 3])
+      expect(attempts.map((attempt) => attempt.status)).toEqual([status, status, 200])
+      for (const { error } of attempts.slice(0, 2))
+        expect(error === null ? '' : error.length).toBeLessThanOrEqual(300)
+    },
+  )
+
+  it('that takes all its time delays nobody else', async () => {
+    const slow = await subscriber()
+    const honest = await subscriber()
+    const held: (() => void)[] = []
+    slow.sink.behave((received, _, taken) => {
+      if (received.method === 'POST') held.push(taken)
+      else taken()
+    })
+    const count = 20
+    for (let index = 0; index < count; index++) {
+      await makePaymentIntent(slow.world)
+      await makePaymentIntent(honest.world)
+    }
+    await until(async () => honest.sink.notices().length === count, 'the honest endpoint has everything')
+    expect(held.length).toBeGreaterThan(0)
+    expect(slow.sink.notices()).toEqual([])
+    slow.sink.behave()
+    for (const taken of held) taken()
+    const told = () => new Set(slow.sink.notices().map(({ messageId }) => messageId)).size
+    await until(async () => told() === count, 'the slow one has everything in the end')
+  })
+
+  it('that never answers is left after ten seconds', async () => {
+    const { world, sink, entityId } = await subscriber()
+    sink.behave((received, _, taken) => (received.method === 'POST' ? undefined : taken()))
+    await makePaymentIntent(world)
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the try is recorded')
+    expect(await attemptsOf(entityId)).toEqual([{ number: 1, status: null, error: 'no answer within 10 s' }])
+  })
+
+  it('hears of one resource in order, and of others meanwhile', async () => {
+    const { world, sink, entityId } = await subscriber()
+    const first = await makePaymentIntent(world)
+    await until(async () => sink.notices().length === 1, 'the first intent is told')
+    let refuses = true
+    const arrived: string[] = []
+    sink.behave((received, response, taken) => {
+      const notice = received.method === 'POST' && JSON.parse(JSON.parse(received.body).Message)
+      if (refuses && notice.payment?.status === 'pending') return void response.writeHead(500).end()
+      arrived.push(notice.payment ? `${notice.payment.id} ${notice.payment.status}` : notice.paymentIntent.id)
+      taken()
+    })
+    await harness.chain().send(first.depositAddress, 5_000_000n, 'USDC')
+    const second = await makePaymentIntent(world)
+    await until(async () => arrived.includes(second.id), 'another resource is told')
+    const failed = async () => (await attemptsOf(entityId)).some(({ status }) => status === 500)
+    await until(failed, 'the payment was refused')
+    expect(arrived.some((each) => each.endsWith('paid'))).toBe(false)
+    refuses = false
+    await pass(60_000)
+    await until(async () => arrived.some((each) => each.endsWith('paid')), 'the payment is told')
+    const steps = arrived.filter((each) => each.includes(' ')).map((each) => each.split(' ')[1])
+    expect(steps).toEqual(['pending', 'confirmed', 'paid'])
+  })
+
+  it('that never gets well is given up after so many tries, and what it missed is kept', async () => {
+    const { world, sink, entityId } = await subscriber()
+    sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
+    await makePaymentIntent(world)
+    for (let count = 1; count <= attemptsMax; count++) {
+      await until(async () => (await attemptsOf(entityId)).length === count, `try ${count} is recorded`)
+      await pass(2 * 3_600_000)
+    }
+    const deliveries = await harness.database.all(sql`select state, attempt_count as count
+      from notification_deliveries where entity_id = ${entityId} and detail_id is null`)
+    expect(deliveries).toEqual([{ state: 'failed', count: attemptsMax }])
+    sink.behave()
+    await makePaymentIntent(world)
+    await until(async () => sink.notices().length === 1, 'what comes later is told')
+    expect(await attemptsOf(entityId)).toHaveLength(attemptsMax + 1)
+  })
+
+  it('that is deleted is sent nothing more', async () => {
+    const { world, sink, entityId, subscriptionId } = await subscriber()
+    sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
+    await makePaymentIntent(world)
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
+    const states = await harness.database.all<{ state: string }>(sql`select distinct state
+      from notification_deliveries where entity_id = ${entityId} and detail_id is null`)
+    expect(states).toEqual([{ state: 'dropped' }])
+  })
+
+  it('property 53: is not called when its name leads elsewhere by the time something is sent', async () => {
+    const { world, sink, entityId, subscriptionId } = await subscriber()
+    const before = sink.received.length
+    await harness.database.run(sql`update notification_subscriptions
+      set endpoint = ${sink.url.replace('http://127.0.0.1', 'https://rebound.test')} where id = ${subscriptionId}`)
+    await harness.stopEngines()
+    const webhooks = startWebhooks(
+      harness.ctx,
+      topics,
+      createCaller('public', async () => ['127.0.0.1']),
+    )
+    await makePaymentIntent(world)
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the try is recorded')
+    await webhooks.stop()
+    harness.startEngines()
+    const [attempt] = await attemptsOf(entityId)
+    expect(attempt).toMatchObject({
+      status: null,
+      error: expect.stringContaining('not on the public internet'),
+    })
+    expect(sink.received.length).toBe(before)
+  })
+})
+
+describe('a worker', () => {
+  it('that is killed after an endpoint has answered leaves the message to be sent again, unchanged', async () => {
+    const { world, sink, entityId, subscriptionId } = await subscriber()
+    await harness.stopEngines()
+    // Those of other tests have nothing to say, so that the victim dies of this one.
+    await harness.database.run(
+      sql`update notification_subscriptions set wake_date = null where id <> ${subscriptionId}`,
+    )
+    const { connection } = harness
+    const { blockchain, rpcUrl } = harness.chain()
+    const open = { connection, rpcUrl, blockchain, roles: ['webhooks'] as const }
+    const [victim, heir] = await Promise.all([startWorker(), startWorker()])
+    await victim.open({ ...open, crashAt: { point: 'P21', hit: 1, action: 'kill' } })
+    await victim.start()
+    const { id } = await makePaymentIntent(world)
+    await victim.exited
+    expect(sink.notices()).toHaveLength(1)
+    expect(await attemptsOf(entityId)).toEqual([])
+    await heir.open(open)
+    await heir.start()
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the heir has sent it')
+    expect(sink.notices().map((notice) => notice['paymentIntent'].id)).toEqual([id, id])
+    const posts = sink.received.filter(({ headers }) => headers['x-amz-sns-message-type'] === 'Notification')
+    expect(posts).toHaveLength(2)
+    expect(new Set(posts.map(({ body }) => body)).size).toBe(1)
+    heir.signal('SIGKILL')
+    await heir.exited
+    harness.startEngines()
+  })
+
+  it('that was thought dead writes nothing of what it did', async () => {
+    const { world, sink, entityId, subscriptionId } = await subscriber()
+    sink.behave(failing(1, (response) => response.writeHead(500).end()))
+    await makePaymentIntent(world)
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await harness.stopEngines()
+    const claim = async () => {
+      await harness.database.run(sql`update notification_subscriptions
+        set lease_until = null, wake_date = create_date where id = ${subscriptionId}`)
+      const lanes = await claimLanes(harness.database, formatInstant(harness.clock.nowMs()), 100, 60_000)
+      return lanes.find((lane) => lane.subscriptionId === subscriptionId)!
+    }
+    const [former, present] = [await claim(), await claim()]
+    const { messageId } = await harness.database.one<{ messageId: string }>(
+      sql`select id as "messageId" from notifications where entity_id = ${entityId}`,
+    )
+    const at = formatInstant(harness.clock.nowMs())
+    const outcome = {
+      messageId,
+      number: 2,
+      status: 200,
+      error: null,
+      durationMs: 1,
+      state: 'delivered',
+      dueDate: at,
+    } as const
+    await recordAttempt(harness.database, former, outcome, at)
+    expect(await attemptsOf(entityId)).toHaveLength(1)
+    await recordAttempt(harness.database, present, outcome, at)
+    expect(await attemptsOf(entityId)).toHaveLength(2)
+    await harness.database.run(sql`update notification_subscriptions set lease_until = null`)
+    harness.startEngines()
+  })
+})
