@@ -44,4 +44,8 @@ describe('the examples run against the started program', () => {
   it('accept-payment: intent, an on-chain payment from an outside key, the payment in the list', async () => {
     expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
   })
+
+  it('receive-notifications: subscription, its handshake, a signed notification', async () => {
+    expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
+  })
 })

@@ -9,7 +9,7 @@ import { showSubscription } from './show-subscription.ts'
 
 type Body = Static<typeof newSubscriptionSchema>
 
-const timeoutMs = 5_000
+const timeoutMs = 10_000
 
 /** Asks the endpoint whether it is there, as it is asked before the first message: with HEAD, and 2xx is a yes. */
 export async function probeEndpoint(

@@ -154,7 +154,7 @@ describe('subscriptions', () => {
     }, 'what nobody confirmed is deleted')
     harness.clock.moveMs(30 * 86_400_000 + 1_000)
     await until(async () => (await list()).length === 1, 'the dead one is gone')
-  })
+  }, 120_000)
 })
 
 describe('an endpoint', () => {

@@ -246,7 +246,7 @@ describe('a worker', () => {
     heir.signal('SIGKILL')
     await heir.exited
     harness.startEngines()
-  })
+  }, 120_000)
 
   it('that was thought dead writes nothing of what it did', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()

@@ -121,7 +121,7 @@ describe('property 53', () => {
     const call = createCaller('public', namedAfter)
     const refusals = await Promise.all(
       urls.map((url) =>
-        call({ method: 'POST', url, body: '{}', timeoutMs: 5_000 }).then(
+        call({ method: 'POST', url, body: '{}', timeoutMs: 30_000 }).then(
           (answer) => ({ url, answer }),
           (error) => (error instanceof TargetRefused ? undefined : { url, error }),
         ),
@@ -175,13 +175,13 @@ describe('property 53', () => {
     let asked = 0
     const call = createCaller('loopback', async () => answers[asked++] ?? [])
     const url = `http://rebinding.test:${real.port}/`
-    expect(await call({ method: 'POST', url, body: 'x', timeoutMs: 5_000 })).toEqual({
+    expect(await call({ method: 'POST', url, body: 'x', timeoutMs: 30_000 })).toEqual({
       status: 200,
       text: 'here',
     })
     expect(asked).toBe(1)
     for (let time = 0; time < 3; time++)
-      await expect(call({ method: 'POST', url, body: 'x', timeoutMs: 5_000 })).rejects.toBeInstanceOf(
+      await expect(call({ method: 'POST', url, body: 'x', timeoutMs: 30_000 })).rejects.toBeInstanceOf(
         TargetRefused,
       )
     expect([real.requests(), evil.requests(), asked]).toEqual([1, 0, 4])
@@ -194,7 +194,11 @@ describe('property 53', () => {
         response.writeHead(status, { location: `http://127.0.0.1:${port}/` }).end(),
       )
       const call = createCaller('loopback')
-      const answer = await call({ method: 'POST', url: `http://127.0.0.1:${server.port}/`, timeoutMs: 5_000 })
+      const answer = await call({
+        method: 'POST',
+        url: `http://127.0.0.1:${server.port}/`,
+        timeoutMs: 30_000,
+      })
       expect(answer.status).toBe(status)
       await server.close()
     }
@@ -227,7 +231,7 @@ describe('property 53', () => {
 })
 
 describe('a call', () => {
-  const answering = async (answer: (socket: Socket) => void, timeoutMs = 5_000) => {
+  const answering = async (answer: (socket: Socket) => void, timeoutMs = 30_000) => {
     const sockets = new Set<Socket>()
     const server = createServer((socket) => {
       sockets.add(socket)
@@ -265,7 +269,7 @@ describe('a call', () => {
       socket.write(`${head}Content-Length: 1000\r\n\r\n`)
       const dripping = setInterval(() => socket.write('x'), 20)
       socket.on('close', () => clearInterval(dripping))
-    }, 300)
+    }, 3_000)
     expect(answer).toMatchObject({ status: 200 })
   })
 
@@ -295,7 +299,7 @@ describe('a call', () => {
     const server = await listening('127.0.0.1')
     const call = createCaller('loopback')
     const url = `https://127.0.0.1:${server.port}/`
-    await expect(call({ method: 'POST', url, timeoutMs: 5_000 })).rejects.toThrow()
+    await expect(call({ method: 'POST', url, timeoutMs: 30_000 })).rejects.toThrow()
     expect(server.requests()).toBe(0)
     await server.close()
   })
