@@ -149,6 +149,15 @@ export async function makePaymentIntent(world: World): Promise<PaymentIntent> {
   return { id, depositAddress: depositAddress! }
 }
 
+/** One that waits for 3 USDC. */
+export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
+  world.call('POST', '/v1/paymentIntents', {
+    idempotencyKey: randomUUID(),
+    amount: { amount: '3.00', currency: 'USD' },
+    settlementCurrency: 'USD',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+
 /** Somebody to pay on BASE. */
 export const makeRecipient = (world: World, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/addressBook/recipients', {

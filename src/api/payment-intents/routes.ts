@@ -3,6 +3,7 @@ import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { createPaymentIntent } from './create-payment-intent.ts'
+import { expirePaymentIntent } from './expire-payment-intent.ts'
 import { getPaymentIntent } from './get-payment-intent.ts'
 import { listPaymentIntents } from './list-payment-intents.ts'
 import {
@@ -68,5 +69,17 @@ export const paymentIntentEndpoints = [
     response: paymentIntentSchema,
     errors: ['paymentIntentNotFound', 'idNotUuid', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => getPaymentIntent(ctx, params.id),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/paymentIntents/{id}/expire',
+    operationId: 'expirePaymentIntent',
+    summary: 'Expire a transient payment intent: wait for its money no longer',
+    tag,
+    auth: 'apiKey',
+    params: paymentIntentParams,
+    response: paymentIntentSchema,
+    errors: ['paymentIntentNotFound', 'idNotUuid', 'invalidRequest', 'unauthorized'],
+    verb: (ctx: Ctx, { params }) => expirePaymentIntent(ctx, params.id),
   }),
 ]

@@ -67,6 +67,7 @@ const timelineEntry = Type.Object({
   status: Type.Enum([...statuses]),
   time: Type.String({ format: 'date-time' }),
   context: Type.Optional(Type.Enum([...contexts])),
+  reason: Type.Optional(Type.Enum(['requested_by_merchant', 'fee_collection_failed'])),
 })
 
 export const paymentIntentSchema = Type.Object({

@@ -22,7 +22,12 @@ export function showPaymentIntent(intent: PaymentIntent, paymentIds?: readonly s
     ...(intent.depositAddress && { fees: feesOf(intent) }),
     ...(isTransient && paymentIds && { paymentIds, refundIds: [] }),
     // Written out, because the database keeps the members of JSON in an order of its own.
-    timeline: intent.timeline.map(({ status, time, ...context }) => ({ status, time, ...context })),
+    timeline: intent.timeline.map(({ status, time, context, reason }) => ({
+      status,
+      time,
+      ...(context && { context }),
+      ...(reason && { reason }),
+    })),
     ...(intent.expiresOn && { expiresOn: intent.expiresOn }),
     merchantWalletId: intent.merchantWalletId,
     createDate: intent.createDate,

@@ -2,13 +2,20 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import {
+  type IntentKey,
   lockExpiredIntents,
   lockPaymentIntents,
   type PaymentIntent,
   updateStanding,
 } from './store/payment-intents.ts'
 import type { Payment } from './store/payments.ts'
-import { entryAfterCredit, entryAtExpiry, type TimelineEntry } from './timeline.ts'
+import {
+  entryAfterCredit,
+  entryAtExpiry,
+  entryOnRequest,
+  isClosedOnRequest,
+  type TimelineEntry,
+} from './timeline.ts'
 
 export const actor = 'treasury'
 
@@ -23,7 +30,8 @@ export async function creditIntents(tx: Db, nowMs: number, payments: readonly Pa
   )
   for (const intent of await lockPaymentIntents(tx, keys)) {
     const credited = { ...intent, amountPaid: intent.amountPaid + sums.get(intent.id)! }
-    const entry = entryAfterCredit(credited, nowMs)
+    const { reason } = intent.timeline[0]!
+    const entry = entryAfterCredit({ ...credited, reason }, nowMs)
     await saveStanding(tx, nowMs, credited, entry, 'paymentIntent.credited')
   }
 }
@@ -35,13 +43,32 @@ export async function expireIntents(tx: Db, nowMs: number, limit = 100): Promise
   return expired.length
 }
 
+/**
+ * Closes a transient intent that waits, because its merchant asks so; what is closed that way already stays as it is.
+ * `unknown`: there is no such intent; `cannot`: it is continuous, or over for another reason.
+ */
+export async function expireOnRequest(
+  tx: Db,
+  nowMs: number,
+  { entityId, id, ...by }: IntentKey & { actor: string; requestId: string },
+): Promise<PaymentIntent | 'unknown' | 'cannot'> {
+  const [intent] = await lockPaymentIntents(tx, [{ entityId, id }])
+  if (!intent) return 'unknown'
+  const { reason } = intent.timeline[0]!
+  if (isClosedOnRequest({ ...intent, reason })) return intent
+  if (intent.status !== 'pending' || intent.amount === null) return 'cannot'
+  const closed = { ...intent, expiresOn: formatInstant(nowMs) }
+  return saveStanding(tx, nowMs, closed, entryOnRequest(intent, intent.amount, nowMs), undefined, by)
+}
+
 async function saveStanding(
   tx: Db,
   nowMs: number,
   intent: PaymentIntent,
   entry: TimelineEntry | undefined,
   type?: string,
-): Promise<void> {
+  by: { actor: string; requestId?: string } = { actor },
+): Promise<PaymentIntent> {
   const next = entry
     ? {
         ...intent,
@@ -50,11 +77,13 @@ async function saveStanding(
         timeline: [entry, ...intent.timeline],
       }
     : intent
-  await updateStanding(tx, { ...next, updateDate: formatInstant(nowMs) })
+  const saved = { ...next, updateDate: formatInstant(nowMs) }
+  await updateStanding(tx, saved)
   const { entityId, id: resourceId } = intent
   const changes: Change[] = []
   if (type)
-    changes.push({ entityId, actor, type, resourceId, data: { amountPaid: String(intent.amountPaid) } })
-  if (entry) changes.push({ entityId, actor, type: `paymentIntent.${entry.status}`, resourceId, data: entry })
+    changes.push({ entityId, ...by, type, resourceId, data: { amountPaid: String(intent.amountPaid) } })
+  if (entry) changes.push({ entityId, ...by, type: `paymentIntent.${entry.status}`, resourceId, data: entry })
   await recordChanges(tx, nowMs, changes)
+  return saved
 }

@@ -1,3 +1,4 @@
+export { expireOnRequest } from './credit.ts'
 export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
 export { startTreasury } from './follow.ts'
 export { merchantBalances } from './merchant-balances.ts'

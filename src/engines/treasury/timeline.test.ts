@@ -46,6 +46,16 @@ describe('timeline', () => {
       standing({ amountPaid: 1n, status: 'complete', context: 'paid', expiresOn: closed }),
       { status: 'complete', context: 'underpaid' },
     ],
+    // Its merchant closed it while money was on its way: that counts, and it stays closed.
+    [
+      standing({
+        amountPaid: 100n,
+        status: 'expired',
+        context: 'underpaid',
+        reason: 'requested_by_merchant',
+      }),
+      { status: 'expired', context: 'paid', reason: 'requested_by_merchant' },
+    ],
     [standing({ amountPaid: 200n, status: 'refunded' }), undefined],
     [
       standing({ type: 'continuous', status: 'active', amount: null, expiresOn: null, amountPaid: 5n }),

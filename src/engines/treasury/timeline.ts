@@ -4,7 +4,14 @@ export type IntentStatus = 'created' | 'pending' | 'active' | 'complete' | 'expi
 
 export type IntentContext = 'paid' | 'underpaid' | 'overpaid'
 
-export type TimelineEntry = { status: IntentStatus; time: string; context?: IntentContext }
+export type IntentReason = 'requested_by_merchant' | 'fee_collection_failed'
+
+export type TimelineEntry = {
+  status: IntentStatus
+  time: string
+  context?: IntentContext
+  reason?: IntentReason
+}
 
 /** What the next timeline entry depends on. Amounts are base units of the intent's currency. */
 export type IntentStanding = {
@@ -14,6 +21,8 @@ export type IntentStanding = {
   amount: bigint | null
   amountPaid: bigint
   expiresOn: string | null
+  /** Of the newest entry. */
+  reason?: IntentReason | undefined
 }
 
 /** The first two entries, newest first: the address is there as soon as the intent is. */
@@ -36,7 +45,9 @@ export function takesMoney(intent: IntentStanding, nowMs: number): boolean {
 export function entryAfterCredit(intent: IntentStanding, nowMs: number): TimelineEntry | undefined {
   if (intent.type === 'continuous' || intent.amount === null) return undefined
   if (intent.status === 'failed' || intent.status === 'refunded') return undefined
-  const next = standingAfter(intent, intent.amount, nowMs)
+  const next = isClosedOnRequest(intent)
+    ? closedOnRequest(intent, intent.amount)
+    : standingAfter(intent, intent.amount, nowMs)
   if (next.status === intent.status && (next.context ?? null) === intent.context) return undefined
   return { ...next, time: formatInstant(nowMs) }
 }
@@ -53,6 +64,21 @@ function standingAfter(intent: IntentStanding, amount: bigint, nowMs: number): O
 export const entryAtExpiry = (intent: IntentStanding, nowMs: number): TimelineEntry => ({
   ...closing(intent),
   time: formatInstant(nowMs),
+})
+
+/** The entry of a transient intent that its merchant closes. Money that was seen before still counts, and changes the context. */
+export const entryOnRequest = (intent: IntentStanding, amount: bigint, nowMs: number): TimelineEntry => ({
+  ...closedOnRequest(intent, amount),
+  time: formatInstant(nowMs),
+})
+
+export const isClosedOnRequest = ({ status, reason }: IntentStanding) =>
+  status === 'expired' && reason === 'requested_by_merchant'
+
+const closedOnRequest = ({ amountPaid }: IntentStanding, amount: bigint): Omit<TimelineEntry, 'time'> => ({
+  status: 'expired',
+  context: amountPaid === amount ? 'paid' : amountPaid < amount ? 'underpaid' : 'overpaid',
+  reason: 'requested_by_merchant',
 })
 
 const closing = (intent: IntentStanding): Omit<TimelineEntry, 'time'> => ({

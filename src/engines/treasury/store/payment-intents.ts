@@ -86,6 +86,7 @@ export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
 
 export async function updateStanding(tx: Db, intent: PaymentIntent): Promise<void> {
   await tx.run(sql`update payment_intents set amount_paid = ${intent.amountPaid}, status = ${intent.status},
-      context = ${intent.context}, timeline = ${JSON.stringify(intent.timeline)}, update_date = ${intent.updateDate}
+      context = ${intent.context}, timeline = ${JSON.stringify(intent.timeline)}, expires_on = ${intent.expiresOn},
+      update_date = ${intent.updateDate}
     where entity_id = ${intent.entityId} and id = ${intent.id}`)
 }

@@ -1,0 +1,18 @@
+import type { Ctx } from '#engines/ctx'
+import { expireOnRequest } from '#engines/treasury/index'
+import { ApiError, invalid } from '#lib/errors'
+import { getPaymentIntent } from './get-payment-intent.ts'
+
+/** Stops waiting for money. Asked again, it answers the same; money that comes later is credited and matches nothing. */
+export async function expirePaymentIntent(ctx: Ctx, id: string) {
+  const by = { entityId: ctx.entity.id, id, actor: ctx.actor, requestId: ctx.requestId }
+  const closed = await expireOnRequest(ctx.db, ctx.clock.nowMs(), by)
+  if (closed === 'unknown') throw new ApiError('paymentIntentNotFound')
+  if (closed === 'cannot')
+    throw invalid(
+      'id',
+      'names an intent that is continuous or over: only a transient intent that is pending expires',
+      id,
+    )
+  return getPaymentIntent(ctx, id)
+}
