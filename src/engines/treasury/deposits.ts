@@ -71,10 +71,11 @@ async function observe(
   block: Block,
   transfers: readonly ObservedTransfer[],
 ): Promise<Payment[]> {
+  const inside = new Set(transfers.filter(isSentByMerchant).map(placeOf))
   const deposits = transfers.flatMap((transfer) => {
     const token = network.tokens.find(({ id }) => id === transfer.tokenId)
     const counts = transfer.direction === 'in' && transfer.purpose === 'deposit' && transfer.amount > 0n
-    return token && counts ? [{ ...transfer, token }] : []
+    return token && counts && !inside.has(placeOf(transfer)) ? [{ ...transfer, token }] : []
   })
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
@@ -116,6 +117,12 @@ async function observe(
   }
   return saved
 }
+
+/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
+const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
+  direction === 'out' && purpose !== 'wallet'
+
+const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
 
 type Deposit = ObservedTransfer & { token: NetworkToken }
 
