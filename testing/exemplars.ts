@@ -248,6 +248,7 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /v1/paymentIntents': nothing,
   'GET /v1/paymentIntents/{id}': byId((world) => world.paymentIntent()),
   'POST /v1/paymentIntents/{id}/expire': byId((world) => makeTransientIntent(world)),
+  'GET /v1/businessAccount/balances': nothing,
   'GET /v1/payments': nothing,
   'GET /v1/payments/{id}': byId((world) => world.payment()),
   'POST /v1/addressBook/recipients': {
