@@ -55,7 +55,7 @@ async function secondsToReady(run: Run, args: readonly string[], dataDir: string
   })
   const seconds = (performance.now() - startedMs) / 1000
   const { chains } = JSON.parse(line) as { chains: unknown[] }
-  if (chains.length !== 7) throw new Error(`it started ${chains.length} chains, not 7`)
+  if (chains.length !== 9) throw new Error(`it started ${chains.length} chains, not 9`)
   await stop()
   return seconds
 }

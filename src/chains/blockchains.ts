@@ -1,5 +1,5 @@
-/** Every blockchain name the API knows, started here or not: what is not started still validates and is stored. */
-export const blockchains = [
+/** Every blockchain that wallets may be on, started here or not: what is not started still validates and is stored. */
+export const walletBlockchains = [
   'ETH',
   'ETH-SEPOLIA',
   'AVAX',
@@ -27,6 +27,9 @@ export const blockchains = [
   'MONAD',
   'MONAD-TESTNET',
 ] as const
+
+/** And those that only the business account reaches. */
+export const blockchains = [...walletBlockchains, 'LINEA', 'LINEA-SEPOLIA', 'ZKS', 'ZKS-SEPOLIA'] as const
 
 export type Blockchain = (typeof blockchains)[number]
 export type Environment = 'TEST' | 'LIVE'

@@ -44,6 +44,8 @@ export const defaultBlockchains = [
   'UNI-SEPOLIA',
   'BASE-SEPOLIA',
   'OP-SEPOLIA',
+  'LINEA-SEPOLIA',
+  'ZKS-SEPOLIA',
 ] as const
 
 /** Starts the whole platform: database, chains, engines and API. What was started is stopped again when a part fails. */

@@ -17,7 +17,9 @@ const request = (fields: object = {}) => ({
 let harness: Harness
 let circle: Circle
 beforeAll(async () => {
-  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+  harness = await openHarness({
+    blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA', 'LINEA-SEPOLIA', 'ZKS-SEPOLIA'],
+  })
   circle = new Circle(harness.apiKey, harness.url)
 })
 afterAll(() => harness?.close())
@@ -61,6 +63,21 @@ it('credits the wallet with what is sent there', async () => {
     return data.data!.available!.some(({ amount, currency }) => amount === '7.25' && currency === 'EUR')
   }, 'the euros are credited')
   await checkBooks(harness.database)
+})
+
+it.each(['LINEA', 'ZKS'])('credits what is sent on %s, where wallets are not kept', async (chain) => {
+  const merchant = await harness.newEntity()
+  const { address } = (await merchant.http('POST', path, { body: request({ chain }) })).body.data
+  await harness.chain(`${chain}-SEPOLIA`).send(address, 3_000_001n, 'USDC')
+  await until(async () => {
+    const { available } = (await merchant.http('GET', '/v1/businessAccount/balances')).body.data
+    return available[0]?.amount === '3.000001'
+  }, 'the dollars are credited')
+  const body = { address, blockchain: `${chain}-SEPOLIA` }
+  const { status, body: refusal } = await harness.http('POST', '/v1/w3s/transactions/validateAddress', {
+    body,
+  })
+  expect([status, refusal.code]).toEqual([400, 2])
 })
 
 it.each([

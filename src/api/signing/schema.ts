@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ciphertextField } from '#api/fields'
-import { blockchains } from '#chains/blockchains'
+import { walletBlockchains } from '#chains/blockchains'
 
 const signerFields = {
   entitySecretCiphertext: ciphertextField,
@@ -9,7 +9,7 @@ const signerFields = {
     Type.String({ maxLength: 200, description: 'The signing wallet by address, with blockchain.' }),
   ),
   blockchain: Type.Optional(
-    Type.Enum([...blockchains], {
+    Type.Enum([...walletBlockchains], {
       description: 'EVM and EVM-TESTNET take the address of a wallet on any of their blockchains.',
     }),
   ),

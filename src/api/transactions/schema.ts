@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { ciphertextField } from '#api/fields'
-import { blockchains } from '#chains/blockchains'
+import { walletBlockchains } from '#chains/blockchains'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -25,12 +25,12 @@ const amounts = Type.Array(Type.String({ maxLength: 160 }), {
 const sourceFields = {
   walletId: Type.Optional(uuid),
   walletAddress: optionalText('The paying wallet by address, with blockchain.'),
-  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
 }
 const estimateSourceFields = {
   walletId: Type.Optional(uuid),
   sourceAddress: optionalText('The sender by address, with blockchain; it need not be a wallet of yours.'),
-  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
 }
 const feeFields = {
   feeLevel: Type.Optional(level),
@@ -103,24 +103,24 @@ const feeTier = Type.Object({
 })
 export const feeTableAnswer = Type.Object({ low: feeTier, medium: feeTier, high: feeTier })
 export const feeParametersQuery = Type.Object({
-  blockchain: Type.Enum([...blockchains]),
+  blockchain: Type.Enum([...walletBlockchains]),
   accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
 })
 
 export const lowestNonceQuery = Type.Object({
   walletId: Type.Optional(uuid),
   address: optionalText('The wallet by address, with blockchain.'),
-  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
 })
 
 export const validateAddressBody = Type.Object({
   address: Type.String({ maxLength: 500 }),
-  blockchain: Type.Enum([...blockchains]),
+  blockchain: Type.Enum([...walletBlockchains]),
 })
 export const validateAddressAnswer = Type.Object({ isValid: Type.Boolean() })
 
 export const transactionsQuery = Type.Object({
-  blockchain: Type.Optional(Type.Enum([...blockchains])),
+  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
   custodyType: Type.Optional(Type.Enum(['DEVELOPER', 'ENDUSER'])),
   destinationAddress: optionalText('In any case.'),
   includeAll: Type.Optional(

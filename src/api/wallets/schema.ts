@@ -1,10 +1,10 @@
 import Type from 'typebox'
 import { ciphertextField, freeText } from '#api/fields'
 import { balanceShape } from '#api/token-shape'
-import { blockchains } from '#chains/blockchains'
+import { walletBlockchains } from '#chains/blockchains'
 import type { Wallet } from '#custody/index'
 
-const blockchainField = Type.Enum([...blockchains])
+const blockchainField = Type.Enum([...walletBlockchains])
 const scaCoreField = Type.Enum([
   'circle_4337_v1',
   'circle_6900_singleowner_v1',

@@ -8,12 +8,16 @@ import { base } from './base.ts'
 import { baseSepolia } from './base-sepolia.ts'
 import { eth } from './eth.ts'
 import { ethSepolia } from './eth-sepolia.ts'
+import { linea } from './linea.ts'
+import { lineaSepolia } from './linea-sepolia.ts'
 import { matic } from './matic.ts'
 import { maticAmoy } from './matic-amoy.ts'
 import { op } from './op.ts'
 import { opSepolia } from './op-sepolia.ts'
 import { uni } from './uni.ts'
 import { uniSepolia } from './uni-sepolia.ts'
+import { zks } from './zks.ts'
+import { zksSepolia } from './zks-sepolia.ts'
 
 /** Every network this program has data for, test and main. */
 export const networks: readonly Network[] = [
@@ -31,6 +35,10 @@ export const networks: readonly Network[] = [
   baseSepolia,
   op,
   opSepolia,
+  linea,
+  lineaSepolia,
+  zks,
+  zksSepolia,
 ]
 
 const byBlockchain: ReadonlyMap<string, Network> = new Map(

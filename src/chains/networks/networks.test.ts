@@ -2,7 +2,14 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { getAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
-import { blockchains, environmentOf, familyOf, isBlockchain, isVirtual } from '../blockchains.ts'
+import {
+  blockchains,
+  environmentOf,
+  familyOf,
+  isBlockchain,
+  isVirtual,
+  walletBlockchains,
+} from '../blockchains.ts'
 import { localEurcAddress, tokenIdName, tokenIdNamespace } from '../network.ts'
 import { networkOf, networkOfBusinessChain, networks } from './index.ts'
 
@@ -36,6 +43,10 @@ const chainIds: Record<string, number> = {
   'ARB-SEPOLIA': 421614,
   AVAX: 43114,
   'AVAX-FUJI': 43113,
+  LINEA: 59144,
+  'LINEA-SEPOLIA': 59141,
+  ZKS: 324,
+  'ZKS-SEPOLIA': 300,
 }
 
 function uuidV5(namespace: string, name: string): string {
@@ -86,8 +97,14 @@ describe('networks', () => {
 
 describe('blockchains', () => {
   test('names, families and environments', () => {
-    expect(blockchains).toHaveLength(26)
-    expect(blockchains.filter((b) => environmentOf(b) === 'LIVE')).toHaveLength(13)
+    expect(walletBlockchains).toHaveLength(26)
+    expect(blockchains.filter((b) => !(walletBlockchains as readonly string[]).includes(b))).toEqual([
+      'LINEA',
+      'LINEA-SEPOLIA',
+      'ZKS',
+      'ZKS-SEPOLIA',
+    ])
+    expect(blockchains.filter((b) => environmentOf(b) === 'LIVE')).toHaveLength(15)
     expect(familyOf('SOL-DEVNET')).toBe('solana')
     expect(familyOf('APTOS')).toBe('aptos')
     expect(familyOf('NEAR-TESTNET')).toBe('near')

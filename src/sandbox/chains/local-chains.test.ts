@@ -20,7 +20,7 @@ import { startLocalChains } from './index.ts'
 import { isRunning } from './orphan.ts'
 import { call, callMany, post } from './rpc.ts'
 
-test('seven chains start at once with official ids, stablecoins and funded accounts, and leave nothing', async () => {
+test('every chain starts at once with official ids, stablecoins and funded accounts, and leaves nothing', async () => {
   const wanted = networks.filter((network) => network.environment === 'TEST')
   const startedMs = performance.now()
   const log = createLog('error')
