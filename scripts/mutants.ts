@@ -1,30 +1,27 @@
-/** `npm run mutants`: puts bugs in, one at a time, in a copy of the sources, and expects the named test to notice each. */
-import { spawn } from 'node:child_process'
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+/** `npm run mutants`: puts bugs in, one at a time, in copies of the sources, and expects the named test to notice each. */
+import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
-import { type Mutant, mutants } from '../testing/mutants/mutants.ts'
+import { openCopy, type Verdict } from '../testing/mutants/copy.ts'
+import type { Mutant } from '../testing/mutants/mutant.ts'
+import { mutants } from '../testing/mutants/mutants.ts'
 
 const help = `Puts one bug at a time into a copy of the sources; the test that is named for it must fail.
 
 npm run mutants -- [options]
 
   --only NAME    one of them, or several with commas between
-  --jobs N       how many at once (default 2)
+  --part K/N     every N-th of them, beginning with the K-th: all N parts together are a whole run
+  --jobs N       how many at once (default: half of the cores)
   --list         what there is, without running anything
   --help         this text
 `
 
-const leftOut = new Set(['node_modules', '.git', 'dist', 'coverage', '.bezant'])
-
-type Outcome = { mutant: Mutant; killed: boolean; words: string; tookS: number }
-
 const { values } = parseArgs({
   options: {
     only: { type: 'string', default: '' },
-    jobs: { type: 'string', default: '2' },
+    part: { type: 'string', default: '1/1' },
+    jobs: { type: 'string', default: String(Math.ceil(availableParallelism() / 2)) },
     list: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -35,97 +32,60 @@ if (values.help) {
 }
 const names = values.only.split(',').filter(Boolean)
 const unknown = names.filter((name) => !mutants.some((mutant) => mutant.name === name))
-if (unknown.length > 0 || !/^[1-9]\d?$/.test(values.jobs)) {
+const [part, parts] = /^[1-9]\d?\/[1-9]\d?$/.test(values.part) ? values.part.split('/').map(Number) : []
+if (unknown.length > 0 || !/^[1-9]\d?$/.test(values.jobs) || !part || !parts || part > parts) {
   process.stderr.write(unknown.length > 0 ? `there is no mutant ${unknown.join(', ')}; see --list\n` : help)
   process.exit(2)
 }
-const chosen = mutants.filter(({ name }) => names.length === 0 || names.includes(name))
+const chosen = mutants
+  .filter(({ name }) => names.length === 0 || names.includes(name))
+  .filter((_, index) => index % parts === part - 1)
 if (values.list) {
   for (const mutant of chosen) process.stdout.write(`${rowOf(mutant)}\n`)
   process.exit(0)
 }
 
+type Outcome = Verdict & { mutant: Mutant }
+
 const root = fileURLToPath(new URL('..', import.meta.url))
+const startedMs = performance.now()
 const left = [...chosen]
 const outcomes: Outcome[] = []
 const work = async () => {
-  for (let mutant = left.shift(); mutant; mutant = left.shift()) {
-    const outcome = await tryOne(mutant)
-    outcomes.push(outcome)
-    process.stdout.write(
-      `${outcomes.length}/${chosen.length} ${outcome.killed ? 'killed  ' : 'SURVIVED'} ${rowOf(mutant)} ` +
-        `(${outcome.tookS.toFixed(0)} s)${outcome.killed ? '' : ` ${outcome.words}`}\n`,
-    )
+  const copy = openCopy(root)
+  try {
+    for (let mutant = left.shift(); mutant; mutant = left.shift()) {
+      const mutantMs = performance.now()
+      const outcome = { mutant, ...(await copy.tryOne(mutant)) }
+      outcomes.push(outcome)
+      tell(outcome, performance.now() - mutantMs)
+    }
+  } finally {
+    copy.remove()
   }
 }
-await Promise.all(Array.from({ length: Number(values.jobs) }, work))
+await Promise.all(Array.from({ length: Math.min(Number(values.jobs), chosen.length) }, work))
 const survivors = outcomes.filter(({ killed }) => !killed)
-process.stdout.write(`\n${outcomes.length - survivors.length} of ${outcomes.length} bugs were noticed\n`)
+process.stdout.write(
+  `\n${outcomes.length - survivors.length} of ${outcomes.length} bugs were noticed, in ${secondsOf(performance.now() - startedMs)}\n`,
+)
+for (const { mutant, words } of survivors)
+  process.stdout.write(
+    `  SURVIVED ${mutant.name}: ${words}; again: npm run mutants -- --only ${mutant.name}\n`,
+  )
 process.exit(survivors.length > 0 ? 1 : 0)
+
+function tell({ mutant, killed, words }: Outcome, tookMs: number): void {
+  const said = killed ? 'killed  ' : 'SURVIVED'
+  process.stdout.write(
+    `${outcomes.length}/${chosen.length} ${said} ${rowOf(mutant)} (${secondsOf(tookMs)})${words && ` ${words}`}\n`,
+  )
+}
+
+function secondsOf(ms: number): string {
+  return `${(ms / 1000).toFixed(0)} s`
+}
 
 function rowOf({ name, about, test }: Mutant): string {
   return `${name.padEnd(26)} ${about.padEnd(72)} ${test.title} · ${test.file}`
-}
-
-async function tryOne(mutant: Mutant): Promise<Outcome> {
-  const startedMs = performance.now()
-  const directory = mkdtempSync(join(tmpdir(), 'bezant-mutant-'))
-  const end = (killed: boolean, words: string): Outcome => ({
-    mutant,
-    killed,
-    words,
-    tookS: (performance.now() - startedMs) / 1000,
-  })
-  try {
-    copySources(directory)
-    for (const { file, from, to } of mutant.edits) {
-      const text = readFileSync(join(directory, file), 'utf8')
-      if (text.split(from).length !== 2) return end(false, `does not apply: ${file} has changed`)
-      writeFileSync(
-        join(directory, file),
-        text.replace(from, () => to),
-      )
-    }
-    return end(...(await runTest(directory, mutant)))
-  } finally {
-    rmSync(directory, { recursive: true, force: true, maxRetries: 5 })
-  }
-}
-
-function copySources(directory: string): void {
-  for (const name of readdirSync(root))
-    if (!leftOut.has(name)) cpSync(join(root, name), join(directory, name), { recursive: true })
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-}
-
-type Report = {
-  testResults: { message: string; assertionResults: { title: string; fullName: string; status: string }[] }[]
-}
-
-/** Whether the test that was named failed; one that could not even be loaded has noticed nothing. */
-async function runTest(directory: string, { test }: Mutant): Promise<[boolean, string]> {
-  const report = join(directory, 'mutant-report.json')
-  const title = test.title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const args = ['--no-install', 'vitest', 'run', test.file, '-t', title]
-  args.push('--bail=1', '--reporter=json', `--outputFile=${report}`)
-  const child = spawn('npx', args, { cwd: directory, stdio: 'ignore', env: { ...process.env, CI: '' } })
-  await new Promise((resolve) => child.once('exit', resolve))
-  let found: Report
-  try {
-    found = JSON.parse(readFileSync(report, 'utf8')) as Report
-  } catch {
-    return [false, 'the test could not be run']
-  }
-  const asked = found.testResults.flatMap(({ assertionResults }) =>
-    assertionResults.filter(({ fullName }) => fullName.includes(test.title)),
-  )
-  if (asked.some(({ status }) => status === 'failed')) return [true, '']
-  if (asked.some(({ status }) => status === 'passed')) return [false, 'the test passes all the same']
-  return [
-    false,
-    `the test did not run: ${found.testResults
-      .map(({ message }) => message)
-      .join(' ')
-      .slice(0, 300)}`,
-  ]
 }

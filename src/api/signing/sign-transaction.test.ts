@@ -5,6 +5,8 @@ import {
   parseTransaction,
   recoverTransactionAddress,
   serializeTransaction,
+  toHex,
+  toRlp,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, makeTransfer, until, type World } from '../../../testing/builders.ts'
@@ -121,6 +123,10 @@ describe('a transaction', () => {
       ...changes,
     } as never)
 
+  /** The same as `raw`, the nonce with a zero before it: read alike, and hashed otherwise. */
+  const loose = () =>
+    toRlp(['0x0001', '0x01', '0x5208', address, '0x', '0x', toHex(84532), '0x', '0x'] as const)
+
   it.each([
     ['neither', () => ({}), 155801, /transaction/],
     ['both', () => ({ transaction: json(), rawTransaction: raw() }), 155801, /transaction/],
@@ -166,6 +172,7 @@ describe('a transaction', () => {
     ['no hexadecimal', () => ({ rawTransaction: 'AQID' }), 155805, /^rawTransaction$/],
     ['no bytes', () => ({ rawTransaction: '0x' }), 155805, /^rawTransaction$/],
     ['no transaction', () => ({ rawTransaction: '0x02deadbeef' }), 155805, /^rawTransaction$/],
+    ['a number in a longer form', () => ({ rawTransaction: loose() }), 155805, /^rawTransaction$/],
     ['bytes behind it', () => ({ rawTransaction: `${raw()}00` }), 155805, /^rawTransaction$/],
     ['too many bytes', () => ({ rawTransaction: `0x${'00'.repeat(140_000)}` }), 155806, /^rawTransaction$/],
     [

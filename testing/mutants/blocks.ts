@@ -1,0 +1,68 @@
+import { edit, engine, type Mutant, proof } from './mutant.ts'
+
+const follow = `${engine}/follow.ts`
+const reorgs = proof('src/engines/indexer/reorgs.test.ts', 'property 20')
+
+/** What is made of blocks, and of those that are taken back. */
+export const blockMutants: readonly Mutant[] = [
+  {
+    name: 'first-receipt-is-final',
+    about: 'complete at the first confirmation',
+    edits: [
+      edit(
+        follow,
+        'completeUpTo(tx, ctx.clock.nowMs(), blockchain, finalTo)',
+        'completeUpTo(tx, ctx.clock.nowMs(), blockchain, step.blockNumber)',
+      ),
+      edit(follow, '  if (finalFrom > finalTo) return\n', ''),
+    ],
+    test: proof(`${engine}/finality.test.ts`, 'property 20'),
+  },
+  {
+    name: 'inbound-never-undone',
+    about: 'what came in an orphaned block stays',
+    edits: [edit(follow, 'await failInbound(tx, nowMs, blockchain, blockHash)', '[] as Ref[]')],
+    test: proof(`${engine}/reorg.test.ts`, 'property 20: takes back'),
+  },
+  {
+    name: 'postings-never-reversed',
+    about: 'the books keep what an orphaned block said',
+    edits: [
+      edit(
+        'src/engines/indexer/apply.ts',
+        '    await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)\n',
+        '    void reverse\n',
+      ),
+    ],
+    test: reorgs,
+  },
+  {
+    name: 'parent-unchecked',
+    about: 'a block is put on top of whatever was there',
+    edits: [
+      edit(
+        'src/engines/indexer/advance.ts',
+        'block.number === number && (parent === undefined || block.parentHash === parent.hash)',
+        'block.number === number && (parent === undefined || parent !== undefined)',
+      ),
+    ],
+    test: reorgs,
+  },
+  {
+    name: 'blocks-skipped',
+    about: 'after an absence only the newest block is read',
+    edits: [
+      edit(
+        'src/engines/indexer/advance.ts',
+        'head ? head.number + 1 :',
+        'head ? Math.max(head.number + 1, target.number - 100) :',
+      ),
+      edit(
+        'src/engines/indexer/advance.ts',
+        'block.number === number && (parent === undefined || block.parentHash === parent.hash)',
+        'block.number === number && (parent === undefined || block.number > parent.number)',
+      ),
+    ],
+    test: proof('src/engines/indexer/follow.test.ts', 'misses no block of 500'),
+  },
+]

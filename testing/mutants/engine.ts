@@ -1,0 +1,142 @@
+import { edit, engine, type Mutant, proof } from './mutant.ts'
+
+const fees = `${engine}/fees.ts`
+const send = `${engine}/send.ts`
+const attempts = `${engine}/store/attempts.ts`
+const follow = `${engine}/follow.ts`
+const replacement = proof(`${engine}/replace.test.ts`, 'property 18')
+const ambiguity = proof(`${engine}/ambiguous-send.test.ts`, 'property 14')
+const writeAhead = `${engine}/journal/write-ahead.test.ts`
+const executions = 'src/api/transactions/create-contract-execution.test.ts'
+
+/** What is signed, sent and concluded. */
+export const engineMutants: readonly Mutant[] = [
+  {
+    name: 'bump-only-cap',
+    about: 'a replacement raises the cap and leaves the tip',
+    edits: [
+      edit(
+        fees,
+        'larger(high.priorityFeeAtomic, raised(replaced.priorityFeeAtomic))',
+        'high.priorityFeeAtomic',
+      ),
+    ],
+    test: replacement,
+  },
+  {
+    name: 'bump-rounded-down',
+    about: 'a tenth is rounded down, which strict nodes refuse',
+    edits: [edit(fees, '(price + 9n) / 10n', 'price / 10n')],
+    test: replacement,
+  },
+  {
+    name: 'nonce-recycled-on-timeout',
+    about: 'no answer counts as not sent: the nonce is given up',
+    edits: [
+      edit(
+        send,
+        'return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }\n  const reason',
+        "return { ...kept, state: 'rejected', againMs: 0, error: outcome.message }\n  const reason",
+      ),
+    ],
+    test: ambiguity,
+  },
+  {
+    name: 'known-is-refusal',
+    about: 'a node that has the bytes already counts as one that refuses them',
+    edits: [
+      edit(
+        'src/chains/evm/broadcast.ts',
+        "if (knownPattern.test(message)) return { kind: 'accepted' }",
+        "if (knownPattern.test(message)) return { kind: 'refused', reason: 'invalid', message }",
+      ),
+    ],
+    test: proof('src/chains/evm/broadcast.test.ts', 'answers each of a batch'),
+  },
+  {
+    name: 'html-is-refusal',
+    about: 'a page of a proxy counts as the word of the node',
+    edits: [
+      edit(
+        'src/chains/evm/rpc.ts',
+        "fail('the answer is not JSON')",
+        "resolve(JSON.parse(body).map?.(({ id }: { id: number }) => ({ id, error: { message: 'invalid sender' } })))",
+      ),
+    ],
+    test: proof('src/chains/evm/broadcast.test.ts', 'answers 200 with HTML'),
+  },
+  {
+    name: 'sent-before-stored',
+    about: 'bytes leave before the database has them',
+    edits: [
+      edit(
+        `${engine}/sign.ts`,
+        '  await insertAttempts(tx, nowMs, attempts)\n',
+        '  await chain.broadcast(attempts.map(({ raw }) => hexOf(raw)))\n  await insertAttempts(tx, nowMs, attempts)\n',
+      ),
+    ],
+    test: proof(writeAhead, 'property 13: each of'),
+  },
+  {
+    name: 'sent-before-journaled',
+    about: 'bytes leave before the journal has them',
+    edits: [edit(send, '  await journal.write(chain.network.blockchain, due)\n', '  void journal\n')],
+    test: proof(writeAhead, 'property 13: each of'),
+  },
+  {
+    name: 'journal-unsynced',
+    about: 'the journal is written and not brought to the disk',
+    edits: [
+      edit(
+        `${engine}/journal/segments.ts`,
+        'await out.appendFile(frame)\n      await out.datasync()\n',
+        'await out.appendFile(frame)\n',
+      ),
+    ],
+    test: proof(writeAhead, 'property 13: at least one fsync'),
+  },
+  {
+    name: 'fence-ignored',
+    about: 'a worker that lost its claim writes what it knew',
+    edits: [edit(attempts, ' and a.fencing_token = n.f', '')],
+    test: proof(`${engine}/frozen.test.ts`, 'property 33'),
+  },
+  {
+    name: 'signed-anew',
+    about: 'what is under way is signed again, with another nonce',
+    edits: [
+      edit(
+        `${engine}/store/transactions.ts`,
+        "and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null",
+        "and state in ('INITIATED', 'CLEARED', 'QUEUED')",
+      ),
+    ],
+    test: ambiguity,
+  },
+  {
+    name: 'cancel-counts-as-done',
+    about: 'a transfer whose cancellation was mined is shown as complete',
+    edits: [edit(follow, "rows.filter(({ kind }) => kind === 'original' || kind === 'bump')", 'rows')],
+    test: proof(`${engine}/replace.test.ts`, 'property 19'),
+  },
+  {
+    name: 'no-fee-cap',
+    about: 'a replacement costs whatever it takes',
+    edits: [edit(`${engine}/replace.ts`, '> feeMaxAtomic', '> 10n ** 30n * feeMaxAtomic')],
+    test: proof(`${engine}/liveness.test.ts`, 'property 28: waits out'),
+  },
+  {
+    name: 'revert-at-once',
+    about: 'a call that needs an earlier one is given up before that has happened',
+    edits: [edit(`${engine}/plan.ts`, 'return plan && !tooEarly ? [plan] : []', 'return plan ? [plan] : []')],
+    test: proof(executions, 'is not given up before'),
+  },
+  {
+    name: 'native-unheld',
+    about: 'native coins that a call carries are not reserved',
+    edits: [
+      edit(`${engine}/submit.ts`, '    amountAtomic: call.valueAtomic,\n  }', '    amountAtomic: 0n,\n  }'),
+    ],
+    test: proof(executions, 'is refused above what is available'),
+  },
+]

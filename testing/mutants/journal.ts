@@ -1,0 +1,33 @@
+import { edit, engine, type Mutant, proof } from './mutant.ts'
+
+const restore = `${engine}/journal/restore.test.ts`
+
+/** What is known after a database was put back. */
+export const journalMutants: readonly Mutant[] = [
+  {
+    name: 'journal-not-merged',
+    about: 'what only the journal knows is not put back',
+    edits: [edit(`${engine}/journal/restore.ts`, 'unknown.size === 0', 'unknown.size >= 0')],
+    test: proof(restore, 'property 30: a restored older database'),
+  },
+  {
+    name: 'missing-journal-ignored',
+    about: 'signing goes on while a journal is missing',
+    edits: [
+      edit(`${engine}/store/journals.ts`, 'j.merged_epoch < e.epoch) as yes', 'j.merged_epoch < 0) as yes'),
+    ],
+    test: proof(restore, 'property 30: nothing is signed before'),
+  },
+  {
+    name: 'old-copy-unnoticed',
+    about: 'a database that went back in time is taken for the same',
+    edits: [
+      edit(
+        `${engine}/journal/seen.ts`,
+        'standing.logPosition < seen.logPosition',
+        'standing.logPosition < 0n',
+      ),
+    ],
+    test: proof(restore, 'property 30: a database that is behind'),
+  },
+]

@@ -1,0 +1,13 @@
+/** Replaces one piece of text of one file; the piece must be there exactly once. */
+export type Edit = { file: string; from: string; to: string }
+
+/** A test file and a part of the test's full name. */
+export type Proof = { file: string; title: string }
+
+/** A bug that somebody could make, put in on purpose, and the test that has to notice. */
+export type Mutant = { name: string; about: string; edits: readonly Edit[]; test: Proof }
+
+export const proof = (file: string, title: string): Proof => ({ file, title })
+export const edit = (file: string, from: string, to: string): Edit => ({ file, from, to })
+
+export const engine = 'src/engines/transactions'

@@ -1,0 +1,154 @@
+import { edit, type Mutant, proof } from './mutant.ts'
+
+const evaluate = 'src/custody/policy/evaluate.ts'
+const decide = 'src/custody/policy/decide.ts'
+const decodeCall = 'src/chains/evm/decode-call.ts'
+const decodeSigning = 'src/chains/evm/decode-signing.ts'
+const corpus = proof('src/custody/policy/corpus.test.ts', 'none is allowed that needs a permission')
+const decided = (title: string) => proof('src/custody/policy/decide.test.ts', title)
+
+/** What policy allows. */
+export const policyMutants: readonly Mutant[] = [
+  {
+    name: 'unknown-calls-allowed',
+    about: 'what nobody can decode is signed',
+    edits: [
+      edit(
+        evaluate,
+        'const danger = operation.dangers.find((each) => !rules.permissions.has(each))',
+        "const danger = operation.dangers.find((each) => each !== 'undecodable' && !rules.permissions.has(each))",
+      ),
+    ],
+    test: corpus,
+  },
+  {
+    name: 'calldata-not-canonical',
+    about: 'bytes that another encoder would have written differently are believed',
+    edits: [edit(decodeCall, 'encodeAbiParameters(inputs, values) === data ? values : undefined', 'values')],
+    test: proof('src/chains/evm/decode-call.test.ts', 'is told anew or not at all'),
+  },
+  {
+    name: 'batches-unopened',
+    about: 'calls within a call are not looked at',
+    edits: [
+      edit(
+        decodeCall,
+        'return void addCall(found, blockchain, { to, valueAtomic, data }, depth + 1)',
+        'return',
+      ),
+    ],
+    test: corpus,
+  },
+  {
+    name: 'nesting-unlimited',
+    about: 'calls may nest and repeat without end',
+    edits: [edit(decodeCall, 'if (depth > depthMax || found.calls > callsMax)', 'if (depth > 1e9)')],
+    test: corpus,
+  },
+  {
+    name: 'approvals-are-free',
+    about: 'an approval does not count as spending',
+    edits: [
+      edit(
+        evaluate,
+        "if (effect.kind !== 'transfer' && effect.kind !== 'approval') continue",
+        "if (effect.kind !== 'transfer') continue",
+      ),
+    ],
+    test: corpus,
+  },
+  {
+    name: 'unknown-function-passes',
+    about: 'an unknown function passes where any is listed',
+    edits: [edit(evaluate, "if (known || named === 'by name' ||", 'if (known || named !== undefined ||')],
+    test: decided('allows a permission, a contract and a type of data only by name'),
+  },
+  {
+    name: 'widest-policy-decides',
+    about: 'only one of the policies over a wallet is asked',
+    edits: [
+      edit(
+        decide,
+        'for (const policy of policies) {\n    const reason',
+        'for (const policy of policies.slice(0, 1)) {\n    const reason',
+      ),
+    ],
+    test: decided('needs every policy over the wallet'),
+  },
+  {
+    name: 'no-policy-allows',
+    about: 'without a policy everything is allowed',
+    edits: [edit(decide, 'if (rows.length === 0) {', 'if (rows.length < 0) {')],
+    test: decided('is denied without a policy'),
+  },
+  {
+    name: 'misspelt-rules-pass',
+    about: 'a rule that is misspelt is no rule, and nobody is told',
+    edits: [
+      edit(
+        'src/custody/policy/rules.ts',
+        'const strict = { additionalProperties: false } as const',
+        'const strict = { additionalProperties: true } as const',
+      ),
+    ],
+    test: decided('rules are refused that misspell a field'),
+  },
+  {
+    name: 'typed-data-by-name',
+    about: 'typed data is known by its name only',
+    edits: [
+      edit(
+        'src/chains/evm/typed-data-shapes.ts',
+        '?? byMembers(members, fields)',
+        '?? (byMembers && undefined)',
+      ),
+    ],
+    test: corpus,
+  },
+  {
+    name: 'domain-chain-unsigned',
+    about: 'a chain that is shown and not signed counts',
+    edits: [edit(decodeSigning, 'return signed ? domain[name] : undefined', 'return domain[name]')],
+    test: corpus,
+  },
+  {
+    name: 'decision-good-twice',
+    about: 'one decision is good for two signatures',
+    edits: [edit(decide, '  unused.delete(decision)\n', '')],
+    test: proof('src/custody/grants.test.ts', 'is made once by each decision'),
+  },
+  {
+    name: 'released-still-counts',
+    about: 'what came to nothing still counts against a limit',
+    edits: [edit('src/custody/store/policies.ts', 'and s.released_date is null and', 'and')],
+    test: decided('property 45: are given back'),
+  },
+  {
+    name: 'limits-unlocked',
+    about: 'limits are counted without the lock',
+    edits: [
+      edit(decide, 'allowing(ctx, wallet, operation, true)', 'allowing(ctx, wallet, operation, false)'),
+    ],
+    test: decided('property 45: hold for 200 decisions'),
+  },
+  {
+    name: 'limit-before-amount',
+    about: 'a limit is checked before the amount is counted',
+    edits: [
+      edit(decide, 'if (spent + amountAtomic <= capAtomic) continue', 'if (spent < capAtomic) continue'),
+    ],
+    test: decided('property 45: count all of an amount'),
+  },
+  {
+    name: 'set-code-unseen',
+    about: 'an authorisation of EIP-7702 goes unseen',
+    edits: [edit(decodeSigning, "if (authorizations > 0) found.dangers.add('setCode')", '')],
+    test: corpus,
+  },
+  {
+    name: 'hash-is-a-message',
+    about: '32 bytes are a message like any',
+    edits: [edit(decodeSigning, 'const isHash = bytes.length === 32', 'const isHash = bytes.length < 0')],
+    test: proof('src/chains/evm/decode-call.test.ts', 'is a hash for whatever is as long as one'),
+  },
+]
