@@ -124,7 +124,7 @@ describe('bodies', () => {
 
 describe('addresses', () => {
   it('answers at the short addresses as at the documented ones', async () => {
-    for (const { method, path } of endpoints) {
+    for (const { method, path, auth } of endpoints) {
       const long = filled(path)
       if (shortOf(path) === path || path === '/v1/faucet/drips') continue
       const short = long.replace(/^\/v1(\/w3s)?/, '')
@@ -132,7 +132,7 @@ describe('addresses', () => {
         [long, short].map((url) => httpAs(harness.url, 'x')(method, url)),
       )
       expect([path, other!.status, other!.body]).toEqual([path, one!.status, one!.body])
-      expect(one!.status).toBe(401)
+      if (auth === 'apiKey') expect(one!.status).toBe(401)
     }
   })
 
