@@ -1,6 +1,20 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomFillSync } from 'node:crypto'
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+const idBytes = 16
+/** Random bytes for the next ids: asking the system for each by itself costs more than all the rest of an id. */
+const pool = Buffer.alloc(idBytes * 256)
+let poolUsed = pool.length
+
+function freshBytes(): Buffer {
+  if (poolUsed === pool.length) {
+    randomFillSync(pool)
+    poolUsed = 0
+  }
+  poolUsed += idBytes
+  return pool.subarray(poolUsed - idBytes, poolUsed)
+}
 
 /** The last count given out for each of the latest milliseconds, in the order they were first used. */
 const counts = new Map<number, number>()
@@ -12,7 +26,7 @@ const countMask = 0x3ff_ffff
  * process counts upward (RFC 9562, method 1, 26 bits), also when work that began in different milliseconds takes turns.
  */
 export function newId(atMs: number): string {
-  const bytes = randomBytes(16)
+  const bytes = freshBytes()
   const before = counts.get(atMs)
   const count = before === undefined ? bytes.readUInt32BE(6) & (countMask >> 1) : (before + 1) & countMask
   if (before === undefined && counts.size >= millisecondsMax) counts.delete(counts.keys().next().value!)

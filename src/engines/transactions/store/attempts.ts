@@ -138,6 +138,12 @@ export async function claimUnsent(
 /** A sender's answer and the block that holds its bytes meet here: both lock in one order, so neither waits crosswise. */
 const inLockOrder = sql`order by l.address, l.nonce for no key update of l`
 
+/**
+ * So many were never signed for one nonce: each costs a tenth more than the one before. A lateral with a limit is looked up nonce
+ * by nonce, where a plain join compares all that is in flight with all of a block while the planner knows nothing of the table.
+ */
+const lineMax = 1_000
+
 export type SendResult = {
   entityId: string
   id: string
@@ -187,13 +193,7 @@ export const markMined = (
     where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
-/** So many were never signed for one nonce: each costs a tenth more than the one before. */
-const lineMax = 1_000
-
-/**
- * What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. It is looked for nonce by
- * nonce: joined, a planner that knows nothing of the table yet compares all that is in flight with all that was mined.
- */
+/** What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. */
 export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
   tx.run(sql`update attempts a set state = 'replaced'
     from (select l.entity_id, l.id
@@ -237,14 +237,20 @@ export async function reviveAttempts(
  * can be in no block any more; it is returned.
  */
 export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
-  tx.all<AttemptRef>(sql`update attempts a set state = 'displaced'
-    from (select l.entity_id, l.id
-      from unnest(${used.map((row) => row.entityId)}::uuid[], ${used.map((row) => row.address)}::text[],
+  tx.all<AttemptRef>(sql`with used as (
+      select * from unnest(${used.map((row) => row.entityId)}::uuid[], ${used.map((row) => row.address)}::text[],
         ${used.map((row) => row.nonce)}::int8[], ${used.map((row) => row.txHash)}::text[]) as n(e, a, k, h)
-      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.address = n.a and l.nonce = n.k
-        and l.state in ('signed', 'sent', 'replaced')
-      where not exists (select 1 from attempts o where o.entity_id = n.e and o.blockchain = ${blockchain}
-        and o.tx_hash = n.h)
+    ), outside as materialized (
+      select n.* from used n left join lateral (select true as own from attempts o where o.entity_id = n.e
+        and o.blockchain = ${blockchain} and o.tx_hash = n.h limit 1) o on true
+      where o.own is null
+    )
+    update attempts a set state = 'displaced'
+    from (select l.entity_id, l.id
+      from outside n cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = n.e
+        and s.blockchain = ${blockchain} and s.address = n.a and s.nonce = n.k
+        and s.state in ('signed', 'sent', 'replaced') order by s.nonce limit ${lineMax}) f
+      join attempts l on l.entity_id = f.entity_id and l.id = f.id
       ${inLockOrder}) n
     where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)

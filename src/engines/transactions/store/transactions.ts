@@ -155,10 +155,14 @@ export const waitingSenders = (db: Db, blockchain: string, after: string, limit:
       where blockchain = ${blockchain} and address = s.address and ${isWaiting} order by create_date, id limit 1) t
     order by s.address`)
 
-/** The next to sign of one sender, oldest first. `lock` claims them for the `tx`. */
+/**
+ * The next to sign of one sender, oldest first. `lock` claims them for the `tx`. The entity is compared so that no index begins
+ * with it: a planner might walk all that the entity ever had, because that is in the order asked for.
+ */
 export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
   db.all<Waiting>(sql`select ${waitingColumns} from transactions
-    where blockchain = ${blockchain} and address = ${sender.address} and entity_id = ${sender.entityId} and ${isWaiting}
+    where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
+      and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
 /** What a transaction does, as its grant is bound to it. */
