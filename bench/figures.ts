@@ -12,7 +12,7 @@ export type Figure = {
   coresBusy: number
 }
 
-export type Value = { value: number; unit: 'ms' | 's' | 'requests/s' | 'tx/s' }
+export type Value = { value: number; unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' }
 
 /** `undefined` where nothing was promised. */
 export function isMet({ promise, ratio, measured }: Figure): boolean | undefined {

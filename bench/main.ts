@@ -8,6 +8,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   lists: async () => (await import('./lists.ts')).listsBench,
   prism: async () => (await import('./prism.ts')).prismBench,
   drain: async () => (await import('./drain/bench.ts')).drainBench,
+  memory: async () => (await import('./drain/memory.ts')).memoryBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
@@ -15,13 +16,14 @@ const benches: Record<string, () => Promise<Bench>> = {
 
 const help = `npm run bench [-- NAME... --quick --json]
 
-Measures the figures that this project promises and prints them as a table. Without a name all of them: some ten
+Measures the figures that this project promises and prints them as a table. Without a name all of them: some twenty
 minutes. Everything it starts is on loopback and in temporary directories, and is gone at the end.
 
   start     first start and restart of the sandbox, until it is ready
   lists     pages of a list of 1,000,000 rows: the first against a deep one, the handler against its SQL
   prism     lists with real rows against the Prism mock server, which is installed for it into a temporary directory
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
+  memory    what is alive in a worker process after 20,000 and after 100,000 transfers
   inbound   from a transfer on a chain to its row in the API
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone

@@ -138,7 +138,8 @@ async function measureDrain(
   run.say(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
 }
 
-async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
+/** Whether something is under way; throws when something failed. */
+export async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
   for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
     const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
     if (transactions.length > 0) return true

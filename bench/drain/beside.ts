@@ -99,5 +99,5 @@ export async function minedUntil(node: Node, addresses: readonly string[], count
 /** Right after a block, so that every measurement waits as long for its last one. */
 export async function newBlock({ url }: Node): Promise<void> {
   const before = await rpc<string>(url, 'eth_blockNumber')
-  while ((await rpc<string>(url, 'eth_blockNumber')) === before) await sleep(5)
+  while ((await rpc<string>(url, 'eth_blockNumber')) === before) await sleep(20)
 }

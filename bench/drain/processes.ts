@@ -8,19 +8,26 @@ import type { WorkerOrder } from './worker.ts'
 const blockTimeMs = 1_000
 const gasLimit = 1_000_000_000n
 
-/** A platform whose node mines every second, and one worker process, whose engines are not started yet. */
-export async function startPlatform(run: Run) {
+/** A platform whose node mines every second, and worker processes, whose engines are not started yet. */
+export async function startPlatform(run: Run, workerCount = 1) {
   const dataDir = await run.directory()
   const platform = await startChild(run, 'platform', [dataDir, String(blockTimeMs), String(gasLimit)])
   const ready = platform.ready as Ready
-  const worker = await startChild(run, 'worker', [JSON.stringify(ready)], ['--expose-gc', ...profiling()])
+  const workers = await Promise.all(
+    Array.from({ length: workerCount }, () =>
+      startChild(run, 'worker', [JSON.stringify(ready)], ['--expose-gc', ...profiling()]),
+    ),
+  )
   return {
     ready,
     /** Has it accept a backlog, past HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies Order),
-    /** Resolves when it has been obeyed; bytes for `heap`. */
-    order: (order: WorkerOrder) => worker.order(order) as Promise<number>,
+    /** Resolves when every worker has obeyed; bytes of the largest for `heap`. */
+    order: async (order: WorkerOrder) => {
+      const answers = await Promise.all(workers.map((worker) => worker.order(order)))
+      return Math.max(0, ...(answers as number[]))
+    },
   }
 }
 

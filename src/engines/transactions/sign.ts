@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -43,7 +44,7 @@ export async function signWaiting(ctx: EngineCtx, chain: Chain, onSigned: () => 
   }
   for (let after = ''; ; ) {
     const senders = await waitingSenders(ctx.database, blockchain, after, sendersMax)
-    const left = senders.values()
+    const left = turned(senders)
     const work = async () => {
       for (const sender of left) await signOne(sender)
     }
@@ -51,6 +52,13 @@ export async function signWaiting(ctx: EngineCtx, chain: Chain, onSigned: () => 
     if (senders.length < sendersMax) return did
     after = senders.at(-1)!.address
   }
+}
+
+/** From a place of its own on, so that workers that begin at the same moment do not all begin with the same sender. */
+function* turned(senders: readonly Sender[]) {
+  const start = senders.length === 0 ? 0 : randomInt(senders.length)
+  yield* senders.slice(start)
+  yield* senders.slice(0, start)
 }
 
 /** Custody refuses to sign one of these: the grant is gone, or made for another intent. */

@@ -6,7 +6,7 @@ import type { Journal, JournalRecord } from './journal.ts'
 type Ref = { entityId: string; id: string; address: string; nonce: number }
 
 /** How many attempts a worker remembers to have written; what it forgot is written once more, which does no harm. */
-const rememberedMax = 100_000
+const rememberedMax = 10_000
 
 export type JournalWriter = {
   /** Resolves when all of these attempts are on the disk of this worker. */
@@ -25,8 +25,11 @@ export function journalWriter(database: Database, journal: Pick<Journal, 'append
       if (!missing.every(({ id }) => found.has(id)))
         throw new Error('an attempt to be sent is not in the database')
       await journal.append(records)
-      if (written.size > rememberedMax) written.clear()
       for (const { id } of missing) written.add(id)
+      for (const oldest of written) {
+        if (written.size <= rememberedMax) break
+        written.delete(oldest)
+      }
     },
   }
 }

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fundAll } from '../chain.ts'
+import { countBusyCores } from '../machine.ts'
+import type { Bench, Run } from '../run.ts'
+import { type Customer, openTenant } from '../tenant.ts'
+import { isAnyOpen, nodeOf, untilCaughtUp } from './bench.ts'
+import { startPlatform } from './processes.ts'
+
+const senders = 100
+/** After this share of the transfers the process has seen all of its work, and from here on nothing may pile up. */
+const share = 0.2
+
+export const memoryBench: Bench = {
+  name: 'memory',
+  about: 'live memory of a worker process over 100,000 transfers',
+  measure: async (run) => {
+    const count = run.quick ? 20_000 : 100_000
+    const platform = await startPlatform(run)
+    const { order, ready } = platform
+    const node = nodeOf(platform)
+    await order('start')
+    const customer = await openTenant(ready, senders)
+    await fundAll(
+      node,
+      customer.wallets.map(({ address }) => ({
+        to: address,
+        usdcAtomic: 10n ** 13n,
+        nativeAtomic: 10n ** 19n,
+      })),
+    )
+    await untilCaughtUp(node, customer)
+    const busy = countBusyCores()
+    const early = await heapAfter(run, platform, customer, count * share)
+    const late = await heapAfter(run, platform, customer, count * (1 - share))
+    const megabytes = (bytes: number) => ({ value: bytes / 2 ** 20, unit: 'MB' as const })
+    return [
+      {
+        name: `heap of a worker after ${count.toLocaleString('en')} transfers`,
+        measured: megabytes(late),
+        reference: { ...megabytes(early), what: `after ${(count * share).toLocaleString('en')}` },
+        ratio: late / early,
+        promise: { ratioMax: 1.2 },
+        coresBusy: busy(),
+      },
+    ]
+  },
+}
+
+/** Bytes that are alive in the worker once it has carried out so many more, while it rests. */
+async function heapAfter(
+  run: Run,
+  { accept, order }: Awaited<ReturnType<typeof startPlatform>>,
+  { tenant, wallets }: Customer,
+  count: number,
+): Promise<number> {
+  const startedMs = performance.now()
+  await accept(
+    count,
+    wallets.map(({ id }) => id),
+  )
+  while (await isAnyOpen(tenant)) await sleep(200)
+  const bytes = await order('heap')
+  const perSecond = count / ((performance.now() - startedMs) / 1000)
+  run.say(
+    `${count} accepted and COMPLETE at ${perSecond.toFixed(0)} per second, heap ${Math.round(bytes / 2 ** 20)} MB`,
+  )
+  return bytes
+}
