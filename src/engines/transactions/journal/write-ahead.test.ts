@@ -137,7 +137,7 @@ it(`property 13: each of ${transfersTotal} transfers is in the database and in a
 }, 180_000)
 
 it.runIf(existsSync(strace))(
-  'property 13: at least one fsync ends between the sending of one request and that of the next',
+  'property 13: at least one fsync for each request has ended when it is sent',
   async () => {
     const worker = await newWorker()
     const trace = join(dataDir, 'trace')
@@ -157,13 +157,14 @@ it.runIf(existsSync(strace))(
       .filter((line) => /fdatasync.*= 0$/.test(line))
       .map((line) => Number(/(\d+\.\d+)/.exec(line)![1]) * 1_000)
     const known = new Set<string>()
-    let beforeMs = 0
+    let requests = 0
     for (const { atMs, raws } of arrivals) {
       // What is sent again was covered before.
       if (raws.every((raw) => known.has(digestOf(raw)))) continue
       for (const raw of raws) known.add(digestOf(raw))
-      expect(endedMs.filter((endMs) => endMs > beforeMs && endMs <= atMs + 1).length).toBeGreaterThan(0)
-      beforeMs = atMs
+      requests += 1
+      // The next one may be on the disk already while this one is under way.
+      expect(endedMs.filter((endMs) => endMs <= atMs + 1).length).toBeGreaterThanOrEqual(requests)
     }
     expect(known.size).toBe(60)
     worker.signal('SIGKILL')
