@@ -228,6 +228,7 @@ export const exemplars: Record<string, Exemplar> = {
   },
   'GET /ping': { request: async () => ({}) },
   'GET /v1/configuration': nothing,
+  'GET /v1/stablecoins': nothing,
   'POST /v1/paymentIntents': {
     request: async () => ({
       body: {
@@ -246,6 +247,7 @@ export const exemplars: Record<string, Exemplar> = {
     refused: async () => ({ currency: 'BTC', settlementCurrency: 'BTC' }),
   },
   'GET /v1/paymentIntents': nothing,
+  'GET /v1/paymentIntents/metadata/supportedCurrencies': nothing,
   'GET /v1/paymentIntents/{id}': byId((world) => world.paymentIntent()),
   'POST /v1/paymentIntents/{id}/expire': byId((world) => makeTransientIntent(world)),
   'GET /v1/businessAccount/balances': nothing,

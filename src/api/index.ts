@@ -14,6 +14,7 @@ import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientEndpoints } from '#api/recipients/routes'
 import { tellRecipient } from '#api/recipients/tell-recipient'
 import { signingEndpoints } from '#api/signing/routes'
+import { stablecoinEndpoints } from '#api/stablecoins/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
@@ -43,6 +44,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...recipientEndpoints,
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
+  ...stablecoinEndpoints,
   ...subscriptionEndpoints,
 ]
 

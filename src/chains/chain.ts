@@ -95,6 +95,8 @@ export type Chain = {
   /** How many transactions of `address` pools hold before they are in a block: one when it delegates to code (EIP-7702). */
   inFlightMaxOf(address: Address): Promise<number>
   balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
+  /** How much of a token there is in all. */
+  totalSupplyOf(token: Address): Promise<bigint>
   fees(): Promise<FeeSuggestion>
   estimateGas(from: Address, call: Call): Promise<GasEstimate>
   /** The least gas limit with which a block can take a call with this data. */

@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { businessChains } from '#chains/business-chains'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
@@ -12,6 +13,7 @@ import {
   paymentIntentParams,
   paymentIntentSchema,
 } from './schema.ts'
+import { supportedCurrencies } from './supported-currencies.ts'
 
 const tag = 'Payment intents'
 
@@ -57,6 +59,22 @@ export const paymentIntentEndpoints = [
     collection: businessCollection,
     errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
     verb: (ctx: Ctx, input) => listPaymentIntents(ctx, input),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/paymentIntents/metadata/supportedCurrencies',
+    operationId: 'listSupportedCurrencies',
+    summary: 'List the currencies that can be paid, and on which chains',
+    tag,
+    auth: 'apiKey',
+    response: Type.Array(
+      Type.Object({
+        currency: Type.Enum(['USD', 'EUR']),
+        blockchains: Type.Array(Type.Enum(businessChains)),
+      }),
+    ),
+    errors: ['unauthorized'],
+    verb: async (ctx: Ctx) => supportedCurrencies(ctx),
   }),
   endpoint({
     method: 'GET',

@@ -30,6 +30,7 @@ const pollMs = 250
 
 /** The first four bytes of keccak256("balanceOf(address)"). */
 const balanceOfSelector = '0x70a08231'
+const totalSupplySelector = '0x18160ddd'
 
 /** What the code of an account begins with that delegates to a contract (EIP-7702). */
 const delegationPrefix = '0xef0100'
@@ -74,6 +75,11 @@ export function createEvmChain(input: EvmChainInput): Chain {
       const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as Hex
       return quantity(await rpc.call('eth_call', [{ to: token, data }, at]), 'token balance')
     },
+    totalSupplyOf: async (token) =>
+      quantity(
+        await rpc.call('eth_call', [{ to: token, data: totalSupplySelector }, 'latest']),
+        'total supply',
+      ),
     fees: () => suggestFees(rpc, network),
     estimateGas: (from, call) => estimateGas(rpc, from, call),
     intrinsicGas,

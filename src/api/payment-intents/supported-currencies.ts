@@ -1,0 +1,16 @@
+import type { Ctx } from '#engines/ctx'
+
+/** What can be paid, and on which chains: those that this server is connected to, of the key's environment. */
+export function supportedCurrencies(ctx: Ctx) {
+  const networks = ctx.chains
+    .list()
+    .map(({ network }) => network)
+    .filter(({ environment }) => environment === ctx.entity.environment)
+  return ['USD', 'EUR'].flatMap((currency) => {
+    const blockchains = networks
+      .filter(({ tokens }) => tokens.some((token) => token.currency === currency))
+      .map(({ businessChain }) => businessChain)
+      .sort()
+    return blockchains.length > 0 ? [{ currency, blockchains }] : []
+  })
+}

@@ -1,0 +1,62 @@
+import type { Address, Chain, Chains } from '#chains/chain'
+import type { NetworkToken } from '#chains/network'
+import type { Ctx } from '#engines/ctx'
+import { formatAmount } from '#lib/amounts'
+import { formatInstant } from '#lib/time'
+
+const symbols = ['USDC', 'EURC'] as const
+
+/** Anybody may ask, so nodes are asked at most once in this time. */
+const keptMs = 60_000
+
+type Stablecoins = Awaited<ReturnType<typeof readStablecoins>>
+const kept = new WeakMap<Chains, { atMs: number; answer: Promise<Stablecoins> }>()
+
+export function listStablecoins(ctx: Ctx): Promise<Stablecoins> {
+  const nowMs = ctx.clock.nowMs()
+  const before = kept.get(ctx.chains)
+  if (before && nowMs - before.atMs < keptMs) return before.answer
+  const answer = readStablecoins(ctx, nowMs)
+  kept.set(ctx.chains, { atMs: nowMs, answer })
+  return answer
+}
+
+type Supply = { token: NetworkToken; chain: string; atomic: bigint }
+
+async function readStablecoins(ctx: Ctx, nowMs: number) {
+  const supplies = (await Promise.all(ctx.chains.list().map((chain) => suppliesOn(ctx, chain)))).flat()
+  return symbols.map((symbol) => {
+    const own = supplies.filter(({ token }) => token.symbol === symbol)
+    const decimals = own[0]?.token.decimals ?? 6
+    const total = own.reduce((sum, { atomic }) => sum + atomic, 0n)
+    return {
+      name: own[0]?.token.name ?? symbol,
+      symbol,
+      totalAmount: formatAmount(total, decimals, 2),
+      chains: own.map(({ chain, atomic }) => ({
+        amount: formatAmount(atomic, decimals, 2),
+        chain,
+        updateDate: formatInstant(nowMs),
+      })),
+    }
+  })
+}
+
+/** What there is on one chain; nothing while its node is away. */
+async function suppliesOn(ctx: Ctx, { network, totalSupplyOf }: Chain): Promise<Supply[]> {
+  try {
+    return await Promise.all(
+      network.tokens.map(async (token) => ({
+        token,
+        chain: network.businessChain,
+        atomic: await totalSupplyOf(token.address.toLowerCase() as Address),
+      })),
+    )
+  } catch (error) {
+    ctx.log.warn(
+      { err: error, blockchain: network.blockchain },
+      'cannot tell how much of a stablecoin there is',
+    )
+    return []
+  }
+}
