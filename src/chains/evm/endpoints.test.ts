@@ -132,6 +132,33 @@ describe('reads from several endpoints', () => {
     await until(async () => (await height()) === head, 'another one is asked', 8_000)
   })
 
+  it('go to the last one again after all were away, however often they are asked meanwhile', async () => {
+    const rpcUrls = nodes.map(({ url }) => url)
+    const evm = createEvmChain({
+      network: baseSepolia,
+      rpcUrl: rpcUrls[0]!,
+      rpcUrls,
+      finalityDepth: 1,
+      local: true,
+      timeoutMs: 600,
+    })
+    const isThere = () =>
+      evm.head().then(
+        () => true,
+        () => false,
+      )
+    for (const node of nodes) node.play({ fault: faults.resetBefore })
+    const endMs = performance.now() + 1_000
+    while (performance.now() < endMs) {
+      expect(await isThere()).toBe(false)
+      await sleep(10)
+    }
+    // The one that was read last, and no other.
+    nodes[0]!.play()
+    await until(isThere, 'it serves again', 15_000)
+    await evm.close()
+  })
+
   it('go elsewhere when what one says does not fit together', async () => {
     await chain.send(account.address, 1n, 'USDC')
     const number = await chain.height()

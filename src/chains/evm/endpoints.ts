@@ -142,8 +142,12 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
     }
     throw failure
   }
-  const doubt = () =>
-    noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), performance.now())
+  const doubt = () => {
+    const nowMs = performance.now()
+    // Nobody asked one that rests: doubted with every call that finds nobody, it would rest for ever.
+    if (inUse.health.restsUntilMs > nowMs) return
+    noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), nowMs)
+  }
   return { endpoints, awake, ask, read, doubt }
 }
 
