@@ -67,13 +67,15 @@ export async function openContext(input: ContextInput): Promise<Context> {
   }
 }
 
-/** Starts the machines that act on their own: what the `worker` role runs. */
-export function startEngines(ctx: EngineCtx): { stop(): Promise<void> } {
+const gasOnly = { native: true, tokens: [] } as const
+
+/** Starts the machines that act on their own: what the `worker` role runs. In a sandbox the faucet gives treasuries their gas. */
+export function startEngines(ctx: EngineCtx, faucet?: Faucet): { stop(): Promise<void> } {
   const engines = [
     startIndexer(ctx),
     startReconciler(ctx),
     startTransactionWorker(ctx),
-    startTreasury(ctx),
+    startTreasury(ctx, faucet && ((blockchain, address) => faucet.drip(blockchain, address, gasOnly))),
     startReviews(ctx),
     startWebhooks(ctx, topics),
   ]

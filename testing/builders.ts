@@ -19,6 +19,13 @@ export type World = {
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
   recipient(): Promise<Recipient>
+  /** A recipient that can be paid, a thousand dollars to pay with, and a payout. */
+  payee(): Promise<Recipient>
+  money(): Promise<void>
+  payout(): Promise<{ id: string }>
+  /** The same for transfers to an address of the merchant's own. */
+  ownAddress(): Promise<Recipient>
+  businessTransfer(): Promise<{ id: string }>
   transfer(): Promise<{ id: string }>
   /** One to accelerate, and one to cancel. */
   sentTransfer(purpose: 'accelerate' | 'cancel'): Promise<{ id: string }>
@@ -74,6 +81,17 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
     recipient: once(() => makeRecipient(world)),
+    payee: once(() => makeActiveRecipient(world)),
+    ownAddress: once(() => makeActiveAddress(world)),
+    businessTransfer: once(async () => {
+      await world.money()
+      return makeBusinessTransfer(world)
+    }),
+    money: once(() => makeMoney(world, 1_000_000_000n)),
+    payout: once(async () => {
+      await world.money()
+      return makePayout(world)
+    }),
     transfer: once(() => makeTransfer(world)),
     sentTransfer: (purpose) => sent[purpose](),
     usdcId: network.tokens.find((token) => token.symbol === 'USDC')!.id,
@@ -132,13 +150,13 @@ export async function makeTransfer(world: World, amount = '0.01', to = freshAddr
 }
 
 /** An intent of the continuous kind, with the address it waits at. */
-export async function makePaymentIntent(world: World): Promise<PaymentIntent> {
+export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<PaymentIntent> {
   const { id } = await world.call('POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
     currency: 'USD',
     settlementCurrency: 'USD',
     type: 'continuous',
-    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+    paymentMethods: [{ type: 'blockchain', chain }],
   })
   let depositAddress: string | undefined
   await until(async () => {
@@ -168,6 +186,16 @@ export const makeRecipient = (world: World, fields: object = {}): Promise<Recipi
     ...fields,
   })
 
+/** A recipient that can be paid. */
+export async function makeActiveRecipient(world: World, fields: object = {}): Promise<Recipient> {
+  const made = await makeRecipient(world, fields)
+  await until(async () => {
+    const { status } = await world.call('GET', `/v1/addressBook/recipients/${made.id}`)
+    return status === 'active'
+  }, 'the recipient is active')
+  return made
+}
+
 /** An address to withdraw to on BASE. */
 export const makeRecipientAddress = (world: World, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/businessAccount/wallets/addresses/recipient', {
@@ -190,6 +218,45 @@ export async function makePayment(world: World, depositAddress: string): Promise
   }, 'the payment is listed')
   return found!
 }
+
+/** The merchant's wallet gets so much more to spend: somebody pays it to a deposit address of its own. */
+export async function makeMoney(world: World, amountAtomic: bigint, chain = 'BASE'): Promise<void> {
+  const { id, depositAddress } = await makePaymentIntent(world, chain)
+  const network = networks.find((each) => each.businessChain === chain && each.environment === 'TEST')!
+  await world.harness.chain(network.blockchain).send(depositAddress, amountAtomic, 'USDC')
+  await until(async () => {
+    const { amountPaid } = await world.call('GET', `/v1/paymentIntents/${id}`)
+    return amountPaid.amount !== '0.00'
+  }, 'the money is credited')
+}
+
+/** A payout of USD to the world's recipient; `amount` in whole units. */
+export const makePayout = async (world: World, fields: object = {}): Promise<{ id: string }> =>
+  world.call('POST', '/v1/payouts', {
+    idempotencyKey: randomUUID(),
+    destination: { type: 'address_book', id: (await world.payee()).id },
+    amount: { amount: '0.01', currency: 'USD' },
+    ...fields,
+  })
+
+/** An address of the merchant's own that can be withdrawn to. */
+export async function makeActiveAddress(world: World, fields: object = {}): Promise<Recipient> {
+  const made = await makeRecipientAddress(world, fields)
+  await until(async () => {
+    const stored: Recipient[] = await world.call('GET', '/v1/businessAccount/wallets/addresses/recipient')
+    return stored.some(({ id, status }) => id === made.id && status === 'active')
+  }, 'the recipient address is active')
+  return made
+}
+
+/** A transfer of USD to an address of the merchant's own. */
+export const makeBusinessTransfer = async (world: World, fields: object = {}): Promise<{ id: string }> =>
+  world.call('POST', '/v1/businessAccount/transfers', {
+    idempotencyKey: randomUUID(),
+    destination: { type: 'verified_blockchain', addressId: (await world.ownAddress()).id },
+    amount: { amount: '0.01', currency: 'USD' },
+    ...fields,
+  })
 
 /** Asks again and again, every few milliseconds, until it is so. */
 export async function until(check: () => Promise<boolean>, what: string, withinMs = 40_000): Promise<void> {

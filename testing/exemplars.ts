@@ -253,6 +253,54 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /v1/businessAccount/balances': nothing,
   'GET /v1/payments': nothing,
   'GET /v1/payments/{id}': byId((world) => world.payment()),
+  'POST /v1/payouts': {
+    request: async (world) => {
+      await world.money()
+      const { id } = await world.payee()
+      return {
+        body: {
+          idempotencyKey: randomUUID(),
+          source: { type: 'wallet', id: '', identities: [identity] },
+          destination: { type: 'address_book', id },
+          amount: { amount: '0.01', currency: 'USD' },
+          toAmount: { currency: 'USD' },
+          purposeOfTransfer: 'PMT001',
+        },
+      }
+    },
+    changes: async (world) => ({
+      source: { type: 'wallet', id: '', identities: [{ ...identity, name: 'Another' }] },
+      destination: { type: 'address_book', id: (await world.recipient()).id },
+      amount: { amount: '0.02', currency: 'USD' },
+      toAmount: { amount: '0.010', currency: 'USD' },
+      purposeOfTransfer: 'PMT002',
+    }),
+    refused: async () => ({ amount: { amount: '0', currency: 'USD' } }),
+  },
+  'GET /v1/payouts': nothing,
+  'POST /v1/businessAccount/transfers': {
+    request: async (world) => {
+      await world.money()
+      const { id: addressId } = await world.ownAddress()
+      return {
+        body: {
+          idempotencyKey: randomUUID(),
+          source: { type: 'wallet', id: '' },
+          destination: { type: 'verified_blockchain', addressId },
+          amount: { amount: '0.01', currency: 'USD' },
+        },
+      }
+    },
+    changes: async (world) => ({
+      source: { type: 'wallet', id: '1000' },
+      destination: { type: 'verified_blockchain', addressId: (await makeRecipientAddress(world)).id },
+      amount: { amount: '0.02', currency: 'USD' },
+    }),
+    refused: async () => ({ amount: { amount: '0', currency: 'USD' } }),
+  },
+  'GET /v1/businessAccount/transfers': nothing,
+  'GET /v1/businessAccount/transfers/{id}': byId((world) => world.businessTransfer()),
+  'GET /v1/payouts/{id}': byId((world) => world.payout()),
   'POST /v1/addressBook/recipients': {
     request: async () => ({
       body: {

@@ -92,10 +92,10 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   )
   const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
   undo.push(close)
-  let engines = options.engines === false ? undefined : startEngines(ctx)
-  undo.push(async () => engines?.stop())
   const faucet = await openSandboxFaucet(ctx)
   undo.push(faucet.stop)
+  let engines = options.engines === false ? undefined : startEngines(ctx, faucet)
+  undo.push(async () => engines?.stop())
   const api = await startApi(ctx, { faucet, endpoints: [] })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
@@ -115,7 +115,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
       engines = undefined
     },
     startEngines: () => {
-      engines ??= startEngines(ctx)
+      engines ??= startEngines(ctx, faucet)
     },
     close: () => undoAll(undo),
   }

@@ -25,7 +25,11 @@ beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   world = worldOf(harness, await harness.newEntity())
   other = worldOf(harness, await harness.newEntity())
-  await Promise.all([world, other].map((each) => Promise.all([each.walletSet(), each.fundedWallet()])))
+  await Promise.all(
+    [world, other].map((each) =>
+      Promise.all([each.walletSet(), each.fundedWallet(), each.money(), each.payee(), each.ownAddress()]),
+    ),
+  )
   await harness.stopEngines()
 })
 afterAll(() => harness?.close())

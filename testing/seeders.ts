@@ -1,6 +1,8 @@
 import {
+  makeBusinessTransfer,
   makePayment,
   makePaymentIntent,
+  makePayout,
   makeRecipient,
   makeRecipientAddress,
   makeTransfer,
@@ -100,6 +102,14 @@ export const seeders: Record<string, Seeder> = {
         await until(isListed, 'the recipient address is verified')
       },
     }
+  },
+  'GET /v1/payouts': async (world) => {
+    await world.money()
+    return { path: '/v1/payouts', add: () => makePayout(world) }
+  },
+  'GET /v1/businessAccount/transfers': async (world) => {
+    await world.money()
+    return { path: '/v1/businessAccount/transfers', add: () => makeBusinessTransfer(world) }
   },
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',

@@ -1,5 +1,7 @@
 import { balanceEndpoints } from '#api/balances/routes'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
+import { businessTransferEndpoints } from '#api/business-transfers/routes'
+import { tellTransfer } from '#api/business-transfers/tell-transfer'
 import { configurationEndpoints } from '#api/configuration/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
@@ -10,6 +12,8 @@ import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { tellPaymentIntent } from '#api/payment-intents/tell-payment-intent'
 import { paymentEndpoints } from '#api/payments/routes'
 import { tellPayment } from '#api/payments/tell-payment'
+import { payoutEndpoints } from '#api/payouts/routes'
+import { tellPayout } from '#api/payouts/tell-payout'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientEndpoints } from '#api/recipients/routes'
 import { tellRecipient } from '#api/recipients/tell-recipient'
@@ -41,6 +45,8 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...paymentIntentEndpoints,
   ...paymentEndpoints,
   ...businessBalanceEndpoints,
+  ...payoutEndpoints,
+  ...businessTransferEndpoints,
   ...recipientEndpoints,
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
@@ -52,5 +58,7 @@ export const endpoints: readonly Endpoint<never>[] = [
 export const topics: Topics = {
   paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: tellPaymentIntent },
   payment: { name: 'payments', key: 'payment', show: tellPayment },
+  transfer: { name: 'transfers', key: 'transfer', show: tellTransfer },
+  payout: { name: 'payouts', key: 'payout', show: tellPayout },
   addressBookRecipient: { name: 'addressBookRecipients', key: 'addressBookRecipient', show: tellRecipient },
 }

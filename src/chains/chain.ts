@@ -74,6 +74,9 @@ export type GasEstimate =
 
 export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
+/** That `to` may take coins of `from`, once for each nonce of 32 bytes. */
+export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }
+
 /** `upTo`: the highest block that is agreed on. Without it, `said` tells what each endpoint said. */
 export type Agreement = { upTo: number | undefined; said?: string[] }
 
@@ -103,6 +106,12 @@ export type Chain = {
   intrinsicGas(data: Hex): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
+  /** What a token mixes into everything that is signed for it: the same for ever. */
+  domainSeparatorOf(token: Address): Promise<Hex>
+  /** The 32 bytes that the owner of coins signs to let somebody else take them. */
+  authorizationDigest(domainSeparator: Hex, authorization: Authorization): Buffer
+  /** The call by which he takes them. Nobody else can make it. */
+  authorizedTransferCall(token: Address, authorization: Authorization, signature: Signature): Call
   /**
    * The data that calls the function with this signature, `name(type,…)`, with values as in JSON.
    * Throws ValueProblem, which names `abiFunctionSignature` or the value.

@@ -1,6 +1,7 @@
 import { openContext, startApi, startEngines } from '#context'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
+import { openSandboxFaucet } from '#sandbox/faucet'
 import { readPublishedNodes } from '#sandbox/start'
 import { type Command, type Given, numberOf } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
@@ -41,13 +42,16 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
     nodes,
     rootKey: await readRootKey(config, false),
   })
-  const running = role === 'api' ? await startApi(context.ctx) : startEngines(context.ctx)
+  // Whoever joins a sandbox works on its local chains, where gas costs nothing.
+  const faucet = role === 'worker' && joined.length > 0 ? await openSandboxFaucet(context.ctx) : undefined
+  const running = role === 'api' ? await startApi(context.ctx) : startEngines(context.ctx, faucet)
   log.info(
     { role, ...('url' in running && { url: running.url }), chains: nodes.map((node) => node.blockchain) },
     'ready',
   )
   await stopSignal
   await running.stop()
+  await faucet?.stop()
   await context.close()
   return 0
 }

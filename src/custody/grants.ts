@@ -1,16 +1,17 @@
+import type { KeyObject } from 'node:crypto'
 import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { grantOf, walletPrivateKey } from './contexts.ts'
+import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
 import type { Custody, EntitySecret } from './custody.ts'
 import { type Decision, useDecision } from './policy/decide.ts'
 import { WalletFrozen } from './policy/freeze.ts'
-import { seal, withUnsealed } from './sealing.ts'
+import { type SealContext, seal, withUnsealed } from './sealing.ts'
 import { recordPayloads } from './signing-ledger.ts'
 import { shareFreezes } from './store/freezes.ts'
 import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
-import { findKey } from './store/keys.ts'
+import { findKey, type KeyRow } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
 import type { CustodyCtx, Signature } from './types.ts'
 
@@ -20,28 +21,44 @@ import type { CustodyCtx, Signature } from './types.ts'
  * show the same ones. Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
 export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<void> {
-  const { db, custody } = ctx
   const { entityId } = secret
-  const { intentId, intent, walletId } = decision
-  useDecision(db, decision)
-  const key = await findKey(db, entityId, decision.keyId)
+  useDecision(ctx.db, decision)
+  const key = await findKey(ctx.db, entityId, decision.keyId)
   if (key?.class !== 'wallet' || entityId !== decision.entityId) throw new ApiError('walletNotFound')
+  await leaveGrant(ctx, decision, key, secret.walletKey, walletPrivateKey(entityId, key.id))
+}
+
+/** The same for a platform key, which no entity secret seals. */
+export async function grantPlatformSigning(ctx: CustodyCtx, decision: Decision): Promise<void> {
+  const { entityId, keyId } = decision
+  useDecision(ctx.db, decision)
+  const key = await findKey(ctx.db, entityId, keyId)
+  if (key?.class !== 'platform') throw new Error(`there is no platform key ${keyId}`)
+  await leaveGrant(ctx, decision, key, ctx.custody.vault.root, platformPrivateKey(entityId, keyId))
+}
+
+async function leaveGrant(
+  ctx: CustodyCtx,
+  { id: decisionId, entityId, intentId, intent, walletId }: Decision,
+  key: KeyRow,
+  sealedUnder: KeyObject,
+  sealedAs: SealContext,
+): Promise<void> {
   const context = grantOf(entityId, intentId, key.address, intent)
-  const sealedKey = withUnsealed(
-    secret.walletKey,
-    walletPrivateKey(entityId, key.id),
-    key.sealedPrivateKey,
-    (privateKey) => seal(custody.vault.root, context, privateKey),
+  const sealedKey = withUnsealed(sealedUnder, sealedAs, key.sealedPrivateKey, (privateKey) =>
+    seal(ctx.custody.vault.root, context, privateKey),
   )
-  await insertGrant(db, {
+  const createDate = formatInstant(ctx.clock.nowMs())
+  const { id: keyId, address } = key
+  await insertGrant(ctx.db, {
     entityId,
     intentId,
-    keyId: key.id,
+    keyId,
     walletId,
-    decisionId: decision.id,
-    address: key.address,
+    decisionId,
+    address,
     sealedKey,
-    createDate: formatInstant(ctx.clock.nowMs()),
+    createDate,
   })
 }
 

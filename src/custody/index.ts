@@ -4,7 +4,13 @@ import type { Custody } from './custody.ts'
 
 export { type Custody, type EntitySecret, openCustody } from './custody.ts'
 export { openEntitySecret, openSecretOf, type ShownSecret, spendCiphertext } from './entity-secret.ts'
-export { eraseGrants, grantSigning, type SigningRequest, signForIntents } from './grants.ts'
+export {
+  eraseGrants,
+  grantPlatformSigning,
+  grantSigning,
+  type SigningRequest,
+  signForIntents,
+} from './grants.ts'
 export { type KnownKey, openKnownKey } from './known-key.ts'
 export type { Notary } from './notary.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'

@@ -50,6 +50,9 @@ export type Wallet = {
   updateDate: string
 }
 
+/** Who signs: a wallet, or an entity's treasury, whose own id then stands for its wallet set. */
+export type Signatory = Pick<Wallet, 'id' | 'walletSetId' | 'keyId' | 'address' | 'state'>
+
 export type WalletMetadata = { name?: string | undefined; refId?: string | undefined }
 
 /** `onChain` is false for the virtual blockchains, whose wallets only sign: nothing of theirs is watched. */

@@ -4,12 +4,14 @@
  */
 
 /**
- * Every point by its number in the list of 24. Left out are those of parts that do not exist yet, and P5: a decision of the
+ * Every point by its number in the list of 24, and those of the treasury after them. Left out are those of parts that do not exist yet, and P5: a decision of the
  * policy commits with the request that it is about.
  */
 export const crashPoints = {
   P1: 'before an accepted request commits',
   P2: 'after an accepted request has committed, before its answer',
+  P3: 'before a payout or transfer is screened',
+  P4: 'after it was screened, before that is stored',
   P6: 'after signed bytes were leased to be sent',
   P7: 'before nonce and attempt commit',
   P8: 'after nonce and attempt have committed',
@@ -28,6 +30,10 @@ export const crashPoints = {
   P21: 'after a notification was answered, before that is recorded',
   P22: 'after a block was processed, before the cursor moves on',
   P23: 'midway through taking back a block',
+  P25: 'before the transaction of a payout, transfer or sweep commits',
+  P26: 'after the transaction of a payout, transfer or sweep has committed',
+  P27: 'before the end of a payout or transfer commits',
+  P28: 'after the end of a payout or transfer has committed',
 } as const
 
 export type CrashPoint = keyof typeof crashPoints

@@ -258,6 +258,47 @@ export const errorKinds = {
   },
   certificateNotFound: { code: 404, status: 404, text: 'Not found: there is no such certificate.' },
   chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
+  payoutNotFound: { code: 5001, status: 404, text: 'The payout id is unknown.' },
+  payoutAmountNotPositive: { code: 5002, status: 400, text: 'The payout amount must be above zero.' },
+  payeeInactive: {
+    code: 5003,
+    status: 400,
+    text: 'Inactive destination address',
+  },
+  payeeNotFound: { code: 5004, status: 400, text: 'The destination address is not found.' },
+  sourceWalletUnknown: {
+    code: 5005,
+    status: 400,
+    text: 'The source wallet is not found: leave it out for the main wallet.',
+  },
+  payoutFundsInsufficient: {
+    code: 5006,
+    status: 400,
+    text: 'The source wallet has too little money that nothing else reserves.',
+  },
+  currencyUnsupportedForOperation: {
+    code: 5007,
+    status: 400,
+    text: 'The currency is not supported for this operation.',
+  },
+  destinationTypesMixed: {
+    code: 5012,
+    status: 400,
+    text: 'Crypto and fiat destination types cannot be mixed.',
+  },
+  walletIdNotNumeric: { code: 5013, status: 400, text: 'The source wallet id is not numeric.' },
+  transferNotFound: { code: 404, status: 404, text: 'Not found: the transfer id is unknown.' },
+  sourceAccountUnknown: {
+    code: 1089,
+    status: 400,
+    text: 'The source account is not found: leave it out for the main wallet.',
+  },
+  transferFundsInsufficient: {
+    code: 1093,
+    status: 400,
+    text: 'The source account has too little money that nothing else reserves.',
+  },
+  addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {
     code: 404,

@@ -29,6 +29,8 @@ export type Config = {
   recipientHoldHours: number
   /** Where the entities of this installation are at home: what the travel rule asks of them. ISO 3166-1 alpha-2. */
   entityCountry: string
+  /** Show transfers under way as `running`; some clients know no more than pending, complete and failed. */
+  transferRunning: boolean
   /** Where notifications may go: `public` addresses only, or to this machine (`loopback`) or its network (`private`) too. */
   notificationTargets: Targets
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
@@ -60,6 +62,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
+    transferRunning: environment['BEZANT_TRANSFER_RUNNING'] !== '0',
     recipientHoldHours: integer(environment, 'BEZANT_RECIPIENT_HOLD_HOURS', 0),
     entityCountry: countryOf(environment),
     notificationTargets: targetsOf(

@@ -81,7 +81,9 @@ async function startParts(
   undo.push(context.close)
   const { ctx } = context
   await seedSandbox(ctx)
-  const engines = startEngines(ctx)
+  const faucet = await openSandboxFaucet(ctx)
+  undo.push(faucet.stop)
+  const engines = startEngines(ctx, faucet)
   undo.push(engines.stop)
   const answer: SandboxAnswer = {
     url: '',
@@ -96,8 +98,6 @@ async function startParts(
       tokens,
     })),
   }
-  const faucet = await openSandboxFaucet(ctx)
-  undo.push(faucet.stop)
   const api = await startApi(ctx, { faucet, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })

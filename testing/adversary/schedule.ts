@@ -40,14 +40,16 @@ export type Schedule = {
 /** Points that only a transaction comes to which is accelerated or cancelled. */
 const replacing: readonly CrashPoint[] = ['P18', 'P19', 'P20']
 
+/** Points of notifications, and of payouts, transfers and sweeps; a run makes none of them. */
+const foreignPoints: readonly CrashPoint[] = ['P3', 'P4', 'P21', 'P25', 'P26', 'P27', 'P28']
+
 export const walletCount = 3
 export const workerCount = 2
 
-/**
- * The points that an ordinary run comes to; a replacement has to be asked for, and a block to be taken back, for others.
- * P21 is no step of a transaction.
- */
-export const matrixPoints = (Object.keys(crashPoints) as CrashPoint[]).filter((point) => point !== 'P21')
+/** The points that an ordinary run comes to; a replacement has to be asked for, and a block to be taken back, for others. */
+export const matrixPoints = (Object.keys(crashPoints) as CrashPoint[]).filter(
+  (point) => !foreignPoints.includes(point),
+)
 
 /** Everything that a run does, from its seed and its point. */
 export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction): Schedule {

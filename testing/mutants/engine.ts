@@ -134,9 +134,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'native-unheld',
     about: 'native coins that a call carries are not reserved',
-    edits: [
-      edit(`${engine}/submit.ts`, '    amountAtomic: call.valueAtomic,\n  }', '    amountAtomic: 0n,\n  }'),
-    ],
+    edits: [edit(`${engine}/submit.ts`, 'amountAtomic: valueAtomic })', 'amountAtomic: 0n })')],
     test: proof(executions, 'is refused above what is available'),
   },
 ]

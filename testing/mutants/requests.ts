@@ -42,7 +42,11 @@ export const requestMutants: readonly Mutant[] = [
     name: 'no-hold',
     about: 'what a transfer will take is not reserved',
     edits: [
-      edit(`${engine}/submit.ts`, 'amountAtomic: leaving.amountAtomic },\n  ])', 'amountAtomic: 0n },\n  ])'),
+      edit(
+        `${engine}/submit.ts`,
+        "purpose: 'amount', amountAtomic },",
+        "purpose: 'amount', amountAtomic: 0n },",
+      ),
     ],
     test: proof('src/api/transactions/create-transfer.test.ts', 'lets exactly as many of 40'),
   },

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox'
 import { requirePlace } from '#api/place'
+import { readAmount } from '#api/read-amount'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
-import { parseAmount } from '#lib/amounts'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { parseInstant } from '#lib/time'
 import type { newPaymentIntentSchema } from './schema.ts'
 import { showPaymentIntent } from './show-payment-intent.ts'
@@ -20,7 +20,10 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
   const { chain } = body.paymentMethods[0]!
   const { network, decimals } = requirePlace(ctx, 'paymentMethods[0].chain', chain, currency)
   const due = isTransient
-    ? { amount: amountOf(body, decimals), expiresOnMs: expiryOf(ctx, body.expiresOn) }
+    ? {
+        amount: readAmount('amount.amount', body.amount?.amount, decimals, 'paymentAmountNotPositive'),
+        expiresOnMs: expiryOf(ctx, body.expiresOn),
+      }
     : undefined
   const intent = await openPaymentIntent(ctx, {
     entityId: ctx.entity.id,
@@ -62,34 +65,6 @@ function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): vo
   const own = merchantWalletIdOf(ctx.entity.id)
   if (merchantWalletId && merchantWalletId !== own)
     throw invalid('merchantWalletId', `must be ${own} or absent`, merchantWalletId, 'merchantWalletUnknown')
-}
-
-function amountOf(body: Body, decimals: number): bigint {
-  const text = body.amount?.amount
-  const location = 'amount.amount'
-  if (!text) throw invalid(location, 'is missing: send it', undefined, 'invalidRequest', 'required')
-  const amount = parseAmount(text, decimals)
-  if (amount === 'format')
-    throw invalid(location, 'must be a decimal number as a string, such as "12.50"', text)
-  if (amount === 'decimals') throw digitsExceeded(location, decimals, text)
-  if (amount === 'range')
-    throw invalid(location, 'is larger than any token amount', text, 'invalidRequest', 'max_value')
-  if (amount === 0n)
-    throw invalid(location, 'must be above zero', text, 'paymentAmountNotPositive', 'min_value')
-  return amount
-}
-
-function digitsExceeded(location: string, decimals: number, text: string): ApiError {
-  const message = `${location} has more than ${decimals} digits after the point`
-  return new ApiError('invalidRequest', `API parameter invalid. ${message}.`, [
-    {
-      error: 'number_format',
-      message,
-      location,
-      invalidValue: text.slice(0, 200),
-      constraints: { 'max-fractional-digits': decimals },
-    },
-  ])
 }
 
 function expiryOf(ctx: Ctx, text: string | undefined): number {

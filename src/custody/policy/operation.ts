@@ -50,5 +50,12 @@ export type Effect =
   /** Typed data of this type is signed for this contract. */
   | { kind: 'typedData'; blockchain: string; contract: Address | 'none'; primaryType: string }
 
-/** A plain description of what is to be signed, made by whoever understands the blockchain. */
-export type Operation = { kind: OperationKind; effects: readonly Effect[]; dangers: readonly Danger[] }
+/**
+ * A plain description of what is to be signed, made by whoever understands the blockchain. A `sweep` gathers an entity's own
+ * coins at its treasury: nothing leaves, so it has no effects, and no rule is about it.
+ */
+export type Operation = {
+  kind: OperationKind | 'sweep'
+  effects: readonly Effect[]
+  dangers: readonly Danger[]
+}

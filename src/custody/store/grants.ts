@@ -17,11 +17,14 @@ const pairs = (intents: readonly IntentRef[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
+/** A treasury is no wallet: only its entity can be frozen. */
+const isEntityFrozen = sql`exists (select 1 from entity_freezes f where f.entity_id = g.entity_id)`
+
 export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
   db.all<
     GrantRow & { frozen: boolean }
   >(sql`select g.entity_id as "entityId", g.intent_id as "intentId", g.address,
-      g.sealed_key as "sealedKey", coalesce(${isFrozen}, false) as frozen
+      g.sealed_key as "sealedKey", coalesce(${isFrozen}, false) or ${isEntityFrozen} as frozen
     from ${pairs(intents)} join grants g using (entity_id, intent_id)
     left join wallets w on w.entity_id = g.entity_id and w.id = g.wallet_id`)
 

@@ -21,7 +21,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
-export { hasFollowed, type Step } from './store/steps.ts'
+export { hasFollowed, highestFinal, type Step } from './store/steps.ts'
 export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 3_000

@@ -12,7 +12,7 @@ const stuckMax = 200
 
 /**
  * Finds what was sent and offers less than blocks ask for: its state says so, and where the operator chose it (`autoBump`)
- * it is accelerated without being asked. True when something was found.
+ * it is accelerated without being asked, and what a treasury sent always is. True when something was found.
  */
 export async function careForStuck(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const { blockchain } = chain.network
@@ -34,7 +34,10 @@ export async function careForStuck(ctx: EngineCtx, chain: Chain): Promise<boolea
         data: { state: 'STUCK', reason: 'TRANSACTION_UNDER_PRICE' },
       })),
     )
-    if (ctx.config.autoBump) for (const row of stuck) await wish(tx, nowMs, blockchain, row, 'bump')
+    // A treasury's transactions have no owner who could ask.
+    const ofTreasury = new Set(behind.filter((row) => row.ofTreasury).map(({ id }) => id))
+    for (const row of stuck)
+      if (ctx.config.autoBump || ofTreasury.has(row.id)) await wish(tx, nowMs, blockchain, row, 'bump')
     return stuck.length > 0
   })
 }

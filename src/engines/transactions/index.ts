@@ -23,6 +23,7 @@ export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from './journal/operate.ts'
 export { type State, states } from './states.ts'
 export {
+  announceWork,
   findTransaction,
   type Level,
   listTransactions,
@@ -31,7 +32,13 @@ export {
   type TransactionFilters,
   type TransactionRow,
 } from './store/transactions.ts'
-export { type CallRequest, type FeeRequest, submit } from './submit.ts'
+export {
+  type CallRequest,
+  type FeeRequest,
+  submit,
+  submitFromTreasury,
+  type TreasuryCallRequest,
+} from './submit.ts'
 
 const engine = 'transactions'
 

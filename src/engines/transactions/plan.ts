@@ -75,6 +75,7 @@ const tries = new Map<string, number>()
 function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
   if (row.gasLimit !== null && estimate.kind !== 'reverted')
     return withinCap({ row, fee, gasLimit: row.gasLimit })
+  if (estimate.kind === 'poor' && row.ofTreasury) return undefined
   if (estimate.kind === 'unknown' || estimate.kind === 'poor') {
     const tried = (tries.get(row.id) ?? 0) + 1
     tries.set(row.id, tried)

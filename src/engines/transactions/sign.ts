@@ -116,7 +116,7 @@ async function signBatch(
     const failed = [
       ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
       ...refused.map(lackOfGrant),
-      ...(nonces.open === 0 && covered.length === 0 ? uncovered.map(lackOfCoins) : []),
+      ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(lackOfCoins) : []),
     ]
     await fail(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
@@ -130,12 +130,12 @@ async function signBatch(
 const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
-const lackOfCoins = (plan: Ready): Failure => ({
-  entityId: plan.row.entityId,
-  id: plan.row.id,
-  reason: 'INSUFFICIENT_NATIVE_TOKEN',
-  details: `the fee of up to ${costOf(plan)} wei is not covered: fund ${plan.row.address} with native coins`,
-})
+function lackOfCoins(plan: Ready): Failure[] {
+  const { entityId, id, address, ofTreasury } = plan.row
+  if (ofTreasury) return []
+  const details = `the fee of up to ${costOf(plan)} wei is not covered: fund ${address} with native coins`
+  return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
+}
 
 const lackOfGrant = ({ row }: Plan): Failure => ({
   entityId: row.entityId,

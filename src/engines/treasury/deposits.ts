@@ -1,5 +1,5 @@
 /**
- * Turns what the indexer saw at deposit addresses into payments, block by block: `pending` when a block holds the
+ * Turns what the indexer saw at the deposit addresses of payment intents into payments, block by block: `pending` when a block holds the
  * money, then `confirmed` and `paid` at the depth where the chain counts as final. An orphaned block takes its payments
  * back to pending; one that no later block brings back is failed.
  */
@@ -11,8 +11,9 @@ import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import { actor, creditIntents } from './credit.ts'
 import { creditWallets, takeBackCredits } from './credit-wallets.ts'
+import { applyIncoming, undoIncoming } from './incoming-transfers.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
-import { depositAddressesOf } from './store/deposit-addresses.ts'
+import { type DepositAddress, depositAddressesOf } from './store/deposit-addresses.ts'
 import { lockPaymentIntents } from './store/payment-intents.ts'
 import {
   lockFinal,
@@ -38,7 +39,8 @@ export async function applyBlock(
   block: Block & { finalTo: number },
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
-  const seen = await observe(tx, nowMs, network, block, transfers)
+  const arrivals = await arrivalsIn(tx, network, transfers)
+  const seen = await savePayments(tx, nowMs, network, block, arrivals)
   await recordPayments(tx, nowMs, seen, 'pending')
   const final = await lockFinal(tx, network.blockchain, block.finalTo)
   await setStatus(tx, final, 'paid', formatInstant(nowMs))
@@ -47,14 +49,16 @@ export async function applyBlock(
   await recordPayments(tx, nowMs, final, 'paid')
   await creditIntents(tx, nowMs, final, 1n)
   await creditWallets(tx, nowMs, 'payment', final)
-  const patience = Math.max(finalityDepth, lostAfterBlocks)
-  const lost = await lockLost(tx, network.blockchain, block.number - patience)
+  const lostTo = block.number - Math.max(finalityDepth, lostAfterBlocks)
+  const lost = await lockLost(tx, network.blockchain, lostTo)
   await setStatus(tx, lost, 'failed', formatInstant(nowMs))
   await recordPayments(tx, nowMs, lost, 'failed')
+  await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
 }
 
 /** Takes back what an orphaned block held, settled payments too: books and chain must not drift apart. */
 export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
+  await undoIncoming(tx, nowMs, blockchain, block)
   const held = await lockOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
   await orphan(tx, held, formatInstant(nowMs))
@@ -64,13 +68,12 @@ export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block
   await takeBackCredits(tx, nowMs, 'payment', settled)
 }
 
-async function observe(
+/** What came to deposit addresses in tokens that are credited, each with its address and its number in its transaction. */
+async function arrivalsIn(
   tx: Db,
-  nowMs: number,
   network: Network,
-  block: Block,
   transfers: readonly ObservedTransfer[],
-): Promise<Payment[]> {
+): Promise<Arrival[]> {
   const inside = new Set(transfers.filter(isSentByMerchant).map(placeOf))
   const deposits = transfers.flatMap((transfer) => {
     const token = network.tokens.find(({ id }) => id === transfer.tokenId)
@@ -80,16 +83,36 @@ async function observe(
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
   const byId = new Map(addresses.map((address) => [address.id, address]))
-  const keys = addresses.flatMap(({ entityId, paymentIntentId: id }) =>
+  return numbered(deposits).map((deposit) => {
+    const at = byId.get(deposit.ownerId)
+    if (!at) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
+    return { ...deposit, at }
+  })
+}
+
+/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
+const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
+  direction === 'out' && purpose !== 'wallet'
+
+const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
+
+async function savePayments(
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  block: Block,
+  arrivals: readonly Arrival[],
+): Promise<Payment[]> {
+  const keys = arrivals.flatMap(({ at: { entityId, paymentIntentId: id } }) =>
     id === null ? [] : [{ entityId, id }],
   )
+  if (keys.length === 0) return []
   const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
   const createDate = formatInstant(nowMs)
   const saved: Payment[] = []
-  for (const { ordinal, token, ...deposit } of numbered(deposits)) {
-    const address = byId.get(deposit.ownerId)
-    if (!address) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
-    const intent = intents.get(address.paymentIntentId ?? '')
+  for (const { ordinal, token, at, ...deposit } of arrivals) {
+    if (at.paymentIntentId === null) continue
+    const intent = intents.get(at.paymentIntentId)
     const matches = intent?.currency === token.currency && takesMoney(intent, nowMs)
     const payment = await savePending(tx, {
       entityId: deposit.entityId,
@@ -101,10 +124,10 @@ async function observe(
       currency: token.currency,
       decimals: token.decimals,
       amount: deposit.amount,
-      chain: address.chain,
+      chain: at.chain,
       blockchain: network.blockchain,
       fromAddress: deposit.fromAddress,
-      depositAddress: address.address,
+      depositAddress: at.address,
       transactionHash: deposit.txHash,
       tokenId: deposit.tokenId,
       ordinal,
@@ -118,13 +141,10 @@ async function observe(
   return saved
 }
 
-/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
-const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
-  direction === 'out' && purpose !== 'wallet'
-
-const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
-
 type Deposit = ObservedTransfer & { token: NetworkToken }
+
+/** Money at a deposit address: of an intent, or of the account itself. */
+export type Arrival = Deposit & { ordinal: number; at: DepositAddress }
 
 /** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
 function numbered(deposits: readonly Deposit[]): (Deposit & { ordinal: number })[] {

@@ -3,12 +3,17 @@ import { followSteps, observedTransfersOf } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
 import { expireIntents } from './credit.ts'
 import { applyBlock, undoBlock } from './deposits.ts'
+import type { Fuel } from './gas.ts'
+import { startPaying } from './start-paying.ts'
 
 /** How many intents one turn closes. */
 const expireMax = 100
 
-/** Starts turning deposits into payments, and closing transient intents; `stop` waits for the step under way. */
-export function startTreasury(ctx: EngineCtx): { stop(): Promise<void> } {
+/**
+ * Starts turning deposits into payments, closing transient intents, and paying what merchants send; `stop` waits for the
+ * step under way. `fuel` gives gas to treasuries on local chains.
+ */
+export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<void> } {
   const feed = followSteps(ctx, 'treasury', async (tx, step) => {
     const { kind, blockchain, blockHash, blockNumber, finalTo } = step
     const nowMs = ctx.clock.nowMs()
@@ -24,5 +29,6 @@ export function startTreasury(ctx: EngineCtx): { stop(): Promise<void> } {
       (await ctx.database.tx((tx) => expireIntents(tx, ctx.clock.nowMs(), expireMax))) === expireMax,
     (error) => ctx.log.error({ err: error }, 'closing payment intents failed'),
   )
-  return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop()])) }
+  const paying = startPaying(ctx, fuel)
+  return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop()])) }
 }

@@ -4,6 +4,7 @@ export { startTreasury } from './follow.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
+export { type Destination, isOwnPocket, type Leaving, openPayout, openTransfer } from './open-orders.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {
   addRecipientAddress,
@@ -38,6 +39,14 @@ export {
   paymentIdsOf,
 } from './store/payments.ts'
 export {
+  findPayout,
+  listPayouts,
+  type Payout,
+  type PayoutFilters,
+  type PayoutStatus,
+  payoutStatuses,
+} from './store/payouts.ts'
+export {
   findRecipientAddress,
   listRecipientAddresses,
   lockRecipientAddress,
@@ -54,3 +63,10 @@ export {
   type RecipientStatus,
   recipientStatuses,
 } from './store/recipients.ts'
+export {
+  findTransfer,
+  listTransfers,
+  type Transfer,
+  type TransferFilters,
+  type TransferStatus,
+} from './store/transfers.ts'

@@ -2,6 +2,7 @@ import { walletMoney } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { unsettledPayments } from './store/payments.ts'
+import { unsettledTransfers } from './store/transfers.ts'
 
 /** Base units of one currency. */
 export type Money = { currency: string; atomic: bigint }
@@ -15,7 +16,7 @@ export async function merchantBalances(
   entityId: string,
 ): Promise<{ available: Money[]; unsettled: Money[] }> {
   const owned = await walletMoney(db, entityId, merchantWalletIdOf(entityId))
-  const coming = await unsettledPayments(db, entityId)
+  const coming = [...(await unsettledPayments(db, entityId)), ...(await unsettledTransfers(db, entityId))]
   const sums = new Map<string, bigint>()
   for (const { currency, amount } of coming) sums.set(currency, (sums.get(currency) ?? 0n) + amount)
   return {

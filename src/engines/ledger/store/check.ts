@@ -10,7 +10,7 @@ export const checkBooks = (db: Db) =>
   db.all<BookError>(sql`
     (select 'the entries of a posting do not sum to zero' as what, e.posting_id::text as id
       from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
-      group by e.entity_id, e.posting_id, a.token_id having sum(e.amount) <> 0 limit ${shownMax})
+      group by e.entity_id, e.posting_id, a.token_id, a.currency having sum(e.amount) <> 0 limit ${shownMax})
     union all
     (select 'a balance is not what its entries and open holds add up to', a.id::text
       from accounts a

@@ -15,10 +15,13 @@ const nameOf = (account: HoldAccount): AccountName => {
     : { entityId, address, kind: 'address', blockchain: account.blockchain, tokenId: account.tokenId }
 }
 
+/** A transaction holds the coins of its amount and its fee; what it was asked for by may hold a merchant's money. */
+export type Purpose = 'amount' | 'fee' | 'money'
+
 export type Hold = HoldAccount & {
   /** Who holds: the transaction or payout that will spend it. */
   intentId: string
-  purpose: 'amount' | 'fee'
+  purpose: Purpose
   amountAtomic: bigint
 }
 
@@ -69,8 +72,8 @@ export async function availableForHold(tx: Db, nowMs: number, account: HoldAccou
 export type Resolution = {
   entityId: string
   intentId: string
-  /** Both when left out. */
-  purpose?: 'amount' | 'fee'
+  /** All coins when left out. */
+  purpose?: Purpose
   outcome: 'posted' | 'voided'
 }
 
@@ -82,7 +85,7 @@ export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly 
     from unnest(${resolutions.map((item) => item.entityId)}::uuid[], ${resolutions.map((item) => item.intentId)}::uuid[],
       ${resolutions.map((item) => item.purpose ?? null)}::text[], ${resolutions.map((item) => item.outcome)}::text[])
       as n(e, i, p, o)
-    join holds h on h.entity_id = n.e and h.intent_id = n.i and (n.p is null or h.purpose = n.p)
+    join holds h on h.entity_id = n.e and h.intent_id = n.i and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 }
 
@@ -104,7 +107,7 @@ export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<bool
   return true
 }
 
-/** Holds again, whatever the account has, what these intents held before their block was orphaned. */
+/** Holds again, whatever the account has, the coins that these intents held before their block was orphaned. */
 export async function holdAgain(
   tx: Db,
   nowMs: number,
@@ -114,7 +117,7 @@ export async function holdAgain(
   await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
       select x.entity_id, x.account_id
       from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
-      join holds x on x.entity_id = n.e and x.intent_id = n.i)
+      join holds x on x.entity_id = n.e and x.intent_id = n.i and x.purpose <> 'money')
     order by a.entity_id, a.id for no key update`)
   await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
@@ -123,6 +126,7 @@ export async function holdAgain(
       select distinct on (x.entity_id, x.intent_id, x.purpose) x.* from holds x
       join unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
         on x.entity_id = n.e and x.intent_id = n.i
+      where x.purpose <> 'money'
       order by x.entity_id, x.intent_id, x.purpose, x.create_date desc, x.amount desc
     ) h
     where not exists (

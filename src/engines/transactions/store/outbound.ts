@@ -25,7 +25,8 @@ export type NewOutbound = Shown & {
   entityId: string
   id: string
   blockchain: string
-  walletId: string
+  /** Null for a treasury. */
+  walletId: string | null
   address: string
   custodyType: string
   callTo: string

@@ -103,7 +103,8 @@ export const leftBehind = (
   afterMs: number,
   limit: number,
 ) =>
-  db.all<Ref>(sql`select distinct t.entity_id as "entityId", t.id
+  db.all<Ref & { ofTreasury: boolean }>(sql`select distinct t.entity_id as "entityId", t.id,
+      t.wallet_id is null as "ofTreasury"
     from attempts a join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
     where a.blockchain = ${blockchain} and a.state = 'sent' and a.max_fee < ${baseFeeAtomic.toString()}::numeric
       and a.kind <> 'filler' and a.create_date < now() - ${afterMs} * interval '1 millisecond'

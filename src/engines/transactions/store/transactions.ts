@@ -55,7 +55,8 @@ export const announceWork = (tx: Db, blockchain: string) =>
 
 export const findTransaction = (db: Db, entityId: string, id: string) =>
   db.maybe<TransactionRow>(
-    sql`select ${columns} from transactions t where t.entity_id = ${entityId} and t.id = ${id}`,
+    sql`select ${columns} from transactions t
+      where t.entity_id = ${entityId} and t.id = ${id} and t.wallet_id is not null`,
   )
 
 /** The one that everything else of its sender waits behind: signed, and in no block yet. */
@@ -63,7 +64,8 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
   db.maybe<TransactionRow>(sql`select ${columns} from attempts a
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
     where a.blockchain = ${blockchain} and a.address = ${address} and a.entity_id = ${entityId}
-      and a.state in ('signed', 'sent') and a.kind = 'original' and t.state in ('QUEUED', 'SENT', 'STUCK')
+      and a.state in ('signed', 'sent') and a.kind = 'original' and t.wallet_id is not null
+      and t.state in ('QUEUED', 'SENT', 'STUCK')
     order by a.nonce limit 1`)
 
 /** The oldest of a sender's transactions that is signed and in no block yet; ids are in the order of their making. */
@@ -94,7 +96,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
       columns,
       from: sql`transactions t`,
       alias: 't',
-      scope: sql`t.entity_id = ${entityId}`,
+      scope: sql`t.entity_id = ${entityId} and t.wallet_id is not null`,
       filters: [
         filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
         filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
@@ -127,11 +129,13 @@ export type Waiting = {
   gasLimit: bigint | null
   maxFee: bigint | null
   priorityFee: bigint | null
+  /** Nobody is told to fund a treasury: it waits for coins instead of failing. */
+  ofTreasury: boolean
 }
 
 const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
-  max_fee as "maxFee", priority_fee as "priorityFee"`
+  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury"`
 
 const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null`
 

@@ -1,0 +1,28 @@
+import type { Static } from 'typebox'
+import { readMoney, requireDestination } from '#api/order'
+import { requireMainWallet } from '#api/source-wallet'
+import type { Ctx } from '#engines/ctx'
+import { InsufficientFunds } from '#engines/ledger/index'
+import { lockRecipientAddress, openTransfer } from '#engines/treasury/index'
+import { ApiError, invalid } from '#lib/errors'
+import type { newTransferSchema } from './schema.ts'
+import { showTransfer } from './show-transfer.ts'
+
+type Body = Static<typeof newTransferSchema>
+
+export async function createTransfer(ctx: Ctx, { body }: { body: Body }) {
+  const { source, destination } = body
+  const money = readMoney(body.amount, 'invalidRequest')
+  requireMainWallet(ctx, 'source.id', source?.id, 'sourceAccountUnknown')
+  const { addressId } = destination
+  const stored = await lockRecipientAddress(ctx.db, ctx.entity.id, addressId, 'share')
+  if (stored?.status !== 'active')
+    throw invalid('destination.addressId', 'is not verified and active', addressId, 'addressUnverified')
+  const to = await requireDestination(ctx, 'destination.addressId', stored, money)
+  try {
+    return showTransfer(await openTransfer(ctx, to), { running: ctx.config.transferRunning })
+  } catch (error) {
+    if (error instanceof InsufficientFunds) throw new ApiError('transferFundsInsufficient')
+    throw error
+  }
+}

@@ -1,0 +1,30 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { findTransfer, listTransfers as listFound, merchantWalletIdOf } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import type { transferFilters } from './schema.ts'
+import { showTransfer } from './show-transfer.ts'
+
+export async function getTransfer(ctx: Ctx, id: string, query: { returnIdentities?: boolean } = {}) {
+  const transfer = await findTransfer(ctx.db, ctx.entity.id, id)
+  if (!transfer) throw new ApiError('transferNotFound')
+  return showTransfer(transfer, { ...query, running: ctx.config.transferRunning })
+}
+
+type Asked = { query: Static<typeof transferFilters>; page: PageQuery }
+
+/** There is one wallet: a filter by another one matches nothing, and so do both sides at once. */
+export async function listTransfers(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+  const { walletId, sourceWalletId, destinationWalletId } = query
+  const own = merchantWalletIdOf(ctx.entity.id)
+  const asked = [walletId, sourceWalletId, destinationWalletId].filter((id) => id !== undefined)
+  const filters = {
+    direction: sourceWalletId ? ('out' as const) : destinationWalletId ? ('in' as const) : undefined,
+    matchesNothing: asked.some((id) => id !== own) || (!!sourceWalletId && !!destinationWalletId),
+  }
+  const found = await listFound(ctx.db, ctx.entity.id, filters, page)
+  const running = ctx.config.transferRunning
+  return { found, items: found.rows.map((transfer) => showTransfer(transfer, { running })) }
+}

@@ -1,0 +1,37 @@
+import { showMoney } from '#api/money'
+import type { Transfer } from '#engines/treasury/index'
+
+export type ShowTransfer = {
+  /** Whether `running` is shown; some clients know pending, complete and failed only. */
+  running: boolean
+  returnIdentities?: boolean | undefined
+}
+
+/** A transfer as the interface shows it. */
+export function showTransfer(transfer: Transfer, { running, returnIdentities }: ShowTransfer) {
+  const { walletId: id, chain, fromAddress, toAddress: address, status } = transfer
+  const wallet = { type: 'wallet', id }
+  const sides =
+    transfer.direction === 'out'
+      ? {
+          source: { ...wallet, ...(returnIdentities && { identities: [] }) },
+          destination: { type: 'blockchain', address, chain },
+        }
+      : {
+          source: { type: 'blockchain', chain, address: fromAddress },
+          destination: { ...wallet, address },
+        }
+  return {
+    id: transfer.id,
+    ...sides,
+    amount: showMoney(transfer.amount, transfer.currency),
+    ...(transfer.transactionHash && { transactionHash: transfer.transactionHash }),
+    status: status === 'running' && !running ? 'pending' : status,
+    ...(transfer.errorCode && { errorCode: transferError(transfer.errorCode) }),
+    ...(transfer.riskReason && { riskEvaluation: { decision: 'denied', reason: transfer.riskReason } }),
+    createDate: transfer.createDate,
+  }
+}
+
+/** Payouts and transfers call a denial by different names. */
+const transferError = (code: string) => (code === 'transaction_denied' ? 'transfer_denied' : code)

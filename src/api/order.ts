@@ -1,0 +1,34 @@
+import { requirePlace } from '#api/place'
+import type { Ctx } from '#engines/ctx'
+import { currencyDecimals } from '#engines/ledger/index'
+import { type Destination, isOwnPocket, type Leaving } from '#engines/treasury/index'
+import type { ErrorName } from '#lib/error-kinds'
+import { invalid } from '#lib/errors'
+import { readAmount } from './read-amount.ts'
+
+type Money = { amount: string; currency: string }
+
+/** What payouts and transfers ask to leave: the currency first, because an amount is counted in its digits. */
+export function readMoney(money: Money, notPositive: ErrorName): { amount: bigint; currency: string } {
+  const { currency } = money
+  if (currency !== 'USD' && currency !== 'EUR')
+    throw invalid('amount.currency', 'must be USD or EUR', currency, 'currencyUnsupportedForOperation')
+  if (/^-\d+(\.\d+)?$/.test(money.amount))
+    throw invalid('amount.amount', 'must be above zero', money.amount, notPositive, 'min_value')
+  return { amount: readAmount('amount.amount', money.amount, currencyDecimals, notPositive), currency }
+}
+
+/** Where the money goes on chain, and as which token; or the documented error where it cannot go. */
+export async function requireDestination(
+  ctx: Ctx,
+  location: string,
+  { chain, address }: { chain: string; address: string },
+  { amount, currency }: { amount: bigint; currency: string },
+): Promise<Destination & Leaving & { decimals: number }> {
+  const { network, decimals } = requirePlace(ctx, location, chain, currency)
+  const { blockchain } = network
+  const token = network.tokens.find((candidate) => candidate.currency === currency)!
+  if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))
+    throw invalid(location, 'is an address of this account itself', address, 'addressUnpayable')
+  return { chain, blockchain, toAddress: address, currency, tokenId: token.id, decimals, amount }
+}

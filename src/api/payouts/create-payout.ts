@@ -1,0 +1,51 @@
+import type { Static } from 'typebox'
+import { checkIdentity } from '#api/identity'
+import { readMoney, requireDestination } from '#api/order'
+import { requireMainWallet } from '#api/source-wallet'
+import type { Ctx } from '#engines/ctx'
+import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'
+import { lockRecipient, openPayout } from '#engines/treasury/index'
+import { parseAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+import type { newPayoutSchema } from './schema.ts'
+import { showPayout } from './show-payout.ts'
+
+type Body = Static<typeof newPayoutSchema>
+
+export async function createPayout(ctx: Ctx, { body }: { body: Body }) {
+  const { source, destination } = body
+  const money = readMoney(body.amount, 'payoutAmountNotPositive')
+  checkToAmount(body)
+  requireMainWallet(ctx, 'source.id', source?.id, 'sourceWalletUnknown')
+  const identities = source?.identities ?? []
+  for (const [index, identity] of identities.entries()) checkIdentity(identity, `source.identities[${index}]`)
+  // Shared, so that nobody deletes the recipient before this is accepted.
+  const recipient = await lockRecipient(ctx.db, ctx.entity.id, destination.id, 'share')
+  if (!recipient)
+    throw invalid('destination.id', 'is no recipient of the address book', destination.id, 'payeeNotFound')
+  if (recipient.status !== 'active') throw new ApiError('payeeInactive')
+  const { decimals: _, ...to } = await requireDestination(ctx, 'destination.id', recipient, money)
+  const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }
+  try {
+    return showPayout(await openPayout(ctx, asked))
+  } catch (error) {
+    if (error instanceof InsufficientFunds) throw new ApiError('payoutFundsInsufficient')
+    throw error
+  }
+}
+
+/** Stablecoins are not exchanged: what arrives is what leaves. */
+function checkToAmount({ amount, toAmount }: Body): void {
+  if (!toAmount) return
+  const { currency } = amount
+  const { amount: text } = toAmount
+  if (toAmount.currency !== currency)
+    throw invalid(
+      'toAmount.currency',
+      `must be ${currency}, the currency of amount`,
+      toAmount.currency,
+      'currencyUnsupportedForOperation',
+    )
+  if (text && parseAmount(text, currencyDecimals) !== parseAmount(amount.amount, currencyDecimals))
+    throw invalid('toAmount.amount', `must be ${amount.amount}, or absent`, text)
+}

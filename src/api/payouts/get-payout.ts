@@ -1,0 +1,10 @@
+import type { Ctx } from '#engines/ctx'
+import { findPayout } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { showPayout } from './show-payout.ts'
+
+export async function getPayout(ctx: Ctx, id: string, options: { returnIdentities?: boolean } = {}) {
+  const payout = await findPayout(ctx.db, ctx.entity.id, id)
+  if (!payout) throw new ApiError('payoutNotFound')
+  return showPayout(payout, options)
+}

@@ -1,0 +1,44 @@
+import type { Static } from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { listPayouts as listFound } from '#engines/treasury/index'
+import { invalid } from '#lib/errors'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import { fiatTypes, type payoutFilters } from './schema.ts'
+import { showPayout } from './show-payout.ts'
+
+type Query = Static<typeof payoutFilters>
+
+export async function listPayouts(
+  ctx: Ctx,
+  { query, page }: { query: Query; page: PageQuery },
+): Promise<ListResult> {
+  checkSource(query.source)
+  checkTypes(listOf(query.type) ?? [])
+  const { sourceCurrency, destinationCurrency } = query
+  const filters = {
+    walletId: query.source,
+    recipientId: query.destination,
+    statuses: listOf(query.status),
+    currencies: [sourceCurrency, destinationCurrency].filter((currency) => currency !== undefined),
+    chain: query.chain,
+  }
+  const found = await listFound(ctx.db, ctx.entity.id, filters, page)
+  return { found, items: found.rows.map((payout) => showPayout(payout)) }
+}
+
+const listOf = (value: string | string[] | undefined) => (typeof value === 'string' ? [value] : value)
+
+function checkSource(source: string | undefined): void {
+  if (source !== undefined && !/^\d+$/.test(source))
+    throw invalid('source', 'must be a wallet id: digits', source, 'walletIdNotNumeric', 'pattern_mismatch')
+}
+
+/** Payouts to bank accounts are another interface. */
+function checkTypes(types: readonly string[]): void {
+  const fiat = types.filter((type) => fiatTypes.includes(type))
+  if (fiat.length === 0) return
+  if (fiat.length < types.length)
+    throw invalid('type', 'mixes crypto and fiat destinations', types, 'destinationTypesMixed')
+  throw invalid('type', 'must be address_book: fiat payouts are not among these', fiat[0])
+}

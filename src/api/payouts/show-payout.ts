@@ -1,0 +1,25 @@
+import { showMoney } from '#api/money'
+import type { Payout } from '#engines/treasury/index'
+
+/** A payout as the interface shows it. Merchants are charged nothing; clients expect to be told so when it is complete. */
+export function showPayout(payout: Payout, { returnIdentities = false } = {}) {
+  const { amount, currency, status, walletId } = payout
+  const nothing = showMoney(0n, currency)
+  return {
+    id: payout.id,
+    sourceWalletId: walletId,
+    ...(returnIdentities && {
+      source: { type: 'wallet', id: walletId, identities: payout.identities ?? [] },
+    }),
+    destination: { type: 'address_book', id: payout.recipientId },
+    amount: showMoney(amount, currency),
+    toAmount: showMoney(amount, currency),
+    ...(status === 'complete' && { fees: nothing, networkFees: nothing }),
+    ...(payout.transactionHash && { externalRef: payout.transactionHash }),
+    status,
+    ...(payout.errorCode && { errorCode: payout.errorCode }),
+    ...(payout.riskReason && { riskEvaluation: { decision: 'denied', reason: payout.riskReason } }),
+    createDate: payout.createDate,
+    updateDate: payout.updateDate,
+  }
+}

@@ -1,0 +1,98 @@
+/**
+ * Turns money at the account's own deposit addresses into incoming transfers: `running` when a block holds it, `complete`
+ * and credited at the depth where the chain counts as final. An orphaned block takes them back to pending; one that no
+ * later block brings back is failed.
+ */
+import type { Network } from '#chains/network'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { actor } from './credit.ts'
+import { creditWallets, type Deposit, takeBackCredits } from './credit-wallets.ts'
+import type { Arrival, Block } from './deposits.ts'
+import { merchantWalletIdOf } from './merchant-wallet.ts'
+import {
+  lockFinalIncoming,
+  lockIncomingOf,
+  lockLostIncoming,
+  orphanIncoming,
+  saveIncoming,
+  setIncoming,
+  type Transfer,
+} from './store/transfers.ts'
+
+/** Records what a block brought, and settles what it made final; `lostTo` is the block below which nothing is waited for. */
+export async function applyIncoming(
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  block: Block & { finalTo: number; lostTo: number },
+  arrivals: readonly Arrival[],
+): Promise<void> {
+  const { blockchain } = network
+  const at = formatInstant(nowMs)
+  const seen: Transfer[] = []
+  for (const arrival of arrivals)
+    if (arrival.at.paymentIntentId === null) seen.push(await save(tx, nowMs, block, arrival))
+  await record(tx, nowMs, seen, 'pending')
+  await record(tx, nowMs, seen, 'running')
+  const final = await lockFinalIncoming(tx, blockchain, block.finalTo)
+  if (final.length > 0) await setIncoming(tx, final, 'complete', at)
+  await record(tx, nowMs, final, 'complete')
+  await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
+  const lost = await lockLostIncoming(tx, blockchain, block.lostTo)
+  if (lost.length > 0) await setIncoming(tx, lost, 'failed', at)
+  await record(tx, nowMs, lost, 'failed')
+}
+
+/** Takes back what an orphaned block brought, credits too. */
+export async function undoIncoming(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
+  const held = await lockIncomingOf(tx, blockchain, block.hash)
+  if (held.length === 0) return
+  await orphanIncoming(tx, held, formatInstant(nowMs))
+  await record(tx, nowMs, held, 'pending')
+  const credited = held.filter(({ status }) => status === 'complete')
+  await takeBackCredits(tx, nowMs, 'transfer', credited.map(depositOf))
+}
+
+const save = (tx: Db, nowMs: number, block: Block, { token, ordinal, at, ...arrival }: Arrival) =>
+  saveIncoming(tx, {
+    entityId: arrival.entityId,
+    id: newId(nowMs),
+    direction: 'in',
+    status: 'running',
+    walletId: merchantWalletIdOf(arrival.entityId),
+    chain: at.chain,
+    blockchain: at.blockchain,
+    fromAddress: arrival.fromAddress,
+    toAddress: at.address,
+    currency: token.currency,
+    tokenId: token.id,
+    decimals: token.decimals,
+    amount: arrival.amount,
+    transactionHash: arrival.txHash,
+    errorCode: null,
+    riskReason: null,
+    createDate: formatInstant(nowMs),
+    ordinal,
+    blockHash: block.hash,
+    blockNumber: block.number,
+  })
+
+const depositOf = (transfer: Transfer): Deposit => ({ ...transfer, depositAddress: transfer.toAddress })
+
+const record = (
+  tx: Db,
+  nowMs: number,
+  transfers: readonly Transfer[],
+  status: 'pending' | 'running' | 'complete' | 'failed',
+) =>
+  recordChanges(
+    tx,
+    nowMs,
+    transfers.map(({ entityId, id: resourceId, currency, amount, transactionHash }) => {
+      const data = { status, currency, amount: String(amount), transactionHash }
+      return { entityId, actor, type: `transfer.${status}`, resourceId, data }
+    }),
+  )

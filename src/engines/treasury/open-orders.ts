@@ -1,0 +1,89 @@
+import { managedAmong } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { placeHolds } from '#engines/ledger/index'
+import { announceWork } from '#engines/transactions/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { merchantWalletIdOf } from './merchant-wallet.ts'
+import type { OrderKind } from './store/orders.ts'
+import { insertPayout, type Payout } from './store/payouts.ts'
+import { insertOutgoing, type Transfer } from './store/transfers.ts'
+
+/** Where an order goes. */
+export type Destination = { chain: string; blockchain: string; toAddress: string }
+
+/** How much leaves, in base units, and as which token. */
+export type Leaving = { currency: string; tokenId: string; amount: bigint }
+
+/**
+ * Accepts a payout in `ctx.db`'s tx, with its money held in the merchant's wallet. Throws `InsufficientFunds` when there is
+ * not enough that nothing else holds.
+ */
+export async function openPayout(
+  ctx: Ctx,
+  input: Destination & Leaving & { recipientId: string; identities: object[] | null },
+): Promise<Payout> {
+  const payout: Payout = {
+    ...opened(ctx),
+    ...input,
+    status: 'pending',
+    updateDate: formatInstant(ctx.receivedMs),
+  }
+  await insertPayout(ctx.db, payout)
+  await reserve(ctx, 'payout', payout)
+  return payout
+}
+
+/** The same for a transfer to an address of the merchant's own. */
+export async function openTransfer(
+  ctx: Ctx,
+  input: Destination & Leaving & { decimals: number },
+): Promise<Transfer> {
+  const transfer: Transfer = {
+    ...opened(ctx),
+    ...input,
+    direction: 'out',
+    status: 'pending',
+    fromAddress: null,
+  }
+  await insertOutgoing(ctx.db, transfer)
+  await reserve(ctx, 'transfer', transfer)
+  return transfer
+}
+
+const opened = ({ entity, receivedMs }: Ctx) => ({
+  entityId: entity.id,
+  id: newId(receivedMs),
+  walletId: merchantWalletIdOf(entity.id),
+  transactionHash: null,
+  errorCode: null,
+  riskReason: null,
+  createDate: formatInstant(receivedMs),
+})
+
+async function reserve(ctx: Ctx, kind: OrderKind, order: Payout | Transfer): Promise<void> {
+  const { entityId, id, walletId, blockchain, currency, amount } = order
+  const { actor, requestId } = ctx
+  const data = { status: 'pending', currency, amount: String(amount), toAddress: order.toAddress }
+  await recordChanges(ctx.db, ctx.receivedMs, [
+    { entityId, actor, requestId, type: `${kind}.pending`, resourceId: id, data },
+  ])
+  // Last of all: whoever else pays from this wallet waits until this `tx` ends.
+  await placeHolds(ctx.db, ctx.receivedMs, [
+    { entityId, address: walletId, currency, intentId: id, purpose: 'money', amountAtomic: amount },
+  ])
+  ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
+}
+
+/** Whether nobody would be credited with coins sent there: to a treasury, or to a deposit address of the sender's own. */
+export async function isOwnPocket(
+  db: Db,
+  { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },
+): Promise<boolean> {
+  const found = await managedAmong(db, blockchain, [address])
+  return found.some(
+    (row) => row.purpose === 'treasury' || (row.purpose === 'deposit' && row.entityId === entityId),
+  )
+}

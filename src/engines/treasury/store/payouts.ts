@@ -1,0 +1,77 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export const payoutStatuses = ['pending', 'complete', 'failed'] as const
+export type PayoutStatus = (typeof payoutStatuses)[number]
+
+/** Money to a recipient of the address book. Amounts are base units; dates are as shown. */
+export type Payout = {
+  entityId: string
+  id: string
+  status: PayoutStatus
+  walletId: string
+  recipientId: string
+  chain: string
+  blockchain: string
+  /** The recipient's when the payout was accepted. */
+  toAddress: string
+  /** Who sends, as the travel rule asks. */
+  identities: object[] | null
+  currency: string
+  tokenId: string
+  amount: bigint
+  transactionHash: string | null
+  errorCode: string | null
+  riskReason: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = raw(`p.entity_id as "entityId", p.id, p.status, p.wallet_id as "walletId",
+  p.recipient_id as "recipientId", p.chain, p.blockchain, p.to_address as "toAddress", p.identities, p.currency,
+  p.token_id as "tokenId", p.amount, p.transaction_hash as "transactionHash", p.error_code as "errorCode",
+  p.risk_reason as "riskReason", p.create_date as "createDate", p.update_date as "updateDate"`)
+
+export const insertPayout = (tx: Db, payout: Payout) =>
+  tx.run(sql`insert into payouts (entity_id, id, status, wallet_id, recipient_id, chain, blockchain, to_address,
+      identities, currency, token_id, amount, create_date, update_date)
+    values (${payout.entityId}, ${payout.id}, ${payout.status}, ${payout.walletId}, ${payout.recipientId},
+      ${payout.chain}, ${payout.blockchain}, ${payout.toAddress},
+      ${payout.identities && JSON.stringify(payout.identities)}, ${payout.currency}, ${payout.tokenId},
+      ${payout.amount.toString()}, ${payout.createDate}, ${payout.updateDate})`)
+
+export const findPayout = (db: Db, entityId: string, id: string) =>
+  db.maybe<Payout>(sql`select ${columns} from payouts p where p.entity_id = ${entityId} and p.id = ${id}`)
+
+export type PayoutFilters = {
+  walletId?: string | undefined
+  recipientId?: string | undefined
+  statuses?: readonly string[] | undefined
+  /** All that are named. */
+  currencies: readonly string[]
+  chain?: string | undefined
+}
+
+export function listPayouts(
+  db: Db,
+  entityId: string,
+  filters: PayoutFilters,
+  page: PageQuery,
+): Promise<Page<Payout>> {
+  const { walletId, recipientId, statuses, currencies, chain } = filters
+  const source: Source = {
+    columns,
+    from: raw('payouts p'),
+    alias: 'p',
+    scope: sql`p.entity_id = ${entityId}`,
+    filters: [
+      walletId === undefined ? undefined : sql`p.wallet_id = ${walletId}`,
+      recipientId === undefined ? undefined : sql`p.recipient_id = ${recipientId}`,
+      statuses && sql`p.status = any(${statuses}::text[])`,
+      ...currencies.map((currency) => sql`p.currency = ${currency}`),
+      chain === undefined ? undefined : sql`p.chain = ${chain}`,
+    ],
+  }
+  return readPage<Payout>(db, source, page)
+}

@@ -1,0 +1,119 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
+
+/** Money to the merchant's own address elsewhere, or from anybody to a deposit address of his account. */
+export type Transfer = {
+  entityId: string
+  id: string
+  direction: 'in' | 'out'
+  status: TransferStatus
+  walletId: string
+  chain: string
+  blockchain: string
+  /** Of what came in. */
+  fromAddress: string | null
+  toAddress: string
+  currency: string
+  tokenId: string
+  decimals: number
+  amount: bigint
+  transactionHash: string | null
+  errorCode: string | null
+  riskReason: string | null
+  createDate: string
+}
+
+const columns =
+  raw(`t.entity_id as "entityId", t.id, t.direction, t.status, t.wallet_id as "walletId", t.chain,
+  t.blockchain, t.from_address as "fromAddress", t.to_address as "toAddress", t.currency, t.token_id as "tokenId",
+  t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
+  t.risk_reason as "riskReason", t.create_date as "createDate"`)
+
+/** Where a block holds what came in, and its place among the transfers of its token to its address in the transaction. */
+export type Place = { ordinal: number; blockHash: string; blockNumber: number }
+
+export const insertOutgoing = (tx: Db, row: Transfer) =>
+  tx.run(sql`insert into transfers (entity_id, id, direction, status, wallet_id, chain, blockchain, to_address,
+      currency, token_id, decimals, amount, create_date, update_date)
+    values (${row.entityId}, ${row.id}, 'out', ${row.status}, ${row.walletId}, ${row.chain}, ${row.blockchain},
+      ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals}, ${row.amount.toString()},
+      ${row.createDate}, ${row.createDate})`)
+
+/** What came in by a block: a new transfer, or the one that it was before its block was orphaned. */
+export const saveIncoming = (tx: Db, row: Transfer & Place) =>
+  tx.one<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
+      from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
+      block_number, create_date, update_date)
+    values (${row.entityId}, ${row.id}, 'in', 'running', ${row.walletId}, ${row.chain}, ${row.blockchain},
+      ${row.fromAddress}, ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals},
+      ${row.amount.toString()}, ${row.transactionHash}, ${row.ordinal}, ${row.blockHash}, ${row.blockNumber},
+      ${row.createDate}, ${row.createDate})
+    on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
+    do update set status = 'running', error_code = null, amount = excluded.amount,
+      from_address = excluded.from_address, block_hash = excluded.block_hash, block_number = excluded.block_number,
+      update_date = excluded.update_date
+    returning ${columns}`)
+
+const isComing = raw(`t.direction = 'in' and t.status in ('pending', 'running')`)
+
+/** Deep enough to be final. */
+export const lockFinalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
+    and t.block_number <= ${upToNumber} and t.block_hash is not null order by t.id for update`)
+
+/** Those whose block was orphaned and that no block up to `upToNumber` above it has brought back. */
+export const lockLostIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
+  tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
+    and t.block_number <= ${upToNumber} and t.block_hash is null order by t.id for update`)
+
+export const lockIncomingOf = (tx: Db, blockchain: string, blockHash: string) =>
+  tx.all<Transfer>(sql`select ${columns} from transfers t
+    where t.blockchain = ${blockchain} and t.block_hash = ${blockHash} order by t.id for update`)
+
+const among = (rows: readonly Transfer[]) =>
+  sql`(t.entity_id, t.id) in (select * from unnest(${rows.map((row) => row.entityId)}::uuid[],
+    ${rows.map((row) => row.id)}::uuid[]))`
+
+export const setIncoming = (tx: Db, rows: readonly Transfer[], status: 'complete' | 'failed', at: string) =>
+  tx.run(sql`update transfers t set status = ${status}, update_date = ${at},
+      error_code = ${status === 'failed' ? 'transfer_failed' : null}
+    where ${among(rows)}`)
+
+/** Back to waiting: no canonical block holds them now. */
+export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
+  tx.run(
+    sql`update transfers t set status = 'pending', block_hash = null, update_date = ${at} where ${among(rows)}`,
+  )
+
+/** What is on its way to the entity in transfers that are not final yet, by currency, in base units. */
+export const unsettledTransfers = (db: Db, entityId: string) =>
+  db.all<{ currency: string; amount: bigint }>(sql`select t.currency, sum(t.amount) as amount from transfers t
+    where t.entity_id = ${entityId} and ${isComing} and t.block_hash is not null group by t.currency`)
+
+export const findTransfer = (db: Db, entityId: string, id: string) =>
+  db.maybe<Transfer>(sql`select ${columns} from transfers t where t.entity_id = ${entityId} and t.id = ${id}`)
+
+export type TransferFilters = {
+  direction?: 'in' | 'out' | undefined
+  /** For wallets that do not exist. */
+  matchesNothing: boolean
+}
+
+export function listTransfers(
+  db: Db,
+  entityId: string,
+  { direction, matchesNothing }: TransferFilters,
+  page: PageQuery,
+): Promise<Page<Transfer>> {
+  const source: Source = {
+    columns,
+    from: raw('transfers t'),
+    alias: 't',
+    scope: sql`t.entity_id = ${entityId}`,
+    filters: [direction && sql`t.direction = ${direction}`, matchesNothing ? raw('false') : undefined],
+  }
+  return readPage<Transfer>(db, source, page)
+}

@@ -1,0 +1,65 @@
+import type { Network } from '#chains/network'
+import { createPlatformKey, type Signatory, watchAddress } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { balancesOf } from '#engines/ledger/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { insertTreasury, lockTreasuries, type TreasuryRow, treasuriesOf } from './store/treasuries.ts'
+
+/**
+ * The entity's treasury on a network, made and watched at its first need, in `ctx.db`'s tx. All networks of a family share
+ * its key, so that there is one address to fund and to look for.
+ */
+export async function requireTreasury(
+  ctx: EngineCtx,
+  entityId: string,
+  network: Network,
+): Promise<TreasuryRow> {
+  const { blockchain } = network
+  if (network.family !== 'evm') throw new Error(`there are no treasuries on ${blockchain} yet`)
+  const isHere = (row: TreasuryRow) => row.blockchain === blockchain
+  const found = (await treasuriesOf(ctx.db, entityId)).find(isHere)
+  if (found) return found
+  await lockTreasuries(ctx.db, entityId)
+  const all = await treasuriesOf(ctx.db, entityId)
+  const meanwhile = all.find(isHere)
+  if (meanwhile) return meanwhile
+  const { family } = network
+  const kin = all.find((row) => row.family === family)
+  const { keyId, address } = kin ?? (await createPlatformKey(ctx, { entityId, family }))
+  const nowMs = ctx.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  const treasury = { entityId, id: newId(nowMs), blockchain, family, address, keyId }
+  await insertTreasury(ctx.db, { ...treasury, createDate })
+  await watchAddress(ctx.db, {
+    entityId,
+    blockchain,
+    address,
+    keyId,
+    purpose: 'treasury',
+    ownerId: treasury.id,
+    createDate,
+  })
+  return treasury
+}
+
+/** What a treasury has of a token that nothing else is to take, as far as the blocks tell. */
+export async function treasuryCoins(
+  db: Db,
+  { entityId, blockchain, address }: TreasuryRow,
+  tokenId: string,
+): Promise<bigint> {
+  const balances = await balancesOf(db, entityId, blockchain, [address])
+  const coins = balances.find((balance) => balance.tokenId === tokenId)
+  return coins ? coins.postedAtomic - coins.heldAtomic : 0n
+}
+
+/** A treasury as custody knows it: policies of its entity are over it. */
+export const signatoryOf = ({ id, keyId, address }: TreasuryRow): Signatory => ({
+  id,
+  walletSetId: id,
+  keyId,
+  address,
+  state: 'LIVE',
+})

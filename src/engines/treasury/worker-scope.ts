@@ -1,0 +1,21 @@
+import type { Chain } from '#chains/chain'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
+import { actor } from './credit.ts'
+
+/** What verbs get, for a worker in a `tx`: it acts for the entity in its own name, for the sake of the resource `madeFor`. */
+export const workerScope = (
+  ctx: EngineCtx,
+  tx: Db,
+  { network }: Chain,
+  { entityId, id }: { entityId: string; id: string },
+): Ctx => ({
+  ...ctx,
+  db: tx,
+  entity: { id: entityId, environment: network.environment, appId: '' },
+  actor,
+  requestId: id,
+  receivedMs: ctx.clock.nowMs(),
+  afterRollback: [],
+  afterCommit: [],
+})
