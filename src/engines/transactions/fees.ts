@@ -13,7 +13,11 @@ const suggestions = new WeakMap<Chain, { atMs: number; suggestion: Promise<FeeSu
 
 export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
   const known = suggestions.get(chain)
-  if (known && performance.now() - known.atMs < freshMs) return known.suggestion
+  return known && performance.now() - known.atMs < freshMs ? known.suggestion : currentFees(chain)
+}
+
+/** As the chain says now: for what must not rest on a price that has changed since. */
+export function currentFees(chain: Chain): Promise<FeeSuggestion> {
   const suggestion = chain.fees()
   suggestions.set(chain, { atMs: performance.now(), suggestion })
   suggestion.catch(() => suggestions.delete(chain))
@@ -31,6 +35,15 @@ export function feeAt(suggestion: FeeSuggestion, level: Level): Fee {
 const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
 
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
+
+/** Whether what the chain suggests is more than this offers: then it may be refused for its price. */
+export function isOutpriced(
+  offered: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint },
+  suggestion: FeeSuggestion,
+): boolean {
+  const { maxFeeAtomic, priorityFeeAtomic } = feeAt(suggestion, 'HIGH')
+  return maxFeeAtomic > offered.maxFeeAtomic || priorityFeeAtomic > offered.priorityFeeAtomic
+}
 
 /** The price of a replacement: the highest level, and enough above what it replaces in both the cap and the tip. */
 export function replacementFee(

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { hexOf } from '#lib/hex'
-import { type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 import { oldestUnderWay, type Waiting } from './store/transactions.ts'
 
 /** What one waiting transaction will offer, or why it cannot be done. */
@@ -21,9 +21,14 @@ const coinTransferGas = 21_000n
  * Simulates the waiting transactions of one sender and decides their gas and fee, outside any database transaction. Those
  * that cannot be decided yet are left out.
  */
-export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly Waiting[]): Promise<Plan[]> {
+export async function planWaiting(
+  ctx: EngineCtx,
+  chain: Chain,
+  rows: readonly Waiting[],
+  pricesOf = suggestedFees,
+): Promise<Plan[]> {
   const [suggestion, oldest] = await Promise.all([
-    suggestedFees(chain),
+    pricesOf(chain),
     // Asked before anything is simulated: what a block takes meanwhile is still under way then.
     rows[0] && oldestUnderWay(ctx.database, chain.network.blockchain, rows[0].address),
   ])
@@ -42,6 +47,8 @@ export async function planWaiting(ctx: EngineCtx, chain: Chain, rows: readonly W
     }),
   )
   const planned = decided(outcomes, oldest)
+  // The price may have fallen since it was asked for: nothing fails for one that is old.
+  if (pricesOf === suggestedFees && planned.some(isTooDear)) return planWaiting(ctx, chain, rows, currentFees)
   await refreshFunds(ctx, chain, planned)
   return planned
 }
@@ -87,11 +94,14 @@ function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
   return { row, failure: { reason, details: estimate.message } }
 }
 
+const tooDear = 'FEE_EXCEEDS_MAX_ALLOWANCE'
+const isTooDear = (plan: Plan) => 'failure' in plan && plan.failure.reason === tooDear
+
 /** What a customer left to the chain's prices is not paid at any price. */
 function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   if (costOf(plan) <= feeMaxAtomic) return plan
   const details = `the fee could come to ${costOf(plan)} wei, which is above the ${feeMaxAtomic} wei allowed`
-  return { row: plan.row, failure: { reason: 'FEE_EXCEEDS_MAX_ALLOWANCE', details } }
+  return { row: plan.row, failure: { reason: tooDear, details } }
 }
 
 function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {

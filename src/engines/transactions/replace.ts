@@ -7,7 +7,7 @@ import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { type Fee, feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
+import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { intentBytes } from './intent.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
@@ -17,6 +17,7 @@ import {
   lockWish,
   type Replaceable,
   showReplacement,
+  type Wish,
   wishesOf,
 } from './store/replacements.ts'
 
@@ -33,7 +34,7 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boole
     await endOutlivedWishes(ctx.database, blockchain)
     return false
   }
-  const suggestion = await suggestedFees(chain)
+  const suggestion = await currentFees(chain)
   let did = false
   for (const row of wishes) {
     try {
@@ -47,6 +48,15 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boole
     }
   }
   return did
+}
+
+/** What no node took yet is tried on and may ask for it again: nobody is told each time. */
+async function tellImpossible(tx: Db, ctx: EngineCtx, wish: Replaceable): Promise<void> {
+  if (wish.wanted !== 'bump' || wish.state !== 'QUEUED') return note(tx, ctx, wish, 'replacementImpossible')
+  ctx.log.warn(
+    { alarm: 'price-out-of-reach', transactionId: wish.id },
+    'the price is above what may be paid or what the wallet has: the transaction waits until it falls',
+  )
 }
 
 type Replacement = { call: Call; gasLimit: bigint; fee: Fee }
@@ -67,7 +77,7 @@ async function replaceOne(
     const done = wish.wanted === 'cancel' && wish.kind === 'cancel'
     if (done || replacement === 'too dear' || !(await holdFee(tx, ctx, chain, row, replacement))) {
       await endWish(tx, row)
-      if (!done) await note(tx, ctx, row, 'replacementImpossible')
+      if (!done) await tellImpossible(tx, ctx, wish)
       return false
     }
     await signReplacement(tx, ctx, chain, row, replacement)
@@ -85,13 +95,17 @@ async function plan(
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
   const own = row.address as `0x${string}`
-  const cancelling = row.wanted === 'cancel'
+  const cancelling = kindOf(row) === 'cancel'
   const call: Call = cancelling
     ? { to: own, valueAtomic: 0n, data: '0x' }
     : { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const gasLimit = cancelling ? await gasOfNothing(chain, call) : row.gasLimit
   return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too dear' : { call, gasLimit, fee }
 }
+
+/** What is dearer than a cancellation is one, too. */
+const kindOf = ({ wanted, kind }: Replaceable): Wish =>
+  wanted === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
 async function gasOfNothing(chain: Chain, call: Call): Promise<bigint> {
   const estimate = await chain.estimateGas(call.to, call)
@@ -121,7 +135,8 @@ async function signReplacement(
   row: Replaceable,
   { call, gasLimit, fee }: Replacement,
 ) {
-  const { entityId, id, address, nonce, wanted: kind, attemptId: replacesId } = row
+  const { entityId, id, address, nonce, attemptId: replacesId } = row
+  const kind = kindOf(row)
   const { blockchain } = chain.network
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }

@@ -5,8 +5,9 @@ import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
 import { fail } from './fail.ts'
 import type { JournalWriter } from './journal/write.ts'
+import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
-import { giveUp } from './store/replacements.ts'
+import { giveUp, wishDearer } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
 
 const requestMax = 100
@@ -124,7 +125,10 @@ async function record(
   outcomes: readonly BroadcastOutcome[],
 ): Promise<void> {
   if (part.length === 0) return
-  const results = part.map((attempt, index) => resultOf(chain, attempt, outcomes[index]!))
+  const prices = await readPriceRefusals(ctx, chain, part, outcomes)
+  const results = part.map((attempt, index) =>
+    resultOf(chain, attempt, outcomes[index]!, prices.get(attempt.id)),
+  )
   await ctx.database.tx(async (tx) => {
     const written = await recordSends(tx, results)
     const mine = part
@@ -136,7 +140,7 @@ async function record(
         ({ attempt, result }) =>
           result.state === 'sent' && attempt.state === 'signed' && attempt.kind !== 'filler',
       )
-      .map(({ attempt }) => ({ entityId: attempt.entityId, id: attempt.transactionId }))
+      .map(intentOf)
     const nowMs = ctx.clock.nowMs()
     const entered = taken.length > 0 ? await enterState(tx, nowMs, 'SENT', taken) : []
     await recordChanges(
@@ -150,10 +154,18 @@ async function record(
         data: { state: 'SENT' },
       })),
     )
+    const outpriced = mine.filter(({ attempt }) => prices.get(attempt.id) === 'outpriced').map(intentOf)
+    if (outpriced.length > 0) await wishDearer(tx, nowMs, chain.network.blockchain, outpriced)
     for (const { attempt, result } of mine) {
       if (result.giveUp === undefined) continue
-      const ref = { entityId: attempt.entityId, id: attempt.transactionId }
-      await giveUp(tx, nowMs, chain.network.blockchain, ref, result.giveUp, refusalText(result))
+      await giveUp(
+        tx,
+        nowMs,
+        chain.network.blockchain,
+        intentOf({ attempt }),
+        result.giveUp,
+        refusalText(result),
+      )
     }
     const rejected = mine.filter(({ result }) => result.state === 'rejected')
     await fail(
@@ -168,6 +180,11 @@ async function record(
     )
   })
 }
+
+const intentOf = ({ attempt }: { attempt: Claimed }) => ({
+  entityId: attempt.entityId,
+  id: attempt.transactionId,
+})
 
 const refusalText = ({ error }: SendResult) => `the node refused it: ${error}`
 
@@ -186,7 +203,12 @@ const refusalsMax = 5
  * Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. What goes on being
  * refused is replaced by a cancellation instead, so that a block decides, whatever the nodes hold.
  */
-function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): SendResult {
+function resultOf(
+  chain: Chain,
+  attempt: Claimed,
+  outcome: BroadcastOutcome,
+  price: PriceRefusal | undefined,
+): SendResult {
   const { entityId, id, fencingToken } = attempt
   const kept = { entityId, id, fencingToken }
   const resend = resendAfterMs(chain)
@@ -194,8 +216,11 @@ function resultOf(chain: Chain, attempt: Claimed, outcome: BroadcastOutcome): Se
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
+  // Other bytes with a price of now are going to take its place.
+  if (price === 'outpriced')
+    return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   const reason = reasons.get(outcome.reason)
-  const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1
+  const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unexplained'
   // Coins may be on their way, as far as this node knows. A filler stays: nothing else would come to its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }

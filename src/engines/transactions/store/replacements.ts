@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import type { State } from '../states.ts'
 import type { NewAttempt } from './attempts.ts'
 import { announceWork, type Ref } from './transactions.ts'
 
@@ -40,6 +41,29 @@ export async function giveUp(
   await announceWork(tx, blockchain)
 }
 
+/** The same with a dearer price, whatever the last attempt was, unless its owner wants something else. */
+export async function wishDearer(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  rows: readonly Ref[],
+): Promise<void> {
+  await tx.run(sql`update transactions t set wanted = 'bump', update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK') and t.wanted is null`)
+  await announceWork(tx, blockchain)
+}
+
+/** What attempts offer, per gas in wei. `isFixed`: at the price that the owner of the transaction named. */
+export type Offer = { id: string; maxFeeAtomic: bigint; priorityFeeAtomic: bigint; isFixed: boolean }
+
+export const offersOf = (db: Db, refs: readonly Ref[]) =>
+  db.all<Offer>(sql`select a.id, a.max_fee as "maxFeeAtomic", a.priority_fee as "priorityFeeAtomic",
+      a.kind = 'original' and t.fee_level is null and t.max_fee is not null as "isFixed"
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join attempts a on a.entity_id = n.e and a.id = n.i
+    join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id`)
+
 /** The transaction leaves the queue before anything was signed for it. False when it is not there any more. */
 export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
   (await tx.run(sql`update transactions set state = 'CANCELLED', update_date = ${formatInstant(nowMs)}
@@ -49,6 +73,7 @@ export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): 
 /** What is to be replaced: a transaction with a wish, and the last of its attempts that a node may hold. */
 export type Replaceable = Ref & {
   wanted: Wish
+  state: State
   address: string
   callTo: string
   callValue: bigint
@@ -61,7 +86,7 @@ export type Replaceable = Ref & {
   priorityFee: bigint
 }
 
-const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.address, t.call_to as "callTo",
+const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.state, t.address, t.call_to as "callTo",
     t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
     a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee"
   from transactions t

@@ -1,0 +1,177 @@
+/**
+ * The price rises between signing and sending: whoever left it to the chain pays the new one, by other bytes for the same
+ * nonce, and within the cap. Only a price that its owner fixed may be refused for good.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let calmAtomic: bigint
+
+beforeAll(async () => {
+  harness = await openHarness()
+  on = sendingOn(harness)
+  calmAtomic = await baseFee()
+})
+afterEach(async () => {
+  harness.chain().intercept(undefined)
+  await setBaseFee(calmAtomic)
+})
+afterAll(() => harness?.close())
+
+const baseFee = async () => {
+  const block = await harness
+    .chain()
+    .rpc<{ baseFeePerGas: string }>('eth_getBlockByNumber', ['latest', false])
+  return BigInt(block.baseFeePerGas)
+}
+
+async function setBaseFee(feeAtomic: bigint): Promise<void> {
+  const { rpc, mine } = harness.chain()
+  await rpc('anvil_setNextBlockBaseFeePerGas', [quantity(feeAtomic)])
+  await mine()
+}
+
+type Asked = { id: number; method: string; params: string[] }
+
+/** Sends as the node's address receives them. */
+function sendsIn(body: Buffer): Asked[] {
+  const parsed = JSON.parse(body.toString())
+  const asked: Asked[] = Array.isArray(parsed) ? parsed : [parsed]
+  return asked.filter(({ method }) => method === 'eth_sendRawTransaction')
+}
+
+/**
+ * Just before the node sees bytes for the first time, each of the first `times` times, the block asks for `factor` times what
+ * they offer. Gives all bytes that were seen.
+ */
+function risesBefore(times: number, factor: bigint): string[] {
+  const seen: string[] = []
+  let risen = 0
+  harness.chain().intercept(async ({ body }) => {
+    const fresh = sendsIn(body).filter(({ params }) => !seen.includes(params[0]!))
+    seen.push(...fresh.map(({ params }) => params[0]!))
+    if (fresh.length > 0 && risen++ < times) await setBaseFee(factor * (await dearestOffer()))
+    return 'forward'
+  })
+  return seen
+}
+
+const dearestOffer = async () =>
+  (
+    await harness.database.one<{ feeAtomic: bigint }>(
+      sql`select max(max_fee) as "feeAtomic" from attempts where state = 'signed'`,
+    )
+  ).feeAtomic
+
+async function movedOnce(wallet: Wallet, recipients: readonly string[]): Promise<void> {
+  const { oracle, tokens } = harness.chain()
+  await oracle.checkNonces(wallet.address)
+  await oracle.checkMovedOnce(
+    recipients.map((to) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 500_000n })),
+  )
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+}
+
+const kindsOf = async (id: string) =>
+  (await on.attemptsOf(id)).map(({ kind, nonce, state }) => [kind, nonce, state])
+
+const refusalsOf = async (id: string) =>
+  (
+    await harness.database.one<{ n: number }>(
+      sql`select coalesce(sum(broadcast_count), 0) as n from attempts where transaction_id = ${id} and last_error is not null`,
+    )
+  ).n
+
+describe('a price that rises between signing and sending', () => {
+  it('property 28: is followed by other bytes for the same nonce, and nothing fails', async () => {
+    const wallet = await on.fundedWallet()
+    risesBefore(1, 2n)
+    const to = freshAddress()
+    const id = await on.transfer(wallet, { destinationAddress: to })
+    await on.reaches(id, 'COMPLETE')
+    expect(await kindsOf(id)).toEqual([
+      ['original', 0, 'replaced'],
+      ['bump', 0, 'mined'],
+    ])
+    await movedOnce(wallet, [to])
+  })
+
+  it('property 28: is followed as often as it rises, and those behind go on', async () => {
+    const wallet = await on.fundedWallet()
+    await harness.stopEngines()
+    const orders = []
+    for (let count = 0; count < 4; count++) {
+      const to = freshAddress()
+      orders.push({ to, id: await on.transfer(wallet, { destinationAddress: to }) })
+    }
+    const seen = risesBefore(3, 2n)
+    harness.startEngines()
+    for (const { id } of orders) await on.reaches(id, 'COMPLETE')
+    // Each of them was signed anew at least twice.
+    expect(seen.length).toBeGreaterThanOrEqual(12)
+    await movedOnce(
+      wallet,
+      orders.map(({ to }) => to),
+    )
+  })
+
+  it('property 28: above the cap it is waited out, and not paid', async () => {
+    const wallet = await on.fundedWallet()
+    risesBefore(1, 20_000n)
+    const to = freshAddress()
+    const id = await on.transfer(wallet, { destinationAddress: to })
+    await until(async () => (await refusalsOf(id)) >= 3, 'it is refused three times')
+    expect((await on.read(id)).state).toBe('QUEUED')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    await setBaseFee(calmAtomic)
+    await on.reaches(id, 'COMPLETE')
+    await movedOnce(wallet, [to])
+  })
+
+  it('property 28: beyond the coins of its wallet it is waited out, until there are more', async () => {
+    const wallet = await on.fundedWallet({ usdc: '10', native: '0.01' })
+    risesBefore(1, 2_000n)
+    const to = freshAddress()
+    const id = await on.transfer(wallet, { destinationAddress: to })
+    await until(async () => (await refusalsOf(id)) >= 3, 'it is refused three times')
+    expect((await on.read(id)).state).toBe('QUEUED')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    await harness.fundWallet(wallet.address, { native: '20' })
+    await on.reaches(id, 'COMPLETE')
+    await movedOnce(wallet, [to])
+  })
+
+  it('property 28: fails a transfer of a fixed price, and holds up nobody', async () => {
+    const wallet = await on.fundedWallet()
+    risesBefore(1, 2n)
+    const fixed = { feeLevel: undefined, gasLimit: '100000', maxFee: '2', priorityFee: '1' }
+    const refused = await on.transfer(wallet, fixed)
+    expect((await on.reaches(refused, 'FAILED')).errorReason).toBe('TRANSACTION_UNDER_PRICE')
+    const to = freshAddress()
+    await on.reaches(await on.transfer(wallet, { destinationAddress: to }), 'COMPLETE')
+    await movedOnce(wallet, [to])
+  })
+
+  it('property 28: is not believed of a node that only says so', async () => {
+    const wallet = await on.fundedWallet()
+    let lies = 0
+    harness.chain().intercept(async ({ body }) => {
+      const asked = sendsIn(body)
+      if (asked.length === 0 || ++lies > 4) return 'forward'
+      const error = { code: -32000, message: 'transaction underpriced' }
+      return { body: JSON.stringify(asked.map(({ id }) => ({ jsonrpc: '2.0', id, error }))) }
+    })
+    const to = freshAddress()
+    const id = await on.transfer(wallet, { destinationAddress: to })
+    await on.reaches(id, 'COMPLETE')
+    expect(lies).toBeGreaterThan(4)
+    expect((await on.attemptsOf(id)).length).toBeLessThanOrEqual(2)
+    await movedOnce(wallet, [to])
+  })
+})
