@@ -72,25 +72,26 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
 }
 
 /**
- * Puts off what was sent before and whose nonce a block used by now: most likely these very bytes, which whoever follows the
+ * Puts off what was tried before and whose nonce a block used by now: most likely these very bytes, which whoever follows the
  * blocks will tell soon. Nothing is concluded from it. Returns the others.
  */
 async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
-  const senders = new Set(claimed.filter(({ state }) => state === 'sent').map(({ address }) => address))
+  const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1
+  const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
   const counts = new Map<string, number>()
   for (const address of senders) counts.set(address, await chain.nonceOf(address as `0x${string}`))
-  const isMined = ({ state, address, nonce }: Claimed) =>
-    state === 'sent' && nonce < (counts.get(address) ?? 0)
+  const isMined = (attempt: Claimed) =>
+    wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
   const mined = claimed.filter(isMined)
   raiseUnaccounted(ctx, mined)
   if (mined.length > 0)
     await recordSends(
       ctx.database,
-      mined.map(({ entityId, id, fencingToken }) => ({
+      mined.map(({ entityId, id, fencingToken, state }) => ({
         entityId,
         id,
         fencingToken,
-        state: 'sent',
+        state,
         againMs: resendAfterMs(chain),
         error: null,
       })),
@@ -226,7 +227,7 @@ function resultOf(
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
   if (reason && attempt.state === 'signed' && attempt.broadcastCount >= refusalsMax && isIntent(attempt))
     return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, giveUp: reason }
-  // A nonce that is used up was used by these bytes or by somebody else; the blocks will tell.
-  const state = outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state
-  return { ...kept, state, againMs: state === 'sent' ? resend : backoff, error: outcome.message }
+  // A nonce that is used up was used by these bytes or by somebody else, or it is not: only blocks tell.
+  const againMs = attempt.state === 'sent' ? resend : backoff
+  return { ...kept, state: attempt.state, againMs, error: outcome.message }
 }

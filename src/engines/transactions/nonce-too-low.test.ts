@@ -1,0 +1,150 @@
+/**
+ * "Nonce too low" is said of bytes that nobody is known to have taken. It may be true of these very bytes, or of somebody
+ * else's, or a lie: only blocks tell, and nothing fails or is paid twice for it.
+ */
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type Fault, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+
+const send = 'eth_sendRawTransaction'
+
+/** Refuses without looking. */
+const tooLow: Fault = {
+  name: '"nonce too low" of what it never saw',
+  methods: [send],
+  bend: async ({ id }) => ({
+    jsonrpc: '2.0',
+    id,
+    error: { code: -32000, message: 'nonce too low: next nonce 7, tx nonce 5' },
+  }),
+}
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let node: HostileRpc
+
+beforeAll(async () => {
+  harness = await openHarness({
+    node: async ({ rpcUrl }) => {
+      node = await openHostileRpc(rpcUrl)
+      return { rpcUrl: node.url }
+    },
+  })
+  on = sendingOn(harness)
+})
+afterEach(async () => {
+  node.play()
+  await harness.chain().setAutomine(true)
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+async function movedOnce(wallet: Wallet, to: string): Promise<void> {
+  const { oracle, tokens } = harness.chain()
+  await oracle.checkNonces(wallet.address)
+  const moved = { from: wallet.address, to, token: tokens.USDC, amountAtomic: 500_000n }
+  await oracle.checkMovedOnce([moved])
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+}
+
+/** Counts from now on. */
+function meeting(fault: Fault) {
+  const count = () => node.met.filter((met) => met.fault === fault.name).length
+  const before = count()
+  return (times: number) => until(async () => count() >= before + times, `${fault.name}, ${times} times`)
+}
+
+async function order(wallet: Wallet) {
+  const to = freshAddress()
+  return { to, id: await on.transfer(wallet, { destinationAddress: to }) }
+}
+
+describe('a nonce that is said to be too low for bytes that were only signed', () => {
+  it('property 15: concludes nothing when it is a lie, and sends the same bytes until they are taken', async () => {
+    const wallet = await on.fundedWallet()
+    const before = node.raws.length
+    const said = meeting(tooLow)
+    node.play({ fault: tooLow, times: 3 })
+    const { id, to } = await order(wallet)
+    await said(2)
+    // Nobody is known to have taken it: it is not shown as sent.
+    expect((await on.read(id)).state).toBe('QUEUED')
+    await on.reaches(id, 'COMPLETE')
+    expect(new Set(node.raws.slice(before)).size).toBe(1)
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    await movedOnce(wallet, to)
+  })
+
+  it('property 15: waits for the block that holds these very bytes, which a node took unheard', async () => {
+    const wallet = await on.fundedWallet()
+    await harness.chain().setAutomine(false)
+    const said = meeting(tooLow)
+    node.play({ fault: faults.resetAfter, methods: [send], times: 1 }, { fault: tooLow })
+    const { id, to } = await order(wallet)
+    await said(2)
+    expect((await on.read(id)).state).toBe('QUEUED')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    await harness.chain().mine()
+    await on.reaches(id, 'COMPLETE')
+    await movedOnce(wallet, to)
+  })
+
+  it('property 15: gives another nonce only when what used it is known, foreign and final', async () => {
+    const wallet = await on.fundedWallet()
+    const chain = harness.chain()
+    await harness.stopEngines()
+    const { id, to } = await order(wallet)
+    // Whoever else has the key is faster than the first sending.
+    let used = false
+    chain.intercept(async ({ body }) => {
+      if (used || !body.includes(send)) return 'forward'
+      used = true
+      await chain.setAutomine(false)
+      await chain.rpc('anvil_impersonateAccount', [wallet.address])
+      await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
+      await chain.mine()
+      return 'forward'
+    })
+    harness.startEngines()
+    await until(async () => {
+      const [first] = await on.attemptsOf(id)
+      return first?.state === 'displaced'
+    }, 'its nonce is known to be gone')
+    chain.intercept(undefined)
+    await chain.setAutomine(true)
+    await on.reaches(id, 'COMPLETE')
+    expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
+      ['displaced', 0],
+      ['mined', 1],
+    ])
+    await movedOnce(wallet, to)
+  })
+
+  it('property 15: concludes nothing from a count that no block bears out', async () => {
+    const wallet = await on.fundedWallet()
+    const ahead: Fault = {
+      name: 'a count that is ahead',
+      methods: ['eth_getTransactionCount'],
+      bend: async (_, ask) => {
+        const answer = await ask()
+        return { ...answer, result: `0x${(Number(answer.result) + 1).toString(16)}` }
+      },
+    }
+    const [said, counted] = [meeting(tooLow), meeting(ahead)]
+    node.play({ fault: tooLow })
+    const { id, to } = await order(wallet)
+    await said(1)
+    node.play({ fault: tooLow }, { fault: ahead })
+    await counted(3)
+    expect((await on.read(id)).state).toBe('QUEUED')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    node.play()
+    await on.reaches(id, 'COMPLETE')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+    await movedOnce(wallet, to)
+  })
+})
