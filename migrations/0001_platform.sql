@@ -29,6 +29,8 @@ create table idempotency_keys (
   create_date timestamptz(3) not null,
   primary key (entity_id, operation, key)
 );
+-- What is sent is journaled with the keys of the requests behind it.
+create index idempotency_keys_by_resource on idempotency_keys (entity_id, resource_id);
 
 create table events (
   entity_id uuid not null,

@@ -37,7 +37,15 @@ export {
 } from './signing-ledger.ts'
 export { findEntityFreeze } from './store/freezes.ts'
 export { managedAfter, managedAmong } from './store/managed-addresses.ts'
-export { ownerOf, type PolicyScope, policiesInForce, type VersionRow, versionsOf } from './store/policies.ts'
+export {
+  copySpending,
+  ownerOf,
+  type PolicyScope,
+  policiesInForce,
+  restoreSpending,
+  type VersionRow,
+  versionsOf,
+} from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 export { findSigningCertificate } from './store/signing-certificates.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'

@@ -165,3 +165,17 @@ export const setReleased = (tx: Db, intents: readonly Intent[], releasedDate: st
   tx.run(sql`update policy_spending s set released_date = ${releasedDate} from ${pairs(intents)}
     where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
       and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
+
+/** What these intents were allowed to let leave, and count for, as JSON texts of their rows. */
+export const copySpending = (db: Db, intents: readonly Intent[]) =>
+  db.all<Intent & { copy: string }>(sql`select s.entity_id as "entityId", s.intent_id as "intentId",
+      row_to_json(s)::text as copy
+    from policy_spending s join ${pairs(intents)} using (entity_id, intent_id) where s.released_date is null`)
+
+/** Counts it again, whatever the limits say: it was decided on before. */
+export async function restoreSpending(tx: Db, copies: readonly string[]): Promise<void> {
+  await tx.run(sql`insert into policy_spending select r.* from unnest(${copies}::text[]) as n(text),
+      jsonb_populate_record(null::policy_spending, n.text::jsonb) r
+    on conflict (entity_id, intent_id, blockchain, token) do update set released_date = null
+      where policy_spending.released_date is not null`)
+}

@@ -30,6 +30,7 @@ export {
   setMonitorScope,
 } from './store/monitored-tokens.ts'
 export { type Entry, type Posting, post, reverse } from './store/postings.ts'
+export { copyHolds, restoreHolds } from './store/restored-holds.ts'
 export {
   nativeToken,
   seedTokens,

@@ -30,3 +30,35 @@ export async function bindResource(tx: Db, binding: BindingKey, resourceId: stri
   await tx.run(sql`update idempotency_keys set resource_id = ${resourceId}
     where entity_id = ${binding.entityId} and operation = ${binding.operation} and key = ${binding.key}`)
 }
+
+/** The keys that are bound to these resources, as JSON texts of their rows. */
+export const copyBindings = (db: Db, refs: readonly { entityId: string; id: string }[]) =>
+  db.all<{
+    entityId: string
+    id: string
+    copy: string
+  }>(sql`select k.entity_id as "entityId", k.resource_id as id,
+      row_to_json(k)::text as copy
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::text[]) as n(e, i)
+    join idempotency_keys k on k.entity_id = n.e and k.resource_id = n.i`)
+
+/** The same request was accepted once more: as `takenBy`, while nobody knew any longer that it had been as `id`. */
+export type Twin = { entityId: string; id: string; takenBy: string }
+
+/** Binds keys again as they were. Returns those that the same request has bound to another resource meanwhile. */
+export async function restoreBindings(tx: Db, copies: readonly string[]): Promise<Twin[]> {
+  const given = sql`unnest(${copies}::text[]) as n(text),
+    jsonb_populate_record(null::idempotency_keys, n.text::jsonb) r`
+  await tx.run(sql`insert into idempotency_keys select r.* from ${given}
+    order by r.entity_id, r.operation, r.key on conflict do nothing`)
+  return tx.all<Twin>(sql`select r.entity_id as "entityId", r.resource_id as id, k.resource_id as "takenBy" from ${given}
+    join idempotency_keys k on k.entity_id = r.entity_id and k.operation = r.operation and k.key = r.key
+    where k.fingerprint = r.fingerprint and k.resource_id <> r.resource_id`)
+}
+
+/** The keys of `takenBy` answer with `id` from now on. */
+export const rebind = (tx: Db, twins: readonly Twin[]) =>
+  tx.run(sql`update idempotency_keys k set resource_id = n.i
+    from unnest(${twins.map((twin) => twin.entityId)}::uuid[], ${twins.map((twin) => twin.id)}::text[],
+      ${twins.map((twin) => twin.takenBy)}::text[]) as n(e, i, t)
+    where k.entity_id = n.e and k.resource_id = n.t`)

@@ -8,7 +8,7 @@ export type HoldAccount =
   | { entityId: string; address: string; blockchain: string; tokenId: string }
   | { entityId: string; address: string; currency: string }
 
-const nameOf = (account: HoldAccount): AccountName => {
+export const nameOf = (account: HoldAccount): AccountName => {
   const { entityId, address } = account
   return 'currency' in account
     ? { entityId, address, kind: 'wallet', blockchain: '', currency: account.currency }

@@ -33,6 +33,7 @@ const record = (nonce: number, rawBytes = 100): JournalRecord => ({
   attempt: JSON.stringify({ raw_transaction: `\\x${randomBytes(rawBytes).toString('hex')}` }),
   transaction: '{}',
   payloads: '[]',
+  accepted: '{}',
 })
 
 async function noncesIn(path: string, id: string, from = 0): Promise<number[]> {

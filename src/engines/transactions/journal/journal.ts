@@ -4,26 +4,17 @@
  * Whoever appends while the disk is busy shares the next fsync.
  */
 import type { Hex } from '#lib/hex'
+import type { AttemptCopy } from '../store/journaled.ts'
 import type { JournalDirectory } from './directory.ts'
 import type { Head } from './frames.ts'
 import { openSegments, type Segments } from './segments.ts'
 
-/** One signed transaction as the journal keeps it. JSON texts are rows of the database, to be put back as they were. */
-export type JournalRecord = {
-  entityId: string
-  transactionId: string
-  attemptId: string
-  blockchain: string
-  address: string
-  nonce: number
-  kind: string
-  replacesId: string | null
-  txHash: string
-  /** With the signed bytes: see `bytesIn`. */
-  attempt: string
-  transaction: string
+/** One signed transaction as the journal keeps it: rows of the database as JSON texts, to be put back as they were. */
+export type JournalRecord = AttemptCopy & {
   /** The line of the signing ledger for this nonce. */
   payloads: string
+  /** What its acceptance left: see `accepted.ts`. */
+  accepted: string
 }
 
 export type Journal = {

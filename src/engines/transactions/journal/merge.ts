@@ -8,6 +8,7 @@ import {
   type Standing,
   stopSigning,
 } from '../store/journals.ts'
+import { type LostAcceptance, restoreAccepted } from './accepted.ts'
 import { genesisOf } from './frames.ts'
 import { decodeRecords } from './journal.ts'
 import { restoreRecords } from './restore.ts'
@@ -33,11 +34,17 @@ export async function mergeJournal(
     const known = await findJournal(tx, id)
     let head = known ? { sequence: known.sequence, hash: known.headHash } : genesisOf(id)
     if (!(await hashAt(path, id, head.sequence))?.equals(head.hash)) throw diverged(path, head.sequence)
-    let added = 0
+    const lost: LostAcceptance[] = []
     for await (const frame of readFrom(path, id, head.sequence)) {
-      added += await restoreRecords(tx, ctx, decodeRecords(frame.payload))
+      const records = await restoreRecords(tx, ctx, decodeRecords(frame.payload))
+      // Without the bytes, which are in the database now.
+      lost.push(
+        ...records.map(({ entityId, transactionId, accepted }) => ({ entityId, transactionId, accepted })),
+      )
       head = frame.head
     }
+    const added = lost.length
+    if (added > 0) await restoreAccepted(tx, ctx, lost)
     const awaited = known !== undefined && known.mergedEpoch < standing.epoch
     const surprised =
       !awaited && (added > 0 || wentBack(standing, seen)) && seen?.incarnation === standing.live

@@ -3,139 +3,32 @@
  * worker each, killed at a random moment; the chain is read by a reader that shares no code with them.
  */
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterEach, expect, inject, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { openDatabase, sql } from '#runtime/db/db'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
-import { type Chance, chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
-import { freshAddress, makeTransfer, until, worldOf } from '../../../../testing/builders.ts'
-import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import { type Clone, cloneOf } from '../../../../testing/database-clone.ts'
+import { chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
+import { makeTransfer, until, worldOf } from '../../../../testing/builders.ts'
+import type { Clone } from '../../../../testing/database-clone.ts'
 import { openHarness } from '../../../../testing/harness.ts'
+import {
+  copyOf,
+  fundedWallets,
+  newSite,
+  type Order,
+  submitSome,
+  undo,
+  undoAll,
+} from '../../../../testing/restored.ts'
 import { testRootKey } from '../../../../testing/template.ts'
-import { type Tenant, tenantOf } from '../../../../testing/tenant.ts'
-import type { Role } from '../../../../testing/transaction-process.ts'
-import { startWorker, type Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
 import { decodeRecords } from './journal.ts'
 import { loseWorkerJournal } from './operate.ts'
 import { readFrom } from './segments.ts'
 
-const undo: (() => Promise<unknown>)[] = []
-afterEach(async () => {
-  for (const step of undo.splice(0).reverse()) await step()
-})
-
-type Order = { to: string; amountAtomic: bigint; id?: string }
-type Wallet = { id: string; address: string }
-
-/** Two machines, each with a directory of its own, before one chain. */
-async function newSite(chance: Chance) {
-  const local = await startTestChains({
-    blockchains: ['BASE-SEPOLIA'],
-    blockTimeMs: chance.pick([100, 250, 600]),
-  })
-  undo.push(local.stop)
-  const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
-  undo.push(() => rm(home, { recursive: true, force: true }))
-  const chain = local.chains[0]!
-  const running = new Set<Worker>()
-  undo.push(async () => {
-    for (const worker of running) worker.signal('SIGKILL')
-  })
-  const open = async (clone: Clone, machine: string, roles: readonly Role[]) => {
-    const worker = await startWorker()
-    running.add(worker)
-    const { rpcUrl, blockchain } = chain
-    await worker.open({
-      connection: clone.connection,
-      rpcUrl,
-      blockchain,
-      roles,
-      dataDir: join(home, machine),
-    })
-    const url = await worker.start()
-    return { worker, tenant: url === undefined ? undefined : tenantOf(url, credentials) }
-  }
-  const killAll = async () => {
-    for (const worker of running) worker.signal('SIGKILL')
-    await Promise.all([...running].map((worker) => worker.exited))
-    running.clear()
-  }
-  const closeAll = async () => {
-    for (const worker of running) await worker.close()
-    await killAll()
-  }
-  return { chain, home, open, killAll, closeAll }
-}
-
-const credentials = {
-  entityId: sandboxEntity.id,
-  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
-  entitySecret: sandboxEntitySecret,
-}
-
-async function copyOf(name: string): Promise<Clone> {
-  const clone = await cloneOf(inject('databaseServer'), name)
-  undo.push(clone.drop)
-  return clone
-}
-
-async function post(tenant: Tenant, path: string, body: object) {
-  const secret = { idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret() }
-  const answer = await tenant.http('POST', path, { body: { ...secret, ...body } })
-  expect(answer.status, answer.text).toBe(201)
-  return answer.body.data
-}
-
-async function fundedWallets(tenant: Tenant, chain: TestChain): Promise<Wallet[]> {
-  const { walletSet } = await post(tenant, '/v1/w3s/developer/walletSets', { name: 'Restored' })
-  const made = { walletSetId: walletSet.id, blockchains: ['BASE-SEPOLIA'], count: 2 }
-  const { wallets } = (await post(tenant, '/v1/w3s/developer/wallets', made)) as { wallets: Wallet[] }
-  for (const { id, address } of wallets) {
-    await chain.send(address, 10n ** 19n)
-    await chain.send(address, 10n ** 9n, 'USDC')
-    await until(async () => {
-      const { body } = await tenant.http('GET', `/v1/w3s/wallets/${id}/balances`)
-      return body.data.tokenBalances.length >= 2
-    }, 'the wallet shows what it was given')
-  }
-  return wallets
-}
-
-let amounts = 0
-async function submit(tenant: Tenant, chain: TestChain, wallet: Wallet): Promise<Order> {
-  const order: Order = { to: freshAddress(), amountAtomic: BigInt(++amounts) }
-  const { id } = await post(tenant, '/v1/w3s/developer/transactions/transfer', {
-    walletId: wallet.id,
-    tokenAddress: chain.tokens.USDC,
-    blockchain: 'BASE-SEPOLIA',
-    destinationAddress: order.to,
-    amounts: [`0.${String(order.amountAtomic).padStart(6, '0')}`],
-    feeLevel: 'MEDIUM',
-  })
-  return { ...order, id }
-}
-
-async function submitSome(
-  tenant: Tenant,
-  chain: TestChain,
-  wallets: Wallet[],
-  count: number,
-  chance: Chance,
-) {
-  const orders: Order[] = []
-  for (let index = 0; index < count; index++) {
-    orders.push(await submit(tenant, chain, chance.pick(wallets)))
-    if (chance.oneIn(4)) await sleep(chance.below(120))
-  }
-  return orders
-}
+afterEach(undoAll)
 
 async function journaledHashes(home: string): Promise<Set<string>> {
   const hashes = new Set<string>()
@@ -212,7 +105,7 @@ it.each(seedsOf(3))(
     )
     const states = new Map(rows.map((row) => [row.id, row.state]))
     const sent = lost.filter((order) => times(order) > 0)
-    for (const { id } of sent) expect([id, states.get(id!)]).toEqual([id, 'COMPLETE'])
+    for (const { id } of sent) expect([id, states.get(id)]).toEqual([id, 'COMPLETE'])
     const used = await database.all<{ hash: string }>(
       sql`select tx_hash as hash from attempts where state = 'mined'`,
     )

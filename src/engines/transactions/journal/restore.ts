@@ -9,18 +9,18 @@ import type { JournalRecord } from './journal.ts'
 
 /**
  * Makes the records known to the database again, as far as they are not: attempts with their transactions, and what the
- * signing ledger had of their nonces. Returns how many it did not know.
+ * signing ledger had of their nonces. Returns those that it did not know.
  */
 export async function restoreRecords(
   tx: Db,
   ctx: EngineCtx,
   records: readonly JournalRecord[],
-): Promise<number> {
+): Promise<JournalRecord[]> {
   const unknown = await unknownAttempts(
     tx,
     records.map(({ entityId, attemptId }) => ({ entityId, id: attemptId })),
   )
-  if (unknown.size === 0) return 0
+  if (unknown.size === 0) return []
   const lost = records.filter(({ attemptId }) => unknown.has(attemptId))
   const byId = new Map(lost.map((record) => [record.attemptId, record]))
   const copies = new Map(
@@ -36,7 +36,7 @@ export async function restoreRecords(
         'the nonce of a journaled transaction was given out again: one of the two is not going to happen',
       )
   await note(tx, ctx, [...byId.values()])
-  return unknown.size
+  return [...byId.values()]
 }
 
 async function note(tx: Db, ctx: EngineCtx, records: readonly JournalRecord[]): Promise<void> {

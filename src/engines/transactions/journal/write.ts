@@ -1,6 +1,7 @@
 import { payloadsOf } from '#custody/index'
 import type { Database } from '#runtime/db/db'
 import { copyAttempts } from '../store/journaled.ts'
+import { copyAccepted } from './accepted.ts'
 import type { Journal, JournalRecord } from './journal.ts'
 
 type Ref = { entityId: string; id: string; address: string; nonce: number }
@@ -60,7 +61,12 @@ async function copiesOf(
       { ordinal, ...link, ...fees, intentId, filler, createDate },
     ])
   }
-  return copies.map((copy) => ({ ...copy, payloads: JSON.stringify(lines.get(placeOf(copy)) ?? []) }))
+  const acceptedOf = await copyAccepted(database, copies)
+  return copies.map((copy) => ({
+    ...copy,
+    payloads: JSON.stringify(lines.get(placeOf(copy)) ?? []),
+    accepted: acceptedOf(copy),
+  }))
 }
 
 const placeOf = ({ entityId, address, blockchain, nonce }: Place) =>

@@ -79,3 +79,22 @@ export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): P
     where a.entity_id = b.entity_id and a.id = b.replaces_id and a.state in ('signed', 'sent')`)
   return new Set(ids)
 }
+
+/** Which of these transactions are on their way. */
+export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
+  const rows = await db.all<{ id: string }>(sql`select t.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions t on t.entity_id = n.e and t.id = n.i where t.state in ('QUEUED', 'SENT', 'STUCK')`)
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Which of these nothing was ever signed for; they stay so until the `tx` ends. */
+export async function lockUnsigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
+  const rows = await tx.all<{ id: string }>(sql`select t.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions t on t.entity_id = n.e and t.id = n.i
+    where t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+      and not exists (select 1 from attempts a where a.entity_id = t.entity_id and a.transaction_id = t.id)
+    order by t.entity_id, t.id for no key update of t`)
+  return new Set(rows.map(({ id }) => id))
+}

@@ -1,0 +1,45 @@
+import { type Db, sql } from '#runtime/db/db'
+import { accountIds } from './accounts.ts'
+import { type Hold, nameOf, placeHolds, resolveHolds } from './holds.ts'
+
+type Intent = { entityId: string; intentId: string }
+
+type OpenHold = Intent & Pick<Hold, 'purpose' | 'amountAtomic'> & { copy: string }
+
+/** The open holds of these intents of managed addresses, with a JSON text that puts each back into any copy of the books. */
+export const copyHolds = (db: Db, intents: readonly Intent[]) =>
+  db.all<OpenHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose,
+      h.amount as "amountAtomic", jsonb_build_object('entityId', h.entity_id, 'address', a.address,
+        'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
+        'amount', h.amount::text)::text as copy
+    from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
+    join holds h on h.entity_id = n.e and h.intent_id = n.i
+    join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'
+    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
+
+const holdIn = (copy: string): Hold => {
+  const { amount, ...hold } = JSON.parse(copy)
+  return { ...hold, amountAtomic: BigInt(amount) }
+}
+
+const keyOf = ({ entityId, intentId, purpose }: Intent & Pick<Hold, 'purpose'>) =>
+  `${entityId}:${intentId}:${purpose}`
+
+/** Holds again, whatever the accounts have, what nobody holds, or less of it; of several copies the largest counts. */
+export async function restoreHolds(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
+  const largest = new Map<string, Hold>()
+  for (const hold of copies.map(holdIn))
+    if (hold.amountAtomic > (largest.get(keyOf(hold))?.amountAtomic ?? 0n)) largest.set(keyOf(hold), hold)
+  const holds = [...largest.values()]
+  // Whoever resolves one of them has locked its account first.
+  await accountIds(tx, nowMs, holds.map(nameOf))
+  const open = new Map((await copyHolds(tx, holds)).map((hold) => [keyOf(hold), hold.amountAtomic]))
+  const missing = holds.filter((hold) => hold.amountAtomic > (open.get(keyOf(hold)) ?? 0n))
+  const smaller = missing.filter((hold) => open.has(keyOf(hold)))
+  await resolveHolds(
+    tx,
+    nowMs,
+    smaller.map(({ entityId, intentId, purpose }) => ({ entityId, intentId, purpose, outcome: 'voided' })),
+  )
+  await placeHolds(tx, nowMs, missing, { regardless: true })
+}

@@ -1,0 +1,100 @@
+import { copySpending, restoreSpending } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { copyHolds, restoreHolds } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
+import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
+import { fail } from '../fail.ts'
+import { lockUnsigned, stillOpen } from '../store/journaled.ts'
+import type { JournalRecord } from './journal.ts'
+
+/** What the acceptance of an intent left beside its row: the keys of its requests, what is held for it, what limits count. */
+type Accepted = { bindings: string[]; spending: string[]; holds: string[] }
+
+type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
+
+/** Of each attempt, as the journal keeps it. A filler holds in its own name. */
+export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(attempt: Signed) => string> {
+  const refs = distinct(signed.map(({ entityId, transactionId: id }) => ({ entityId, id })))
+  const holders = distinct(signed.map((attempt) => ({ entityId: attempt.entityId, id: holderOf(attempt) })))
+  const asIntents = (rows: readonly Ref[]) =>
+    rows.map(({ entityId, id: intentId }) => ({ entityId, intentId }))
+  const [bindings, spending, holds] = await Promise.all([
+    copyBindings(db, refs),
+    copySpending(db, asIntents(refs)),
+    copyHolds(db, asIntents(holders)),
+  ])
+  const bound = copiesBy(bindings, ({ id }) => id)
+  const spent = copiesBy(spending, ({ intentId }) => intentId)
+  const held = copiesBy(holds, ({ intentId }) => intentId)
+  return (attempt) => {
+    const { transactionId } = attempt
+    return JSON.stringify({
+      bindings: bound.get(transactionId) ?? [],
+      spending: spent.get(transactionId) ?? [],
+      holds: held.get(holderOf(attempt)) ?? [],
+    } satisfies Accepted)
+  }
+}
+
+type Ref = { entityId: string; id: string }
+
+const distinct = (refs: readonly Ref[]): Ref[] => [...new Map(refs.map((ref) => [ref.id, ref])).values()]
+
+function copiesBy<Row extends { copy: string }>(rows: readonly Row[], keyOf: (row: Row) => string) {
+  const copies = new Map<string, string[]>()
+  for (const row of rows) copies.set(keyOf(row), [...(copies.get(keyOf(row)) ?? []), row.copy])
+  return copies
+}
+
+const holderOf = ({ kind, attemptId, transactionId }: Signed) =>
+  kind === 'filler' ? attemptId : transactionId
+
+/** Of an attempt that was put back. */
+export type LostAcceptance = Pick<JournalRecord, 'entityId' | 'transactionId' | 'accepted'>
+
+/**
+ * Puts back what the acceptance of lost intents had left, in the order in which requests take their locks: keys, limits,
+ * accounts. What came to an end meanwhile holds nothing.
+ */
+export async function restoreAccepted(
+  tx: Db,
+  ctx: EngineCtx,
+  lost: readonly LostAcceptance[],
+): Promise<void> {
+  const accepted = lost.map((record) => ({ ...record, ...(JSON.parse(record.accepted) as Accepted) }))
+  const twins = await restoreBindings(tx, [...new Set(accepted.flatMap(({ bindings }) => bindings))])
+  await endTwins(tx, ctx, twins)
+  await restoreSpending(tx, [...new Set(accepted.flatMap(({ spending }) => spending))])
+  const open = await stillOpen(
+    tx,
+    lost.map(({ entityId, transactionId: id }) => ({ entityId, id })),
+  )
+  const holds = accepted.filter(({ transactionId }) => open.has(transactionId)).flatMap((row) => row.holds)
+  await restoreHolds(tx, ctx.clock.nowMs(), holds)
+}
+
+/**
+ * Requests that were repeated before it was known again that they had been carried out: what they were accepted as has to
+ * come to nothing. What of it was signed all the same, because a journal had been given up, can not be taken back.
+ */
+async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise<void> {
+  const unsigned = await lockUnsigned(
+    tx,
+    twins.map(({ entityId, takenBy: id }) => ({ entityId, id })),
+  )
+  const signed = twins.filter(({ takenBy }) => !unsigned.has(takenBy))
+  if (signed.length > 0)
+    ctx.log.error({ alarm: 'journal-conflict', twins: signed }, 'these requests were carried out twice')
+  const ended = twins.filter(({ takenBy }) => unsigned.has(takenBy))
+  await rebind(tx, ended)
+  await fail(
+    tx,
+    ctx,
+    ended.map(({ entityId, id, takenBy }) => ({
+      entityId,
+      id: takenBy,
+      reason: 'INTERNAL_ERROR',
+      details: `the same request had been accepted as ${id} before the database was restored, and is carried out as that`,
+    })),
+  )
+}

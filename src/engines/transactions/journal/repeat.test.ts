@@ -1,0 +1,134 @@
+/**
+ * Clients were answered, and then an older copy of the database took its place. Whoever repeats a request with its key is
+ * answered as before and pays nothing again, also one who was faster than the journals; books and limits count it.
+ */
+import { afterEach, expect, it } from 'vitest'
+import { type Database, openDatabase, sql } from '#runtime/db/db'
+import { chanceOf } from '../../../../testing/adversary/seed.ts'
+import { until } from '../../../../testing/builders.ts'
+import type { TestChain } from '../../../../testing/chain.ts'
+import {
+  copyOf,
+  fundedWallets,
+  newSite,
+  type Order,
+  repeat,
+  submitSome,
+  undo,
+  undoAll,
+} from '../../../../testing/restored.ts'
+import type { Tenant } from '../../../../testing/tenant.ts'
+
+afterEach(undoAll)
+
+const stateOf = async (tenant: Tenant, id: string): Promise<string | undefined> =>
+  (await tenant.http('GET', `/v1/w3s/transactions/${id}`)).body.data?.transaction.state
+
+async function allReach(tenant: Tenant, orders: readonly { id: string }[], states: readonly string[]) {
+  for (const { id } of orders)
+    await until(async () => states.includes((await stateOf(tenant, id)) ?? ''), `${id} is ${states.join()}`)
+}
+
+const sumOf = (orders: readonly Order[]) => orders.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+
+/** What is reserved of USDC and of native coins, and what limits count. */
+const reserved = (database: Database, token: string) =>
+  database.one<{ usdc: bigint; native: bigint; allowed: bigint }>(sql`select
+    (select coalesce(sum(a.held), 0) from accounts a join tokens t on t.id = a.token_id where t.address = ${token.toLowerCase()}) as usdc,
+    (select coalesce(sum(a.held), 0) from accounts a join tokens t on t.id = a.token_id where t.address is null) as native,
+    (select coalesce(sum(amount), 0) from policy_spending where token = ${token.toLowerCase()} and released_date is null) as allowed`)
+
+/** The dearest of what may still be mined of each nonce. */
+const feesUnderWay = async (database: Database) =>
+  (
+    await database.one<{ sum: bigint }>(sql`select coalesce(sum(fee), 0) as sum from (
+      select max(gas_limit * max_fee) as fee from attempts group by address, nonce
+      having bool_or(state in ('signed', 'sent'))) f`)
+  ).sum
+
+/** Every address owns in the books what it owns on the chain. */
+async function booksAgree(database: Database, { oracle, tokens }: TestChain, addresses: readonly string[]) {
+  const rows = await database.all<{ address: string; token: string | null; posted: bigint }>(sql`
+    select a.address, t.address as token, a.posted from accounts a join tokens t on t.id = a.token_id
+    where a.kind = 'address' and a.address = any(${addresses}::text[])`)
+  for (const { address, token, posted } of rows)
+    expect([address, posted]).toEqual([
+      address,
+      await oracle.balanceOf(address, token ? tokens.USDC : undefined),
+    ])
+}
+
+it('property 30: who repeats a request after a restore is answered as before, and nothing is paid again', async () => {
+  const site = await newSite(chanceOf(1), { automine: true })
+  const { chain } = site
+  const first = await copyOf('seeded')
+  const api = (await site.open(first, 'one', ['api', 'indexer', 'transactions'])).tenant!
+  await site.open(first, 'two', ['transactions'])
+  const wallets = await fundedWallets(api, chain)
+  const kept = await submitSome(api, chain, wallets, 3, chanceOf(2))
+  await allReach(api, kept, ['COMPLETE'])
+  await site.closeAll()
+  const backup = await copyOf(first.name)
+
+  const later = (await site.open(first, 'one', ['api', 'indexer'])).tenant!
+  const { worker } = await site.open(first, 'two', ['transactions'])
+  const paid = await submitSome(later, chain, wallets, 4, chanceOf(3))
+  await allReach(later, paid, ['COMPLETE'])
+  await chain.setAutomine(false)
+  const flying = await submitSome(later, chain, wallets, 4, chanceOf(4))
+  await allReach(later, flying, ['SENT'])
+  const accelerated = flying[0]!
+  const speed = await later.http('POST', `/v1/w3s/developer/transactions/${accelerated.id}/accelerate`, {
+    body: { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await later.sealSecret() },
+  })
+  expect(speed.status, speed.text).toBe(200)
+  const original = openDatabase(first.connection, 1)
+  const bumped = sql`select 1 from attempts where kind = 'bump' and state = 'sent'`
+  await until(async () => (await original.all(bumped)).length === 1, 'it is accelerated')
+  await original.close()
+  worker.signal('SIGKILL')
+  const unsigned = await submitSome(later, chain, wallets, 2, chanceOf(5))
+  await site.killAll()
+
+  const restored = await copyOf(backup.name)
+  const database = openDatabase(restored.connection, 2)
+  undo.push(() => database.close())
+  const again = (await site.open(restored, 'one', ['api', 'indexer', 'transactions'])).tenant!
+  for (const order of kept) expect(await repeat(again, order)).toEqual({ status: 200, id: order.id })
+  // What tells that these were asked for before is on the other machine: they are taken for new ones.
+  const sent = [...paid, ...flying]
+  const twins = await Promise.all(sent.map((order) => repeat(again, order)))
+  expect(twins.map(({ status }) => status)).toEqual(sent.map(() => 201))
+  const anew = []
+  for (const order of unsigned) anew.push({ ...order, id: (await repeat(again, order)).id })
+
+  await site.open(restored, 'two', ['transactions'])
+  await allReach(again, twins, ['FAILED'])
+  for (const order of [...kept, ...sent, ...anew])
+    expect(await repeat(again, order)).toEqual({ status: 200, id: order.id })
+  await allReach(again, paid, ['COMPLETE'])
+  await allReach(again, [...flying, ...anew], ['SENT'])
+  const token = chain.tokens.USDC
+  const open = [...flying, ...anew]
+  expect(await reserved(database, token)).toEqual({
+    usdc: sumOf(open),
+    native: await feesUnderWay(database),
+    allowed: sumOf([...kept, ...paid, ...open]),
+  })
+
+  await chain.setAutomine(true)
+  await chain.mine()
+  const all = [...kept, ...sent, ...anew]
+  await allReach(again, all, ['COMPLETE'])
+  for (const order of all) expect(await repeat(again, order)).toEqual({ status: 200, id: order.id })
+  const moved = all.map(({ to, amountAtomic }) => ({ to, token, amountAtomic }))
+  await chain.oracle.checkMovedOnce(moved)
+  for (const { address } of wallets) await chain.oracle.checkNonces(address)
+  await until(async () => (await reserved(database, token)).usdc === 0n, 'nothing is held')
+  expect(await reserved(database, token)).toMatchObject({ native: 0n, allowed: sumOf(all) })
+  await booksAgree(
+    database,
+    chain,
+    wallets.map(({ address }) => address),
+  )
+}, 180_000)

@@ -1,0 +1,143 @@
+/** Machines with a worker and a journal each, before one chain, and copies of their database that take its place. */
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, inject } from 'vitest'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import type { Chance } from './adversary/seed.ts'
+import { freshAddress, until } from './builders.ts'
+import { startTestChains, type TestChain } from './chain.ts'
+import { type Clone, cloneOf } from './database-clone.ts'
+import { type Tenant, tenantOf } from './tenant.ts'
+import type { Role } from './transaction-process.ts'
+import { startWorker, type Worker } from './worker.ts'
+
+/** What a test has to take down again, last first. */
+export const undo: (() => Promise<unknown>)[] = []
+/** For `afterEach`. */
+export async function undoAll(): Promise<void> {
+  for (const step of undo.splice(0).reverse()) await step()
+}
+
+/** `body` is the request as it was made, to be made again. */
+export type Order = { to: string; amountAtomic: bigint; id: string; body: object }
+export type Wallet = { id: string; address: string }
+
+/** Two machines, each with a directory of its own, before one chain. */
+export async function newSite(chance: Chance, { automine = false } = {}) {
+  const local = await startTestChains({
+    blockchains: ['BASE-SEPOLIA'],
+    blockTimeMs: automine ? undefined : chance.pick([100, 250, 600]),
+  })
+  undo.push(local.stop)
+  const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
+  undo.push(() => rm(home, { recursive: true, force: true }))
+  const chain = local.chains[0]!
+  const running = new Set<Worker>()
+  undo.push(async () => {
+    for (const worker of running) worker.signal('SIGKILL')
+  })
+  const open = async (clone: Clone, machine: string, roles: readonly Role[]) => {
+    const worker = await startWorker()
+    running.add(worker)
+    const { rpcUrl, blockchain } = chain
+    await worker.open({
+      connection: clone.connection,
+      rpcUrl,
+      blockchain,
+      roles,
+      dataDir: join(home, machine),
+    })
+    const url = await worker.start()
+    return { worker, tenant: url === undefined ? undefined : tenantOf(url, credentials) }
+  }
+  const killAll = async () => {
+    for (const worker of running) worker.signal('SIGKILL')
+    await Promise.all([...running].map((worker) => worker.exited))
+    running.clear()
+  }
+  const closeAll = async () => {
+    for (const worker of running) await worker.close()
+    await killAll()
+  }
+  return { chain, home, open, killAll, closeAll }
+}
+
+const credentials = {
+  entityId: sandboxEntity.id,
+  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  entitySecret: sandboxEntitySecret,
+}
+
+/** A database of its own with everything that is in another one now. */
+export async function copyOf(name: string): Promise<Clone> {
+  const clone = await cloneOf(inject('databaseServer'), name)
+  undo.push(clone.drop)
+  return clone
+}
+
+async function post(tenant: Tenant, path: string, body: object) {
+  const answer = await ask(tenant, path, { idempotencyKey: randomUUID(), ...body })
+  expect(answer.status, answer.text).toBe(201)
+  return answer.body.data
+}
+
+const ask = async (tenant: Tenant, path: string, body: object) =>
+  tenant.http('POST', path, { body: { entitySecretCiphertext: await tenant.sealSecret(), ...body } })
+
+/** The same request with the same key once more. */
+export async function repeat(tenant: Tenant, { body }: Order): Promise<{ status: number; id: string }> {
+  const answer = await ask(tenant, transferPath, body)
+  expect([200, 201], answer.text).toContain(answer.status)
+  return { status: answer.status, id: answer.body.data.id }
+}
+
+const transferPath = '/v1/w3s/developer/transactions/transfer'
+
+export async function fundedWallets(tenant: Tenant, chain: TestChain): Promise<Wallet[]> {
+  const { walletSet } = await post(tenant, '/v1/w3s/developer/walletSets', { name: 'Restored' })
+  const made = { walletSetId: walletSet.id, blockchains: ['BASE-SEPOLIA'], count: 2 }
+  const { wallets } = (await post(tenant, '/v1/w3s/developer/wallets', made)) as { wallets: Wallet[] }
+  for (const { id, address } of wallets) {
+    await chain.send(address, 10n ** 19n)
+    await chain.send(address, 10n ** 9n, 'USDC')
+    await until(async () => {
+      const { body } = await tenant.http('GET', `/v1/w3s/wallets/${id}/balances`)
+      return body.data.tokenBalances.length >= 2
+    }, 'the wallet shows what it was given')
+  }
+  return wallets
+}
+
+let amounts = 0
+export async function submit(tenant: Tenant, chain: TestChain, wallet: Wallet): Promise<Order> {
+  const [to, amountAtomic] = [freshAddress(), BigInt(++amounts)]
+  const body = {
+    idempotencyKey: randomUUID(),
+    walletId: wallet.id,
+    tokenAddress: chain.tokens.USDC,
+    blockchain: 'BASE-SEPOLIA',
+    destinationAddress: to,
+    amounts: [`0.${String(amountAtomic).padStart(6, '0')}`],
+    feeLevel: 'MEDIUM',
+  }
+  const { id } = await post(tenant, transferPath, body)
+  return { to, amountAtomic, id, body }
+}
+
+export async function submitSome(
+  tenant: Tenant,
+  chain: TestChain,
+  wallets: Wallet[],
+  count: number,
+  chance: Chance,
+) {
+  const orders: Order[] = []
+  for (let index = 0; index < count; index++) {
+    orders.push(await submit(tenant, chain, chance.pick(wallets)))
+    if (chance.oneIn(4)) await sleep(chance.below(120))
+  }
+  return orders
+}
