@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { errorKinds } from '#lib/error-kinds'
+import { openAsOwner } from '#runtime/db/db'
 import { until, type World, worldOf } from './builders.ts'
 import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { fingerprintOfTables, rowCounts } from './tables.ts'
+import type { HttpAnswer } from './tenant.ts'
 
 /*
  * A request that carries an idempotencyKey may be sent any number of times, by any number of clients at once: it takes
@@ -16,6 +18,19 @@ const operations = endpoints
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
 const twins = 100
+
+/** When the connection to the database is lost: with everything written, and in the middle of the commit. */
+const deaths = [
+  {
+    name: 'the connection is lost before the commit',
+    trigger: 'create trigger dies after update on idempotency_keys for each row execute function die()',
+  },
+  {
+    name: 'the connection is lost in the commit',
+    trigger: `create constraint trigger dies after update on idempotency_keys deferrable initially deferred
+      for each row execute function die()`,
+  },
+]
 
 let harness: Harness
 let world: World
@@ -117,6 +132,24 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect(answer.status, answer.text).toBe(first)
   })
 
+  it.each(deaths)('property 8: takes the key again after a 5xx, when $name', async ({ trigger }) => {
+    // The very first one of an entity may lay what all later ones stand on.
+    expect((await send(await request(world))).status).toBe(first)
+    const usual = await countsOf(async () => send(await request(world)))
+    const made = await request(world)
+    const before = await fingerprintOfTables(harness.database)
+    const failed = await whileDying(trigger, () => send(made))
+    expect(failed.status, failed.text).toBeGreaterThanOrEqual(500)
+    expect(await fingerprintOfTables(harness.database)).toBe(before)
+    const again = { ...made, body: await resealed(world, made) }
+    const { answer, added } = await countsOf(() => send(again))
+    expect(answer.status, answer.text).toBe(first)
+    expect(added).toEqual(usual.added)
+    const third = await countsOf(async () => send({ ...made, body: await resealed(world, made) }))
+    expect([third.answer.status, third.answer.text]).toEqual([replay, answer.text])
+    expect(Object.values(third.added).filter((rows) => rows !== 0)).toEqual([])
+  })
+
   it('property 8: still knows the key after 400 days', async () => {
     const made = await request(world)
     const answer = await send(made)
@@ -162,6 +195,32 @@ describe('a repeated request shows the resource as it is now', () => {
     await harness.stopEngines()
   })
 })
+
+/** What an accepted request adds to each table, without the ciphertexts that were shown. */
+async function countsOf(act: () => Promise<HttpAnswer>) {
+  const before = await rowCounts(harness.database)
+  const answer = await act()
+  const after = await rowCounts(harness.database)
+  const added = Object.fromEntries(
+    Object.entries(after)
+      .filter(([table]) => table !== 'spent_ciphertexts')
+      .map(([table, rows]) => [table, rows - before[table]!]),
+  )
+  return { answer, added }
+}
+
+/** While it acts, the server ends each connection that binds a key, at the moment that `trigger` says. */
+async function whileDying<Result>(trigger: string, act: () => Promise<Result>): Promise<Result> {
+  const owner = openAsOwner(harness.connection)
+  try {
+    await owner.script(`create or replace function die() returns trigger language plpgsql security definer
+      as 'begin perform pg_terminate_backend(pg_backend_pid()); return null; end'; ${trigger}`)
+    return await act()
+  } finally {
+    await owner.script('drop trigger dies on idempotency_keys')
+    await owner.close()
+  }
+}
 
 /** The same request as a client sends it again: same key, a ciphertext made anew. */
 async function resealed(from: World, { body = {} }: ExemplarRequest): Promise<Record<string, unknown>> {
