@@ -266,3 +266,15 @@ export async function until(check: () => Promise<boolean>, what: string, withinM
     await sleep(15)
   }
 }
+
+/** Waits until nothing is left, however long a busy machine takes: fails when there is not less for a while. */
+export async function untilNone(count: () => Promise<number>, what: string): Promise<void> {
+  for (let left = await count(); left > 0; ) {
+    const before = left
+    const isLess = async () => {
+      left = await count()
+      return left < before
+    }
+    await until(isLess, `${what}: ${before} are left`)
+  }
+}

@@ -11,6 +11,7 @@ import {
   freshAddress,
   makeWallet,
   until,
+  untilNone,
   type Wallet,
   type World,
   worldOf,
@@ -71,17 +72,7 @@ const unfinished = async (wallets: readonly Wallet[]) =>
         and state <> 'COMPLETE'`)
   ).count
 
-/** However long all of it takes on a busy machine: fails when nothing ends for a while. */
-async function allComplete(wallets: readonly Wallet[]): Promise<void> {
-  for (let left = await unfinished(wallets); left > 0; ) {
-    const before = left
-    const isLess = async () => {
-      left = await unfinished(wallets)
-      return left < before
-    }
-    await until(isLess, `one more of ${before} is complete`)
-  }
-}
+const allComplete = (wallets: readonly Wallet[]) => untilNone(() => unfinished(wallets), 'all are complete')
 
 const sendsOf = ({ address }: Wallet): Send[] => pool.sends.filter(({ signed }) => signed?.from === address)
 

@@ -11,6 +11,7 @@ import {
   freshAddress,
   makeWallet,
   until,
+  untilNone,
   type Wallet,
   type World,
   worldOf,
@@ -103,23 +104,34 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
     return { from: wallet.address, walletId: wallet.id, to: freshAddress(), amountAtomic: BigInt(index + 1) }
   })
   let submitted = 0
+  let started = 0
+  // Each worker that starts brings its share of orders, so that there is something to send when it is to die.
+  const share = Math.floor(transfersTotal / (kills + 1))
   const submitting = (async () => {
     for (const order of orders) {
+      await until(
+        async () => started >= kills || submitted < share * started,
+        'a worker has started',
+        120_000,
+      )
       await submit(order)
       submitted += 1
-      // As long as workers die there is something under way.
-      if (submitted % 5 === 0) await sleep(randomInt(0, 300))
     }
   })()
+  let struck = 0
   const killing = async (count: number) => {
     let next = prepareWorker()
     for (let kill = 0; kill < count; kill++) {
       const worker = await next
       next = prepareWorker()
+      const before = sends
       await worker.start()
-      await sleep(randomInt(20, 700))
+      started += 1
+      await until(async () => sends > before, 'something is being sent', 120_000)
+      await sleep(randomInt(0, 100))
       worker.signal('SIGKILL')
       await worker.exited
+      struck += await underWay()
     }
     return next
   }
@@ -129,9 +141,10 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
   )
   const shown = found.map(({ state, n }) => `${n} ${state}`).join(', ')
   console.info(`${kills} workers killed with ${submitted} submitted; of the attempts were ${shown}`)
+  expect(struck).toBeGreaterThan(0)
   for (const survivor of survivors) await survivor.start()
   await submitting
-  await until(async () => (await countNotIn('COMPLETE')) === 0, 'every transfer is complete', 90_000)
+  await untilNone(() => countNotIn('COMPLETE'), 'every transfer is complete')
 
   const { oracle, tokens } = harness.chain()
   await oracle.checkMovedOnce(
@@ -149,7 +162,13 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
     (select count(*) from attempts) as attempts, (select count(*) from grants) as grants,
     (select sum(held) from accounts) as held`)
   expect(count).toEqual({ attempts: transfersTotal, grants: 0, held: 0n })
-}, 300_000)
+}, 600_000)
+
+/** Attempts that are signed and in no block yet. */
+async function underWay(): Promise<number> {
+  const open = sql`select count(*) as n from attempts where state in ('signed', 'sent')`
+  return (await harness.database.one<{ n: number }>(open)).n
+}
 
 async function countNotIn(state: string): Promise<number> {
   const { n } = await harness.database.one<{ n: number }>(sql`select count(*) as n from transactions
