@@ -66,12 +66,19 @@ function testChain(chain: LocalChain): TestChain {
     return result
   }
   let minted: Promise<void> | undefined
-  const send = async (to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC') => {
+  const pay = async (to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC') => {
     if (!token) return ask<Address>('eth_sendTransaction', [payment(to, quantity(amountAtomic))])
     await (minted ??= mintForOutsider(chain))
     return ask<Address>('eth_sendTransaction', [
       { ...payment(tokens[token], '0x0'), data: callData(selectors.transfer, to, amountAtomic) },
     ])
+  }
+  // One after the other: a node gives the nonce of what is not in its pool yet to whoever else asks.
+  let turn: Promise<unknown> = Promise.resolve()
+  const send = (...asked: Parameters<typeof pay>): Promise<Address> => {
+    const paid = turn.then(() => pay(...asked))
+    turn = paid.catch(() => undefined)
+    return paid
   }
   return {
     blockchain: chain.blockchain,
