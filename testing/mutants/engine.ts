@@ -137,4 +137,53 @@ export const engineMutants: readonly Mutant[] = [
     edits: [edit(`${engine}/submit.ts`, 'amountAtomic: valueAtomic })', 'amountAtomic: 0n })')],
     test: proof(executions, 'is refused above what is available'),
   },
+  {
+    name: 'price-of-then',
+    about: 'what was signed at a price that is too low by now fails, though the chain decided that price',
+    edits: [
+      edit(
+        send,
+        "if (price === 'outpriced')",
+        "if (price === 'outpriced' && outcome.reason !== 'underpriced')",
+      ),
+    ],
+    test: proof(`${engine}/reprice.test.ts`, 'property 28: is followed by other bytes'),
+  },
+  {
+    name: 'any-price-believed',
+    about: 'a node that calls everything too cheap is paid more and more',
+    edits: [
+      edit(
+        `${engine}/reprice.ts`,
+        "isBelow ? 'outpriced' : 'unexplained'",
+        "isBelow || offer ? 'outpriced' : 'unexplained'",
+      ),
+    ],
+    test: proof(`${engine}/reprice.test.ts`, 'property 28: is not believed'),
+  },
+  {
+    name: 'used-nonce-is-refusal',
+    about:
+      'a nonce that is said to be used up fails what was signed for it, though these bytes may have used it',
+    edits: [
+      edit(
+        send,
+        "['invalid', 'INTERNAL_ERROR'],",
+        "['invalid', 'INTERNAL_ERROR'],\n  ['nonce-too-low', 'INTERNAL_ERROR'],",
+      ),
+    ],
+    test: proof(`${engine}/nonce-too-low.test.ts`, 'property 15'),
+  },
+  {
+    name: 'used-nonce-is-sent',
+    about: 'what a node refuses because of its nonce is shown as sent',
+    edits: [
+      edit(
+        send,
+        'return { ...kept, state: attempt.state, againMs, error: outcome.message }',
+        "return { ...kept, state: outcome.reason === 'nonce-too-low' ? 'sent' : attempt.state, againMs, error: outcome.message }",
+      ),
+    ],
+    test: proof(`${engine}/nonce-too-low.test.ts`, 'property 15'),
+  },
 ]

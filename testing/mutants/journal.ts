@@ -1,6 +1,7 @@
 import { edit, engine, type Mutant, proof } from './mutant.ts'
 
 const restore = `${engine}/journal/restore.test.ts`
+const repeated = proof(`${engine}/journal/repeat.test.ts`, 'property 30')
 
 /** What is known after a database was put back. */
 export const journalMutants: readonly Mutant[] = [
@@ -29,5 +30,29 @@ export const journalMutants: readonly Mutant[] = [
       ),
     ],
     test: proof(restore, 'property 30: a database that is behind'),
+  },
+  {
+    name: 'keys-lost-with-the-database',
+    about: 'after a restore a request that was answered before is a new one',
+    edits: [
+      edit(
+        `${engine}/journal/merge.ts`,
+        'if (added > 0) await restoreAccepted(tx, ctx, lost)',
+        'if (added < 0) await restoreAccepted(tx, ctx, lost)',
+      ),
+    ],
+    test: repeated,
+  },
+  {
+    name: 'twins-after-restore',
+    about: 'what was asked for again before the journals were merged is paid as well',
+    edits: [
+      edit(
+        `${engine}/journal/accepted.ts`,
+        'await endTwins(tx, ctx, twins)',
+        'if (!twins) await endTwins(tx, ctx, twins)',
+      ),
+    ],
+    test: repeated,
   },
 ]

@@ -62,4 +62,16 @@ export const requestMutants: readonly Mutant[] = [
     ],
     test: proof('src/runtime/db/embedded/lock.test.ts', 'property 29: of'),
   },
+  {
+    name: 'key-spent-by-failure',
+    about: 'a key is bound before the work is done, and stays so when the work fails',
+    edits: [
+      edit(
+        'src/runtime/http/invoke.ts',
+        'await claimBinding(inTx.db, once,',
+        'await claimBinding(ctx.database, once,',
+      ),
+    ],
+    test: proof('testing/idempotency.test.ts', 'property 8: takes the key again after a 5xx'),
+  },
 ]
