@@ -206,6 +206,17 @@ export const makeRecipientAddress = (world: World, fields: object = {}): Promise
     ...fields,
   })
 
+/** Money that came by wire. */
+export async function makeDeposit(world: World, amount = '12.34'): Promise<{ id: string; status: string }> {
+  await world.call('POST', '/v1/mocks/payments/wire', {
+    trackingRef: 'CIR2Y3BBTP',
+    amount: { amount, currency: 'USD' },
+    beneficiaryBank: { accountNumber: '11111111111' },
+  })
+  const [newest] = await world.call('GET', '/v1/businessAccount/deposits')
+  return newest
+}
+
 /** Somebody outside pays USDC to a deposit address; resolves when the payment is listed. */
 export async function makePayment(world: World, depositAddress: string): Promise<{ id: string }> {
   const amountAtomic = 1_000_000n + BigInt(nextCount())

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   freshAddress,
+  makeDeposit,
   makeRecipient,
   makeRecipientAddress,
   makeTransientIntent,
@@ -355,6 +356,17 @@ export const exemplars: Record<string, Exemplar> = {
     refused: async () => ({ chain: 'SOL' }),
   },
   'GET /v1/businessAccount/wallets/addresses/deposit': nothing,
+  'GET /v1/businessAccount/deposits': nothing,
+  'GET /v1/businessAccount/deposits/{id}': byId((world) => makeDeposit(world)),
+  'POST /v1/mocks/payments/wire': {
+    request: async () => ({
+      body: {
+        trackingRef: 'CIR2Y3BBTP',
+        amount: { amount: '12.34', currency: 'USD' },
+        beneficiaryBank: { accountNumber: '11111111111' },
+      },
+    }),
+  },
   'GET /v1/businessAccount/wallets/addresses/recipient': nothing,
   'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),

@@ -1,5 +1,6 @@
 import {
   makeBusinessTransfer,
+  makeDeposit,
   makePayment,
   makePaymentIntent,
   makePayout,
@@ -111,6 +112,10 @@ export const seeders: Record<string, Seeder> = {
     await world.money()
     return { path: '/v1/businessAccount/transfers', add: () => makeBusinessTransfer(world) }
   },
+  'GET /v1/businessAccount/deposits': async (world) => ({
+    path: '/v1/businessAccount/deposits',
+    add: () => makeDeposit(world),
+  }),
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',
     add: async () => makePayment(world, (await world.paymentIntent()).depositAddress),

@@ -1,5 +1,6 @@
 import { balanceEndpoints } from '#api/balances/routes'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
+import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { tellTransfer } from '#api/business-transfers/tell-transfer'
 import { configurationEndpoints } from '#api/configuration/routes'
@@ -51,6 +52,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...recipientAddressEndpoints,
   ...depositAddressEndpoints,
   ...stablecoinEndpoints,
+  ...businessDepositEndpoints,
   ...subscriptionEndpoints,
 ]
 

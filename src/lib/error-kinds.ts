@@ -299,6 +299,7 @@ export const errorKinds = {
     text: 'The source account has too little money that nothing else reserves.',
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
+  depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {
     code: 404,

@@ -6,7 +6,7 @@
  */
 import type { Address, Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
 import { mintCall } from '#chains/evm/mint-call'
-import type { TokenSymbol } from '#chains/network'
+import type { NetworkToken, TokenSymbol } from '#chains/network'
 import type { KnownKey } from '#custody/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
@@ -27,6 +27,8 @@ import {
 export type Faucet = {
   /** Pays `what` to the address; resolves with the hashes once the node has accepted every transaction. */
   drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
+  /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
+  mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
   /** Ends the resending of what no block holds. */
   stop(): Promise<void>
 }
@@ -55,35 +57,47 @@ export function createFaucet(input: FaucetInput): Faucet {
     () => resendUnmined(input),
     (error) => input.log.warn({ err: error }, 'drips not sent again; trying again'),
   )
+  const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
+    const chain = input.chains.find(blockchain)
+    if (!chain) throw new ApiError('chainNotStarted')
+    const payouts = await Promise.all(callsOn(chain).map((call) => measure(chain, input.key.address, call)))
+    const lane = lanes.get(blockchain) ?? { waiting: [], running: false }
+    lanes.set(blockchain, lane)
+    if (lane.waiting.length >= waitingMax)
+      throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
+    const accepted = payouts.map(
+      (payout) =>
+        new Promise<Hex>((resolve, reject) => lane.waiting.push({ ...payout, tries: 0, resolve, reject })),
+    )
+    if (!lane.running) void drain(input, chain, lane)
+    return Promise.all(accepted)
+  }
   return {
     stop: resending.stop,
-    drip: async (blockchain, address, what) => {
-      const chain = input.chains.find(blockchain)
-      if (!chain) throw new ApiError('chainNotStarted')
-      const payouts = await Promise.all(
-        callsOf(chain, address, what).map((call) => measure(chain, input.key.address, call)),
-      )
-      const lane = lanes.get(blockchain) ?? { waiting: [], running: false }
-      lanes.set(blockchain, lane)
-      if (lane.waiting.length >= waitingMax)
-        throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
-      const accepted = payouts.map(
-        (payout) =>
-          new Promise<Hex>((resolve, reject) => lane.waiting.push({ ...payout, tries: 0, resolve, reject })),
-      )
-      if (!lane.running) void drain(input, chain, lane)
-      return Promise.all(accepted)
+    drip: (blockchain, address, what) => pay(blockchain, (chain) => callsOf(chain, address, what)),
+    mint: async (blockchain, address, currency, amountAtomic) => {
+      const isOf = (token: NetworkToken) => token.currency === currency
+      const [hash] = await pay(blockchain, (chain) => [mintOn(chain, address, isOf, amountAtomic)])
+      return hash!
     },
   }
 }
 
-function callsOf({ network, transferCall }: Chain, address: Address, what: Drip): Call[] {
-  const calls = what.tokens.map((symbol) => {
-    const token = network.tokens.find((candidate) => candidate.symbol === symbol)
-    if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no ${symbol}.`)
-    const amountAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
-    return mintCall(token.address.toLowerCase() as Address, address, amountAtomic)
-  })
+function mintOn(
+  { network }: Chain,
+  address: Address,
+  isWanted: (token: NetworkToken) => boolean,
+  amountAtomic?: bigint,
+): Call {
+  const token = network.tokens.find(isWanted)
+  if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no such coin.`)
+  const dripAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
+  return mintCall(token.address.toLowerCase() as Address, address, amountAtomic ?? dripAtomic)
+}
+
+function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
+  const { network, transferCall } = chain
+  const calls = what.tokens.map((symbol) => mintOn(chain, address, (token) => token.symbol === symbol))
   const nativeAtomic = nativePerDrip * 10n ** BigInt(network.nativeToken.decimals)
   return what.native ? [...calls, transferCall(address, nativeAtomic)] : calls
 }

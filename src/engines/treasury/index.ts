@@ -24,6 +24,7 @@ export {
   findDepositAddress,
   listDepositAddresses,
 } from './store/deposit-addresses.ts'
+export { type FiatDeposit, findFiatDeposit, listFiatDeposits } from './store/fiat-deposits.ts'
 export {
   findPaymentIntent,
   listPaymentIntents,
@@ -70,3 +71,4 @@ export {
   type TransferFilters,
   type TransferStatus,
 } from './store/transfers.ts'
+export { type NewWire, receiveWire, startWires } from './wires.ts'

@@ -1,0 +1,62 @@
+import type { Static } from 'typebox'
+import { showMoney } from '#api/money'
+import { readAmount } from '#api/read-amount'
+import type { Ctx } from '#engines/ctx'
+import { type Faucet, receiveWire as receive } from '#engines/treasury/index'
+import { ApiError, invalid } from '#lib/errors'
+import type { newWireSchema } from './schema.ts'
+
+/** Banks know cents. */
+const centDigits = 2
+/** A billion dollars. */
+const centsMax = 10n ** 11n
+
+/** Acts as if a wire had come in: the sandbox mints its dollars to the account. */
+export async function receiveWire(
+  ctx: Ctx & { faucet?: Faucet },
+  { body }: { body: Static<typeof newWireSchema> },
+) {
+  const { trackingRef, beneficiaryBank } = body
+  if (!ctx.faucet || ctx.entity.environment !== 'TEST')
+    throw new ApiError('forbidden', 'Forbidden: only a sandbox makes money up, and only for a TEST key.')
+  const cents = readAmount('amount.amount', body.amount.amount, centDigits, 'paymentAmountNotPositive')
+  if (cents > centsMax)
+    throw invalid(
+      'amount.amount',
+      'is more than a wire brings',
+      body.amount.amount,
+      'invalidRequest',
+      'max_value',
+    )
+  const { network, token } = placeOfWire(ctx)
+  const amount = cents * 10n ** BigInt(token.decimals - centDigits)
+  await receive(ctx, {
+    entityId: ctx.entity.id,
+    actor: ctx.actor,
+    requestId: ctx.requestId,
+    chain: network.businessChain,
+    blockchain: network.blockchain,
+    family: 'evm',
+    currency: 'USD',
+    decimals: token.decimals,
+    amount,
+    trackingRef,
+    accountNumber: beneficiaryBank.accountNumber,
+  })
+  const { accountNumber } = beneficiaryBank
+  return {
+    trackingRef,
+    amount: showMoney(amount, 'USD'),
+    beneficiaryBank: { accountNumber },
+    status: 'pending',
+  }
+}
+
+/** The first chain that the sandbox started and can mint dollars on. */
+function placeOfWire(ctx: Ctx) {
+  for (const { network, local } of ctx.chains.list()) {
+    const token = network.tokens.find(({ currency }) => currency === 'USD')
+    if (local && network.family === 'evm' && token) return { network, token }
+  }
+  throw new ApiError('chainNotStarted')
+}

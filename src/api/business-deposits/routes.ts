@@ -1,0 +1,70 @@
+import Type from 'typebox'
+import { showMoney } from '#api/money'
+import { requireMainWallet } from '#api/source-wallet'
+import type { Ctx } from '#engines/ctx'
+import { type FiatDeposit, findFiatDeposit, listFiatDeposits } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { businessCollection } from '#runtime/collection/query'
+import { endpoint } from '#runtime/http/endpoint'
+import { receiveWire } from './receive-wire.ts'
+import { depositFilters, depositParams, depositSchema, newWireSchema, wireSchema } from './schema.ts'
+
+const tag = 'Deposits'
+
+const show = ({ id, walletId, amount, currency, status, createDate, updateDate }: FiatDeposit) => ({
+  id,
+  destination: { type: 'wallet', id: walletId },
+  amount: showMoney(amount, currency),
+  status,
+  createDate,
+  updateDate,
+})
+
+export const businessDepositEndpoints = [
+  endpoint({
+    method: 'GET',
+    path: '/v1/businessAccount/deposits',
+    operationId: 'listBusinessDeposits',
+    summary: 'List what came by wire',
+    tag,
+    auth: 'apiKey',
+    query: depositFilters,
+    response: Type.Array(depositSchema),
+    collection: businessCollection,
+    errors: ['invalidRequest', 'merchantWalletUnknown', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
+    verb: async (ctx: Ctx, { query, page }) => {
+      requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
+      const found = await listFiatDeposits(ctx.db, ctx.entity.id, page)
+      return { found, items: found.rows.map(show) }
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/businessAccount/deposits/{id}',
+    operationId: 'getBusinessDeposit',
+    summary: 'Get what came by a wire',
+    tag,
+    auth: 'apiKey',
+    params: depositParams,
+    response: depositSchema,
+    errors: ['depositNotFound', 'idNotUuid', 'unauthorized'],
+    verb: async (ctx: Ctx, { params }) => {
+      const deposit = await findFiatDeposit(ctx.db, ctx.entity.id, params.id)
+      if (!deposit) throw new ApiError('depositNotFound')
+      return show(deposit)
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/mocks/payments/wire',
+    operationId: 'createMockWire',
+    summary: 'Act as if a wire had come in: the sandbox mints its dollars to the account',
+    tag,
+    auth: 'apiKey',
+    body: newWireSchema,
+    response: wireSchema,
+    status: 201,
+    errors: ['invalidRequest', 'paymentAmountNotPositive', 'chainNotStarted', 'forbidden', 'unauthorized'],
+    verb: (ctx: Ctx, input) => receiveWire(ctx, input),
+  }),
+]

@@ -1,0 +1,77 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+/** Money that came by wire. Amounts are base units with `decimals` digits; dates are as shown. */
+export type FiatDeposit = {
+  entityId: string
+  id: string
+  walletId: string
+  currency: string
+  decimals: number
+  amount: bigint
+  status: 'pending' | 'complete' | 'failed'
+  createDate: string
+  updateDate: string
+}
+
+/** What is to be minted, and where. */
+export type Wire = Pick<FiatDeposit, 'entityId' | 'id' | 'currency' | 'amount'> & {
+  blockchain: string
+  address: `0x${string}`
+}
+
+export const insertWire = (
+  tx: Db,
+  wire: Wire & Omit<FiatDeposit, 'status'> & { trackingRef: string; accountNumber: string },
+) =>
+  tx.run(sql`insert into fiat_deposits (entity_id, id, wallet_id, currency, decimals, amount, tracking_ref,
+      account_number, blockchain, address, state, create_date, update_date)
+    values (${wire.entityId}, ${wire.id}, ${wire.walletId}, ${wire.currency}, ${wire.decimals},
+      ${wire.amount.toString()}, ${wire.trackingRef}, ${wire.accountNumber}, ${wire.blockchain}, ${wire.address},
+      'waiting', ${wire.createDate}, ${wire.updateDate})`)
+
+/** Wakes those who mint, when this `tx` commits. */
+export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')`)
+
+/** The next wire to mint, which is nobody else's from then on. */
+export const takeWire = (db: Db, at: string) =>
+  db.maybe<Wire>(sql`update fiat_deposits f set state = 'minting', update_date = ${at}
+    where (f.entity_id, f.id) in (select entity_id, id from fiat_deposits where state = 'waiting'
+      order by create_date limit 1 for update skip locked)
+    returning f.entity_id as "entityId", f.id, f.currency, f.amount, f.blockchain, f.address`)
+
+export const endWire = (
+  db: Db,
+  { entityId, id }: Wire,
+  outcome: { state: 'minted' | 'failed'; transactionHash: string | null; at: string },
+) =>
+  db.run(sql`update fiat_deposits set state = ${outcome.state}, transaction_hash = ${outcome.transactionHash},
+      update_date = ${outcome.at}
+    where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
+
+/** Gives up what somebody began to mint before `since` and did not end: it may be minted, so nobody tries again. */
+export const failLostWires = (db: Db, since: string, at: string) =>
+  db.run(sql`update fiat_deposits set state = 'failed', update_date = ${at}
+    where state = 'minting' and update_date < ${since}`)
+
+const columns =
+  raw(`d.entity_id as "entityId", d.id, d.wallet_id as "walletId", d.currency, d.decimals, d.amount,
+  case when d.state = 'failed' then 'failed' when t.status = 'complete' then 'complete' else 'pending' end as status,
+  d.create_date as "createDate", greatest(d.update_date, t.update_date) as "updateDate"`)
+
+/** With the transfer that brought the coins. */
+const deposits =
+  raw(`fiat_deposits d left join transfers t on t.entity_id = d.entity_id and t.direction = 'in'
+  and t.blockchain = d.blockchain and t.transaction_hash = d.transaction_hash and t.to_address = d.address`)
+
+export const findFiatDeposit = (db: Db, entityId: string, id: string) =>
+  db.maybe<FiatDeposit>(
+    sql`select ${columns} from ${deposits} where d.entity_id = ${entityId} and d.id = ${id}`,
+  )
+
+export function listFiatDeposits(db: Db, entityId: string, page: PageQuery): Promise<Page<FiatDeposit>> {
+  const scope = sql`d.entity_id = ${entityId}`
+  const source: Source = { columns, from: deposits, alias: 'd', scope, filters: [] }
+  return readPage<FiatDeposit>(db, source, page)
+}
