@@ -3,6 +3,7 @@ import { engineMutants } from './engine.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
 import type { Mutant } from './mutant.ts'
+import { notificationMutants } from './notifications.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
 
@@ -13,4 +14,5 @@ export const mutants: readonly Mutant[] = [
   ...requestMutants,
   ...keyMutants,
   ...policyMutants,
+  ...notificationMutants,
 ]

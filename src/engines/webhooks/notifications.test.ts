@@ -1,11 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { topics } from '#api/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { makePayment, makePaymentIntent, until, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+import { startWebhooks } from './index.ts'
 
 /* What customers are told: what the GET of the resource answers, once for every change that can be seen. */
 let harness: Harness
@@ -161,6 +163,16 @@ describe('notifications', () => {
     await until(async () => sink.notices().length > 0, 'the second intent is told')
     await sleep(300)
     expect(sink.notices().map((notice) => notice['paymentIntent'].id)).toEqual([id])
+  })
+
+  it('are told once although several workers run', async () => {
+    await subscribe()
+    const others = [startWebhooks(harness.ctx, topics), startWebhooks(harness.ctx, topics)]
+    const made = await Promise.all(Array.from({ length: 30 }, () => makePaymentIntent(world)))
+    await until(async () => sink.notices().length >= made.length, 'all are told')
+    await Promise.all(others.map((each) => each.stop()))
+    const told = sink.notices().map((notice) => notice['paymentIntent'].id)
+    expect(told.toSorted()).toEqual(made.map(({ id }) => id).toSorted())
   })
 
   it('include what an event says that commits after later ones', async () => {

@@ -49,14 +49,11 @@ const lists = {
   globalUnicast: listOf(globalUnicast),
 }
 
-/** What a literal address reaches. Text that is no plain address, or one with a zone, is special. */
+/** What a literal address reaches, one of IPv6 that stands for IPv4 never the public. No plain address, or a zone: special. */
 export function reachOf(address: string): Reach {
   const version = address.includes('%') ? 0 : isIP(address)
   if (version === 0) return 'special'
   const family = version === 4 ? 'ipv4' : 'ipv6'
-  const carriesIpv4 = version === 6 && /^::(ffff:)?(\d+\.[\d.]+|[\da-f]{1,4}:[\da-f]{1,4})$/i.test(address)
-  // Nobody has to write an IPv4 address as one of IPv6; who does wants to get past a list like these.
-  if (carriesIpv4) return 'special'
   if (lists.loopback.check(address, family)) return 'loopback'
   if (lists.inside.check(address, family)) return 'private'
   if (lists.special.check(address, family)) return 'special'

@@ -219,6 +219,9 @@ describe('property 53', () => {
     ['private', 'http', '169.254.169.254', false],
     ['private', 'https', 'fe80::1', false],
     ['private', 'https', '0.0.0.0', false],
+    ['private', 'https', '::ffff:8.8.8.8', false],
+    ['private', 'https', '::ffff:169.254.169.254', false],
+    ['private', 'https', '64:ff9b::a00:1', false],
   ] as [Targets, string, string, boolean][])(
     'takes as %s: %s to %s, %s',
     async (targets, scheme, address, isGood) => {
