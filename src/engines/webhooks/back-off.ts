@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto'
 
 /** So many tries, over about a day, and a notification is given up. */
 export const attemptsMax = 32
+/** One that is older is tried once more at most: an endpoint that was away for long is not owed everything it missed. */
+export const keptTryingMs = 3 * 86_400_000
 /** How often one is tried before later ones of the same resource no longer wait for it. */
 export const attemptsInOrder = 5
 

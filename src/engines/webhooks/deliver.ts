@@ -2,7 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import { formatInstant } from '#lib/time'
 import type { Caller } from '#runtime/outbound/call'
-import { attemptsInOrder, attemptsMax, backOffMs } from './back-off.ts'
+import { attemptsInOrder, attemptsMax, backOffMs, keptTryingMs } from './back-off.ts'
 import { makeEnvelope } from './envelope.ts'
 import {
   type Delivery,
@@ -79,8 +79,9 @@ async function deliver(
   reachPoint('P21')
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
   const number = delivery.attemptCount + 1
-  const state = isDelivered ? 'delivered' : number >= attemptsMax ? 'failed' : 'waiting'
   const nowMs = ctx.clock.nowMs()
+  const isOver = number >= attemptsMax || nowMs - Date.parse(delivery.createDate) > keptTryingMs
+  const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting'
   const outcome = {
     messageId,
     number,

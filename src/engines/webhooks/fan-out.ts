@@ -13,16 +13,19 @@ import { type Topics, topicOf } from './topics.ts'
 /** Events of one entity that one `tx` turns into notifications. */
 const eventsMax = 200
 
-/** Turns queued events of one entity into notifications of its subscriptions. True when there were any. */
-export async function fanOut(ctx: EngineCtx, topics: Topics): Promise<boolean> {
+/**
+ * Turns queued events of one entity, the next one after `after`, into notifications of its subscriptions. Resolves with
+ * that entity, if there was any.
+ */
+export async function fanOut(ctx: EngineCtx, topics: Topics, after: string): Promise<string | undefined> {
   return ctx.database.tx(async (tx) => {
-    const events = await takeQueued(tx, eventsMax)
+    const events = await takeQueued(tx, after, eventsMax)
     const [first] = events
-    if (!first) return false
+    if (!first) return undefined
     const notifications = await tell(tx, topics, first.entityId, events)
     if (notifications.length > 0)
       await insertNotifications(tx, first.entityId, notifications, formatInstant(ctx.clock.nowMs()))
-    return true
+    return first.entityId
   })
 }
 
@@ -33,7 +36,11 @@ async function tell(
   entityId: string,
   events: readonly QueuedEvent[],
 ): Promise<NewNotification[]> {
-  const told = await lastTold(tx, entityId, [...new Set(events.map(({ resourceId }) => resourceId))])
+  const named = events.flatMap(({ type, resourceId }) => {
+    const topic = topicOf(topics, type)?.name
+    return topic === undefined ? [] : [{ topic, resourceId }]
+  })
+  const told = await lastTold(tx, entityId, named)
   const last = new Map(told.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
   const made: NewNotification[] = []
   for (const { id, type, resourceId } of events) {

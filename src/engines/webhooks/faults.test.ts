@@ -8,7 +8,7 @@ import { makePaymentIntent, until, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type Behaviour, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { startWorker } from '../../../testing/worker.ts'
-import { attemptsMax } from './back-off.ts'
+import { attemptsMax, keptTryingMs } from './back-off.ts'
 import { startWebhooks } from './index.ts'
 import { claimLanes, recordAttempt } from './store/deliveries.ts'
 
@@ -181,6 +181,18 @@ describe('an endpoint', () => {
     await makePaymentIntent(world)
     await until(async () => sink.notices().length === 1, 'what comes later is told')
     expect(await attemptsOf(entityId)).toHaveLength(attemptsMax + 1)
+  })
+
+  it('that was away for days is tried once more with what is old', async () => {
+    const { world, sink, entityId } = await subscriber()
+    sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
+    await makePaymentIntent(world)
+    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await pass(keptTryingMs + 1_000)
+    await until(async () => (await attemptsOf(entityId)).length === 2, 'the second try is recorded')
+    const deliveries = await harness.database.all(sql`select state from notification_deliveries
+      where entity_id = ${entityId} and detail_id is null`)
+    expect(deliveries).toEqual([{ state: 'failed' }])
   })
 
   it('that is deleted is sent nothing more', async () => {

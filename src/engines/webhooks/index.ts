@@ -22,6 +22,8 @@ export type { Topic, TopicEvent, Topics } from './topics.ts'
 /** Endpoints that one process talks to at once. */
 const lanesMax = 200
 
+const noEntity = '00000000-0000-0000-0000-000000000000'
+
 /** How often what is over is looked for. */
 const tidyMs = 10_000
 
@@ -52,7 +54,13 @@ export function startWebhooks(
     }
     return claimed.length > 0
   }, onError)
-  const telling = repeat(() => fanOut(ctx, topics), onError)
+  // Entities take turns, so that one to which much happens does not hold up the others.
+  let told = noEntity
+  const telling = repeat(async () => {
+    const before = told
+    told = (await fanOut(ctx, topics, before)) ?? noEntity
+    return told !== noEntity || before !== noEntity
+  }, onError)
   const tidying = repeat(() => removeUnconfirmed(ctx), onError, tidyMs)
   const listening = [
     ctx.database.listen('queued_events', () => telling.wake()),

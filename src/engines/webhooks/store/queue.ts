@@ -9,15 +9,19 @@ export type QueuedEvent = {
 }
 
 /**
- * Takes the oldest queued events of one entity, in order. Nobody else takes events of that entity until the `tx` ends, so
- * that what is told of a resource is told in the order in which it was so.
+ * Takes the oldest queued events of the next entity that has some, in order, beginning after the entity `after`. Nobody else
+ * takes events of that entity until the `tx` ends, so that what is told of a resource is told in the order in which it was so.
  */
-export async function takeQueued(tx: Db, limit: number): Promise<QueuedEvent[]> {
-  const entity = await tx.maybe<{ entityId: string }>(sql`with waiting as materialized (
-      select distinct entity_id from queued_events
+export async function takeQueued(tx: Db, after: string, limit: number): Promise<QueuedEvent[]> {
+  // Leaps from entity to entity through the index, however many events each of them has.
+  const entity = await tx.maybe<{ entityId: string }>(sql`with recursive waiting as (
+      (select entity_id from queued_events where entity_id > ${after} order by entity_id limit 1)
+      union all
+      select (select q.entity_id from queued_events q where q.entity_id > w.entity_id order by q.entity_id limit 1)
+      from waiting w where w.entity_id is not null
     )
-    select entity_id as "entityId" from waiting
-    where pg_try_advisory_xact_lock(hashtextextended('notifications of ' || entity_id::text, 0)) limit 1`)
+    select entity_id as "entityId" from waiting where entity_id is not null
+      and pg_try_advisory_xact_lock(hashtextextended('notifications of ' || entity_id::text, 0)) limit 1`)
   if (!entity) return []
   const { entityId } = entity
   const rows = await tx.all<QueuedEvent>(sql`delete from queued_events
@@ -39,10 +43,11 @@ export type NewNotification = {
 export type Told = { topic: string; resourceId: string; message: string }
 
 /** What was told last of each of the resources. */
-export const lastTold = (db: Db, entityId: string, resourceIds: readonly string[]) =>
-  db.all<Told>(sql`select distinct on (topic, resource_id) topic, resource_id as "resourceId", message
-    from notifications where entity_id = ${entityId} and resource_id = any(${resourceIds})
-    order by topic, resource_id, sequence desc`)
+export const lastTold = (db: Db, entityId: string, of: readonly Omit<Told, 'message'>[]) =>
+  db.all<Told>(sql`select t as topic, r as "resourceId", last.message
+    from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
+    cross join lateral (select message from notifications n
+      where n.entity_id = ${entityId} and n.topic = t and n.resource_id = r order by n.sequence desc limit 1) last`)
 
 /** Subscriptions of which at least one region is confirmed. */
 const confirmed = raw(`s.removed_date is null and exists (select 1 from notification_subscription_details d
