@@ -10,7 +10,7 @@ import { ceiling, minedUntil, newBlock, script } from './beside.ts'
 import { startPlatform } from './processes.ts'
 
 /** The node takes several thousands within one block: fewer would measure the wait for the block. */
-const ceilingFactor = 4
+const ceilingFactor = 2
 
 /** Senders of the backlog, and what is promised of the node's ceiling. */
 const loads = [
@@ -25,7 +25,7 @@ export const drainBench: Bench = {
   name: 'drain',
   about: 'a backlog of transfers from one wallet, and from a hundred',
   measure: async (run) => {
-    const count = run.quick ? 1_000 : 5_000
+    const count = run.quick ? 1_000 : 10_000
     const platform = await startPlatform(run)
     const { order } = platform
     const node = nodeOf(platform)
@@ -36,7 +36,7 @@ export const drainBench: Bench = {
     await order('start')
     const sides = await openSides(platform, node)
     const beside: Beside = { ceiling: [], script: [] }
-    for (let round = 0; round < (run.quick ? 1 : 3); round++) {
+    for (let round = 0; round < (run.quick ? 1 : 2); round++) {
       await order('stop')
       beside.ceiling.push(await ceiling(run, node, devAccounts[0]!, count * ceilingFactor))
       beside.script.push(await script(run, node, outsider(1), count))

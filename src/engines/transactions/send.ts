@@ -78,8 +78,10 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
 async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
   const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1
   const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
-  const counts = new Map<string, number>()
-  for (const address of senders) counts.set(address, await chain.nonceOf(address as `0x${string}`))
+  const counting = [...senders].map(
+    async (address) => [address, await chain.nonceOf(address as `0x${string}`)] as const,
+  )
+  const counts = new Map(await Promise.all(counting))
   const isMined = (attempt: Claimed) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
   const mined = claimed.filter(isMined)
