@@ -12,6 +12,9 @@ import { startPlatform } from './processes.ts'
 /** The node takes several thousands within one block: fewer would measure the wait for the block. */
 const ceilingFactor = 2
 
+/** One alone has a single thread for signing, sending and following. */
+const workerCount = 2
+
 /** Senders of the backlog, and what is promised of the node's ceiling. */
 const loads = [
   { senders: 1, ratioMin: 0.25 },
@@ -26,7 +29,7 @@ export const drainBench: Bench = {
   about: 'a backlog of transfers from one wallet, and from a hundred',
   measure: async (run) => {
     const count = run.quick ? 1_000 : 10_000
-    const platform = await startPlatform(run)
+    const platform = await startPlatform(run, workerCount)
     const { order } = platform
     const node = nodeOf(platform)
     await fundAll(
