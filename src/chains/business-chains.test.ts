@@ -5,6 +5,7 @@ import {
   addressTagProblem,
   type BusinessChain,
   businessChains,
+  isUnpayable,
   parseBusinessAddress,
 } from './business-chains.ts'
 
@@ -150,3 +151,25 @@ it.each([
 ] as const)('%s with the tag %j: %s', (chain, tag, fits) =>
   expect(addressTagProblem(chain, tag) === undefined).toBe(fits),
 )
+
+it.each([
+  ['BASE', `0x${'0'.repeat(40)}`],
+  ['XDC', `0x${'0'.repeat(36)}dead`],
+  ['BASE', '0x036cbd53842c5426634e7929541ec2318f3dcf7e'],
+  ['SOL', '1'.repeat(32)],
+  ['APTOS', '0x1'],
+  ['APTOS', `0x${'0'.repeat(64)}`],
+  ['SUI', `0x${'0'.repeat(63)}2`],
+  ['ALGO', `${'A'.repeat(52)}Y5HFKQ`],
+  ['XLM', `G${'A'.repeat(52)}WHF`],
+  ['XRP', 'rrrrrrrrrrrrrrrrrrrrrhoLvTp'],
+  ['XRP', 'rrrrrrrrrrrrrrrrrrrrBZbvji'],
+] as const)('%s does not let anybody be paid at %s', (chain, address) => {
+  expect(parseBusinessAddress(chain, address, 'TEST')).toBe(address)
+  expect(isUnpayable(chain, address, 'TEST')).toBe(true)
+})
+
+it('what is payable stays so', () => {
+  for (const [chain, text, kept = text] of live)
+    expect([text, isUnpayable(chain, kept, 'LIVE')]).toEqual([text, false])
+})

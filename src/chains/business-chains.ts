@@ -83,13 +83,22 @@ export const parseBusinessAddress = (
 
 /** Whether an address that the chain would take is nobody's: what is sent there is lost. */
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {
-  if (factsOf[chain].addresses !== 'evm' && factsOf[chain].addresses !== 'xdc') return false
+  if (nobodys[factsOf[chain].addresses]?.test(address)) return true
   const tokens = networkOfBusinessChain(chain, environment)?.tokens ?? []
-  return nobodys.test(address) || tokens.some((token) => token.address.toLowerCase() === address)
+  return tokens.some((token) => token.address.toLowerCase() === address)
 }
 
-/** Zero and the precompiled contracts behind it, up to the address that is used to burn. */
-const nobodys = /^0x0{36}/
+/** Zero and what chains reserve beside it: precompiled contracts, frameworks, and the addresses that are used to burn. */
+const nobodys: Partial<Record<AddressFamily, RegExp>> = {
+  evm: /^0x0{36}/,
+  xdc: /^0x0{36}/,
+  aptos: /^0x(0{63})?[0-9a-f]$/,
+  sui: /^0x0{60}/,
+  solana: /^1{32}$/,
+  algorand: /^A{52}Y5HFKQ$/,
+  stellar: /^GA{52}WHF$/,
+  xrpl: /^r{20,}/,
+}
 
 /** Why the chain does not take this tag beside an address, or `undefined` when it does. */
 export function addressTagProblem(chain: BusinessChain, tag: string): string | undefined {

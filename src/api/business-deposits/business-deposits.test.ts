@@ -1,6 +1,7 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
+import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import { until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -76,4 +77,25 @@ it('lists wires only, of the own wallet', async () => {
   const live = await harness.newEntity('LIVE')
   const refused = await live.http('POST', '/v1/mocks/payments/wire', { body: wire('5') })
   expect([refused.status, refused.body.code]).toEqual([403, 3])
+})
+
+it('what somebody began to mint is minted by nobody else, and failed after a while', async () => {
+  const merchant = await harness.newEntity()
+  await harness.stopEngines()
+  for (const amount of ['7', '8'])
+    await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire(amount) })
+  const begun = sql`update fiat_deposits set state = 'minting'
+    where entity_id = ${merchant.entityId} and amount = 7000000`
+  expect(await harness.database.run(begun)).toBe(1)
+  harness.startEngines()
+  const statuses = async () => {
+    const { body } = await merchant.http('GET', '/v1/businessAccount/deposits')
+    return body.data.map(({ status }: { status: string }) => status)
+  }
+  await until(async () => (await statuses())[0] === 'complete', 'the untouched one is complete')
+  expect(await statuses()).toEqual(['complete', 'pending'])
+  harness.clock.moveMs(16 * 60_000)
+  await until(async () => (await statuses())[1] === 'failed', 'the other one failed')
+  const balances = await merchant.http('GET', '/v1/businessAccount/balances')
+  expect(balances.body.data.available).toEqual([{ amount: '8.00', currency: 'USD' }])
 })
