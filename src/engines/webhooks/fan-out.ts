@@ -22,7 +22,7 @@ export async function fanOut(ctx: EngineCtx, topics: Topics, after: string): Pro
     const events = await takeQueued(tx, after, eventsMax)
     const [first] = events
     if (!first) return undefined
-    const notifications = await tell(tx, topics, first.entityId, events)
+    const notifications = await tell(ctx, tx, topics, first.entityId, events)
     if (notifications.length > 0)
       await insertNotifications(tx, first.entityId, notifications, formatInstant(ctx.clock.nowMs()))
     return first.entityId
@@ -31,6 +31,7 @@ export async function fanOut(ctx: EngineCtx, topics: Topics, after: string): Pro
 
 /** What has not been told yet: events after which a resource looks as it did before are passed over. */
 async function tell(
+  { config }: EngineCtx,
   tx: Db,
   topics: Topics,
   entityId: string,
@@ -45,7 +46,7 @@ async function tell(
   const made: NewNotification[] = []
   for (const { id, type, resourceId } of events) {
     const topic = topicOf(topics, type)
-    const shown = await topic?.show(tx, { entityId, resourceId, type })
+    const shown = await topic?.show(tx, { entityId, resourceId, type }, config)
     if (!topic || !shown) continue
     const message = JSON.stringify({
       clientId: entityId,

@@ -1,10 +1,20 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { topics } from '#api/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { makePayment, makePaymentIntent, until, type World, worldOf } from '../../../testing/builders.ts'
+import {
+  makeBusinessTransfer,
+  makeMoney,
+  makePayment,
+  makePaymentIntent,
+  makePayout,
+  until,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { startWebhooks } from './index.ts'
@@ -32,7 +42,7 @@ const get = (path: string, id: string) => world.call('GET', `${path}/${id}`)
 const statuses = (notices: Notice[], id: string) =>
   notices.filter(({ payment }) => payment?.id === id).map(({ payment }) => payment.status)
 const transient = (amount: string) => ({
-  idempotencyKey: crypto.randomUUID(),
+  idempotencyKey: randomUUID(),
   amount: { amount, currency: 'USD' },
   settlementCurrency: 'USD',
   paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
@@ -90,6 +100,37 @@ describe('notifications', () => {
       'confirmed',
     ])
     await world.call('DELETE', `/v1/notifications/subscriptions/${id}`)
+  })
+
+  it('of payouts and of transfers out and in equal what their GET answers', async () => {
+    await makeMoney(world, 10_000_000n)
+    await subscribe()
+    const last = (type: string, key: string, id: string) =>
+      sink.notices(type).findLast((notice) => notice[key].id === id)?.[key]
+    const untilTold = (type: string, key: string, id: string) =>
+      until(async () => last(type, key, id)?.status === 'complete', `${type} are told to be complete`)
+
+    const payout = await makePayout(world)
+    await untilTold('payouts', 'payout', payout.id)
+    expect(last('payouts', 'payout', payout.id)).toEqual(await get('/v1/payouts', payout.id))
+
+    const out = await makeBusinessTransfer(world)
+    await untilTold('transfers', 'transfer', out.id)
+    const transfers = () => sink.notices('transfers').map((notice) => notice['transfer'])
+    expect(last('transfers', 'transfer', out.id)).toEqual(await get('/v1/businessAccount/transfers', out.id))
+    expect(transfers().map(({ status }) => status)).toEqual(['pending', 'running', 'complete'])
+
+    const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
+      idempotencyKey: randomUUID(),
+      chain: 'BASE',
+      currency: 'USD',
+    })
+    await harness.chain().send(address, 2_000_000n, 'USDC')
+    const incoming = () => transfers().find(({ destination }) => destination.address === address)
+    await until(async () => incoming() !== undefined, 'the incoming transfer is told')
+    const { id } = incoming()
+    await untilTold('transfers', 'transfer', id)
+    expect(last('transfers', 'transfer', id)).toEqual(await get('/v1/businessAccount/transfers', id))
   })
 
   it("show a payment's paid and its intent's complete together, whichever comes first", async () => {

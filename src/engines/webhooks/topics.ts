@@ -1,3 +1,4 @@
+import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 
 /** Something that happened to a resource. */
@@ -15,7 +16,7 @@ export type Topic = {
   /** The member of the message that holds the resource, such as `payment`. */
   key: string
   /** The resource as its GET shows it; undefined when there is nothing to tell. */
-  show: (db: Db, event: TopicEvent) => Promise<object | undefined>
+  show: (db: Db, event: TopicEvent, config: Config) => Promise<object | undefined>
 }
 
 /** By the first part of the event's type; the trigger on `events` queues no others. */
