@@ -2,7 +2,7 @@ import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
-import { tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
+import { migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
 import { docPathRule, leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
 
 /** The house rules, proven on the whole repository. Part of `npm run check`. */
@@ -11,6 +11,7 @@ const rules: Rule[] = [
   cycleRule,
   fenceRule,
   tableOwnerRule,
+  migrationNumberRule,
   tenantKeyRule,
   sizeRule,
   nameRule,

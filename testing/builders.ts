@@ -18,6 +18,8 @@ export type World = {
   fundedWallet(): Promise<Wallet>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
+  /** One to which 1,000 USDC were paid. */
+  paidIntent(): Promise<PaymentIntent>
   recipient(): Promise<Recipient>
   /** A recipient that can be paid, a thousand dollars to pay with, and a payout. */
   payee(): Promise<Recipient>
@@ -87,6 +89,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
       await world.money()
       return makeBusinessTransfer(world)
     }),
+    paidIntent: once(() => makePaidIntent(world, 1_000_000_000n)),
     money: once(() => makeMoney(world, 1_000_000_000n)),
     payout: once(async () => {
       await world.money()
@@ -232,13 +235,22 @@ export async function makePayment(world: World, depositAddress: string): Promise
 
 /** The merchant's wallet gets so much more to spend: somebody pays it to a deposit address of its own. */
 export async function makeMoney(world: World, amountAtomic: bigint, chain = 'BASE'): Promise<void> {
-  const { id, depositAddress } = await makePaymentIntent(world, chain)
+  await makePaidIntent(world, amountAtomic, chain)
+}
+
+export async function makePaidIntent(
+  world: World,
+  amountAtomic: bigint,
+  chain = 'BASE',
+): Promise<PaymentIntent> {
+  const intent = await makePaymentIntent(world, chain)
   const network = networks.find((each) => each.businessChain === chain && each.environment === 'TEST')!
-  await world.harness.chain(network.blockchain).send(depositAddress, amountAtomic, 'USDC')
+  await world.harness.chain(network.blockchain).send(intent.depositAddress, amountAtomic, 'USDC')
   await until(async () => {
-    const { amountPaid } = await world.call('GET', `/v1/paymentIntents/${id}`)
+    const { amountPaid } = await world.call('GET', `/v1/paymentIntents/${intent.id}`)
     return amountPaid.amount !== '0.00'
   }, 'the money is credited')
+  return intent
 }
 
 /** A payout of USD to the world's recipient; `amount` in whole units. */

@@ -254,6 +254,22 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /v1/businessAccount/balances': nothing,
   'GET /v1/payments': nothing,
   'GET /v1/payments/{id}': byId((world) => world.payment()),
+  'POST /v1/paymentIntents/{id}/refund': {
+    request: async (world) => ({
+      params: { id: (await world.paidIntent()).id },
+      body: {
+        idempotencyKey: randomUUID(),
+        destination: { address: freshAddress(), chain: 'BASE' },
+        amount: { currency: 'USD' },
+        toAmount: { amount: '0.01', currency: 'USD' },
+      },
+    }),
+    changes: async () => ({
+      destination: { address: freshAddress(), chain: 'BASE' },
+      toAmount: { amount: '0.02', currency: 'USD' },
+    }),
+    refused: async () => ({ toAmount: { amount: '0', currency: 'USD' } }),
+  },
   'POST /v1/payouts': {
     request: async (world) => {
       await world.money()

@@ -41,6 +41,18 @@ export const tableOwnerRule: Rule = {
   },
 }
 
+export const migrationNumberRule: Rule = {
+  name: 'migrations are numbered apart',
+  why: 'Their numbers are the order in which they are applied.',
+  check: (repository) => {
+    const paths = repository.matching(/^migrations\/.*\.sql$/).map(({ path }) => path)
+    const numbers = paths.map((path) => path.slice('migrations/'.length, 'migrations/'.length + 4))
+    return paths
+      .filter((_, index) => numbers.indexOf(numbers[index]!) !== index)
+      .map((path) => `${path} takes a number again`)
+  },
+}
+
 export const tenantKeyRule: Rule = {
   name: 'tenant tables start their keys with entity_id',
   why: 'So that rows can be sharded and isolated by tenant without change.',

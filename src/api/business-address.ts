@@ -10,13 +10,13 @@ import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 
 /** The address as it is kept, or the documented error: not one of the chain, or one that nobody can pay to. */
-export function readAddress(ctx: Ctx, chain: BusinessChain, text: string): string {
+export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, location = 'address'): string {
   const { environment } = ctx.entity
   const address = parseBusinessAddress(chain, text, environment)
   if (address === undefined)
-    throw invalid('address', `is no address on ${chain}`, text, 'addressUnfitForChain', 'pattern_mismatch')
+    throw invalid(location, `is no address on ${chain}`, text, 'addressUnfitForChain', 'pattern_mismatch')
   if (isUnpayable(chain, address, environment))
-    throw invalid('address', 'belongs to nobody: what is sent there is lost', text, 'addressUnpayable')
+    throw invalid(location, 'belongs to nobody: what is sent there is lost', text, 'addressUnpayable')
   return address
 }
 

@@ -298,6 +298,16 @@ export const errorKinds = {
     status: 400,
     text: 'The source account has too little money that nothing else reserves.',
   },
+  paymentIntentNotRefundable: {
+    code: 1085,
+    status: 400,
+    text: 'The payment intent cannot be refunded.',
+  },
+  refundExceedsPayments: {
+    code: 1087,
+    status: 400,
+    text: 'The refunds of a payment intent cannot exceed what was paid to it.',
+  },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },

@@ -36,7 +36,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
     family: network.family,
     due,
   })
-  return showPaymentIntent(intent, [])
+  return showPaymentIntent(intent, { paymentIds: [], refundIds: [] })
 }
 
 function currencyOf(body: Body, isTransient: boolean): string {

@@ -1,8 +1,11 @@
 import type { PaymentIntent } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 
-/** A payment intent as the interface shows it; `paymentIds` only where a single transient one is shown. */
-export function showPaymentIntent(intent: PaymentIntent, paymentIds?: readonly string[]) {
+/** A payment intent as the interface shows it; `ids` only where a single transient one is shown. */
+export function showPaymentIntent(
+  intent: PaymentIntent,
+  ids?: { paymentIds: string[]; refundIds: string[] },
+) {
   const { currency, decimals } = intent
   const money = (atomic: bigint) => ({ amount: formatAmount(atomic, decimals, 2), currency })
   const isTransient = intent.type === 'transient'
@@ -20,7 +23,7 @@ export function showPaymentIntent(intent: PaymentIntent, paymentIds?: readonly s
       },
     ],
     ...(intent.depositAddress && { fees: feesOf(intent) }),
-    ...(isTransient && paymentIds && { paymentIds, refundIds: [] }),
+    ...(isTransient && ids),
     // Written out, because the database keeps the members of JSON in an order of its own.
     timeline: intent.timeline.map(({ status, time, context, reason }) => ({
       status,

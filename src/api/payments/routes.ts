@@ -4,7 +4,8 @@ import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { getPayment } from './get-payment.ts'
 import { listPayments } from './list-payments.ts'
-import { paymentFilters, paymentParams, paymentSchema } from './schema.ts'
+import { refundPaymentIntent } from './refund-payment-intent.ts'
+import { paymentFilters, paymentParams, paymentSchema, refundSchema } from './schema.ts'
 
 const tag = 'Payments'
 
@@ -33,5 +34,40 @@ export const paymentEndpoints = [
     response: paymentSchema,
     errors: ['paymentNotFound', 'idNotUuid', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => getPayment(ctx, params.id),
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/paymentIntents/{id}/refund',
+    operationId: 'refundPaymentIntent',
+    summary: 'Refund money of a payment intent, whole or in parts',
+    tag,
+    auth: 'apiKey',
+    params: paymentParams,
+    body: refundSchema,
+    response: paymentSchema,
+    status: 201,
+    idempotent: {
+      conflict: 'conflict',
+      replayStatus: 201,
+      resourceIdOf: (refund: { id: string }) => refund.id,
+      reload: (ctx: Ctx, id) => getPayment(ctx, id),
+    },
+    errors: [
+      'invalidRequest',
+      'idNotUuid',
+      'paymentIntentNotFound',
+      'paymentAmountNotPositive',
+      'paymentIntentNotRefundable',
+      'refundExceedsPayments',
+      'addressUnfitForChain',
+      'addressUnpayable',
+      'chainUnsupported',
+      'chainUnfitForCurrency',
+      'chainNotStarted',
+      'payoutFundsInsufficient',
+      'unauthorized',
+      'conflict',
+    ],
+    verb: (ctx: Ctx, input) => refundPaymentIntent(ctx, input),
   }),
 ]

@@ -22,15 +22,47 @@ export const paymentSchema = Type.Object({
     }),
   ),
   settlementAmount: Type.Optional(moneySchema),
-  fromAddresses: Type.Object({
-    chain: Type.Enum([...businessChains]),
-    addresses: Type.Array(Type.String()),
-  }),
-  depositAddress: Type.Object({ chain: Type.Enum([...businessChains]), address: Type.String() }),
-  transactionHash: Type.String(),
+  fromAddresses: Type.Optional(
+    Type.Object(
+      { chain: Type.Enum([...businessChains]), addresses: Type.Array(Type.String()) },
+      { description: 'Absent on refunds.' },
+    ),
+  ),
+  depositAddress: Type.Object(
+    { chain: Type.Enum([...businessChains]), address: Type.String() },
+    { description: 'Where the money arrived; of a refund, where it goes.' },
+  ),
+  transactionHash: Type.Optional(Type.String({ description: 'Absent while a refund is not signed.' })),
   createDate: Type.String({ format: 'date-time' }),
   updateDate: Type.String({ format: 'date-time' }),
 })
+
+export const refundSchema = Type.Object(
+  {
+    destination: Type.Object({
+      address: Type.String({ description: 'Who gets the money back.' }),
+      chain: Type.Enum([...businessChains]),
+      addressTag: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
+    }),
+    amount: Type.Object(
+      { currency: Type.String() },
+      { description: 'The currency that the refund is paid from.' },
+    ),
+    toAmount: Type.Object(
+      { amount: Type.String({ examples: ['2.00'] }), currency: Type.String() },
+      { description: 'What goes back, in the currency that was paid.' },
+    ),
+  },
+  {
+    examples: [
+      {
+        destination: { address: '0x00000000000000000000000000000000000a11ce', chain: 'BASE' },
+        amount: { currency: 'USD' },
+        toAmount: { amount: '2.00', currency: 'USD' },
+      },
+    ],
+  },
+)
 
 export const paymentParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
 

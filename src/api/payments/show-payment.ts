@@ -14,9 +14,9 @@ export function showPayment(payment: Payment) {
     ...(payment.paymentIntentId && { paymentIntentId: payment.paymentIntentId }),
     // Nothing is taken off on the way, so what arrived is what is credited.
     ...(payment.status !== 'failed' && { settlementAmount: amount }),
-    fromAddresses: { chain, addresses: [payment.fromAddress] },
+    ...(payment.fromAddress && { fromAddresses: { chain, addresses: [payment.fromAddress] } }),
     depositAddress: { chain, address: payment.depositAddress },
-    transactionHash: payment.transactionHash,
+    ...(payment.transactionHash && { transactionHash: payment.transactionHash }),
     createDate: payment.createDate,
     updateDate: payment.updateDate,
   }

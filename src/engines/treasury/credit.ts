@@ -8,7 +8,7 @@ import {
   type PaymentIntent,
   updateStanding,
 } from './store/payment-intents.ts'
-import type { Payment } from './store/payments.ts'
+import { intentOfPayment, type Payment } from './store/payments.ts'
 import {
   entryAfterCredit,
   entryAtExpiry,
@@ -33,6 +33,33 @@ export async function creditIntents(tx: Db, nowMs: number, payments: readonly Pa
     const { reason } = intent.timeline[0]!
     const entry = entryAfterCredit({ ...credited, reason }, nowMs)
     await saveStanding(tx, nowMs, credited, entry, 'paymentIntent.credited')
+  }
+}
+
+/** What of an intent's money went back, or is on its way: the first time ends the intent for good. */
+export async function addRefund(
+  tx: Db,
+  nowMs: number,
+  intent: PaymentIntent,
+  amount: bigint,
+  by: { actor: string; requestId: string },
+): Promise<void> {
+  const refunded = { ...intent, amountRefunded: intent.amountRefunded + amount }
+  const entry = { status: 'refunded', time: formatInstant(nowMs) } as const
+  await saveStanding(tx, nowMs, refunded, intent.status === 'refunded' ? undefined : entry, undefined, by)
+}
+
+/** Refunds that came to nothing: what they took of their intents can be refunded again. */
+export async function giveBackRefunds(
+  tx: Db,
+  nowMs: number,
+  refunds: readonly { entityId: string; id: string; amount: bigint }[],
+): Promise<void> {
+  for (const { entityId, id, amount } of refunds) {
+    const intentId = await intentOfPayment(tx, entityId, id)
+    const [intent] = await lockPaymentIntents(tx, [{ entityId, id: intentId }])
+    const reduced = { ...intent!, amountRefunded: intent!.amountRefunded - amount }
+    await saveStanding(tx, nowMs, reduced, undefined)
   }
 }
 

@@ -2,8 +2,8 @@ import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor } from './credit.ts'
-import { type Ending, type Order, setEnding } from './store/orders.ts'
+import { actor, giveBackRefunds } from './credit.ts'
+import { type Ending, type Order, type OrderKind, setEnding } from './store/orders.ts'
 
 /**
  * Ends orders, in the `tx` that holds their rows: the money leaves the merchant's books, or what was held is free again.
@@ -22,10 +22,15 @@ export async function endOrders(
     ended.map(({ order, status, errorCode }) => ({
       entityId: order.entityId,
       actor,
-      type: `${order.kind}.${status}`,
+      type: eventOf(order.kind, status),
       resourceId: order.id,
       data: { status, ...(errorCode !== undefined && { errorCode }) },
     })),
+  )
+  await giveBackRefunds(
+    tx,
+    nowMs,
+    ended.flatMap(({ order, status }) => (order.kind === 'refund' && status === 'failed' ? [order] : [])),
   )
   const paid = ended.filter(({ status }) => status === 'complete')
   await post(
@@ -50,4 +55,10 @@ export async function endOrders(
     })),
   )
   return ended.length
+}
+
+/** Customers know a refund as a payment. */
+export const eventOf = (kind: OrderKind, status: 'pending' | 'complete' | 'failed'): string => {
+  if (kind !== 'refund') return `${kind}.${status}`
+  return status === 'complete' ? 'payment.paid' : `payment.${status}`
 }

@@ -4,7 +4,14 @@ export { startTreasury } from './follow.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
-export { type Destination, isOwnPocket, type Leaving, openPayout, openTransfer } from './open-orders.ts'
+export {
+  type Destination,
+  isOwnPocket,
+  type Leaving,
+  openPayout,
+  openRefund,
+  openTransfer,
+} from './open-orders.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
 export {
   addRecipientAddress,
@@ -28,6 +35,7 @@ export { type FiatDeposit, findFiatDeposit, listFiatDeposits } from './store/fia
 export {
   findPaymentIntent,
   listPaymentIntents,
+  lockPaymentIntents,
   type PaymentIntent,
   type PaymentIntentFilters,
 } from './store/payment-intents.ts'
@@ -38,6 +46,7 @@ export {
   type PaymentFilters,
   type PaymentStatus,
   paymentIdsOf,
+  standingOfPayments,
 } from './store/payments.ts'
 export {
   findPayout,

@@ -6,8 +6,12 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { addRefund } from './credit.ts'
+import { eventOf } from './end-orders.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import type { OrderKind } from './store/orders.ts'
+import type { PaymentIntent } from './store/payment-intents.ts'
+import { insertRefund, type Payment } from './store/payments.ts'
 import { insertPayout, type Payout } from './store/payouts.ts'
 import { insertOutgoing, type Transfer } from './store/transfers.ts'
 
@@ -53,6 +57,33 @@ export async function openTransfer(
   return transfer
 }
 
+/** The same for money of an intent that goes back; the intent's row is locked by the caller. */
+export async function openRefund(
+  ctx: Ctx,
+  intent: PaymentIntent,
+  { toAddress, ...input }: Destination & Leaving & { decimals: number },
+): Promise<Payment> {
+  const { walletId, transactionHash, errorCode: _, riskReason: __, ...rest } = opened(ctx)
+  const refund: Payment = {
+    ...rest,
+    ...input,
+    type: 'refund',
+    status: 'pending',
+    paymentIntentId: intent.id,
+    merchantWalletId: walletId,
+    fromAddress: null,
+    depositAddress: toAddress,
+    transactionHash,
+    blockHash: null,
+    blockNumber: null,
+    updateDate: rest.createDate,
+  }
+  await addRefund(ctx.db, ctx.receivedMs, intent, input.amount, ctx)
+  await insertRefund(ctx.db, refund)
+  await reserve(ctx, 'refund', { ...refund, walletId, toAddress })
+  return refund
+}
+
 const opened = ({ entity, receivedMs }: Ctx) => ({
   entityId: entity.id,
   id: newId(receivedMs),
@@ -63,12 +94,17 @@ const opened = ({ entity, receivedMs }: Ctx) => ({
   createDate: formatInstant(receivedMs),
 })
 
-async function reserve(ctx: Ctx, kind: OrderKind, order: Payout | Transfer): Promise<void> {
+type Reserving = Pick<
+  Payout,
+  'entityId' | 'id' | 'walletId' | 'blockchain' | 'currency' | 'amount' | 'toAddress'
+>
+
+async function reserve(ctx: Ctx, kind: OrderKind, order: Reserving): Promise<void> {
   const { entityId, id, walletId, blockchain, currency, amount } = order
   const { actor, requestId } = ctx
   const data = { status: 'pending', currency, amount: String(amount), toAddress: order.toAddress }
   await recordChanges(ctx.db, ctx.receivedMs, [
-    { entityId, actor, requestId, type: `${kind}.pending`, resourceId: id, data },
+    { entityId, actor, requestId, type: eventOf(kind, 'pending'), resourceId: id, data },
   ])
   // Last of all: whoever else pays from this wallet waits until this `tx` ends.
   await placeHolds(ctx.db, ctx.receivedMs, [

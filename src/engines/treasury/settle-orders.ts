@@ -37,7 +37,7 @@ export async function settleOrders(ctx: EngineCtx, chain: Chain, kind: OrderKind
 
 /** Why a transaction came to nothing, in the words of payouts and of transfers. */
 function failureOf(kind: OrderKind, reason: string | null): string {
-  if (kind === 'payout') return 'transaction_failed'
+  if (kind !== 'transfer') return 'transaction_failed'
   return reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed'
 }
 
@@ -45,7 +45,7 @@ async function showRunning(ctx: EngineCtx, blockchain: string, kind: OrderKind):
   await ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
     const shown = await showHashes(tx, kind, blockchain, formatInstant(nowMs))
-    if (kind === 'payout') return
+    if (kind !== 'transfer') return
     await recordChanges(
       tx,
       nowMs,

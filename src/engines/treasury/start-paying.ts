@@ -4,10 +4,10 @@ import { type Loop, repeat } from '#runtime/loop'
 import type { Fuel } from './gas.ts'
 import { payNext } from './pay-orders.ts'
 import { settleOrders } from './settle-orders.ts'
-import { pendingWork } from './store/orders.ts'
+import { orderKinds, pendingWork } from './store/orders.ts'
 import { settleSweeps } from './sweep.ts'
 
-/** Starts paying payouts and transfers on every chain; any number of processes may. `stop` waits for the work under way. */
+/** Starts paying payouts, transfers and refunds on every chain; any number of processes may. `stop` waits for the work under way. */
 export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): Promise<void> } {
   const loops = new Map<string, Loop[]>()
   for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
@@ -32,18 +32,16 @@ function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
   const onError = (error: unknown) =>
     ctx.log.error({ err: error, blockchain }, 'paying what merchants send failed; trying again')
   const paying = repeat(async () => {
-    const work = await pendingWork(ctx.database, blockchain)
-    const paidOut = work.payout && (await payNext(ctx, chain, 'payout', fuel))
-    return (work.transfer && (await payNext(ctx, chain, 'transfer', fuel))) || paidOut
+    const { waiting } = await pendingWork(ctx.database, blockchain)
+    let paid = false
+    for (const kind of waiting) paid = (await payNext(ctx, chain, kind, fuel)) || paid
+    return paid
   }, onError)
   const settling = repeat(async () => {
     if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
-    const more = [
-      await settleOrders(ctx, chain, 'payout'),
-      await settleOrders(ctx, chain, 'transfer'),
-      await settleSweeps(ctx, chain),
-    ]
-    return more.includes(true)
+    let more = await settleSweeps(ctx, chain)
+    for (const kind of orderKinds) more = (await settleOrders(ctx, chain, kind)) || more
+    return more
   }, onError)
   return [paying, settling]
 }

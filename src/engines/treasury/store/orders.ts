@@ -1,7 +1,8 @@
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 
-/** What makes money leave: a payout, or a transfer to the merchant's own address. */
-export type OrderKind = 'payout' | 'transfer'
+/** What makes money leave: a payout, a transfer to the merchant's own address, or money that goes back to who paid. */
+export const orderKinds = ['payout', 'transfer', 'refund'] as const
+export type OrderKind = (typeof orderKinds)[number]
 
 /** One of them, as far as paying it goes. */
 export type Order = {
@@ -19,43 +20,71 @@ export type Order = {
   identified: boolean
 }
 
-const tables = { payout: raw('payouts'), transfer: raw('transfers') } as const
+/** Where orders of a kind are kept, and what their statuses are called there. */
+const kept = {
+  payout: {
+    table: raw('payouts'),
+    columns: raw(
+      'o.wallet_id as "walletId", o.to_address as "toAddress", o.identities is not null as identified',
+    ),
+    isWaiting: raw(`o.status = 'pending' and not o.submitted`),
+    isUnderWay: raw(`o.status = 'pending' and o.submitted`),
+    sent: 'pending',
+    complete: 'complete',
+  },
+  transfer: {
+    table: raw('transfers'),
+    columns: raw('o.wallet_id as "walletId", o.to_address as "toAddress", true as identified'),
+    isWaiting: raw(`o.direction = 'out' and o.status = 'pending' and not o.submitted`),
+    isUnderWay: raw(`o.direction = 'out' and o.status in ('pending', 'running') and o.submitted`),
+    sent: 'running',
+    complete: 'complete',
+  },
+  refund: {
+    table: raw('payments'),
+    columns: raw('o.merchant_wallet_id as "walletId", o.deposit_address as "toAddress", true as identified'),
+    isWaiting: raw(`o.type = 'refund' and o.status = 'pending' and not o.submitted`),
+    isUnderWay: raw(`o.type = 'refund' and o.status = 'pending' and o.submitted`),
+    sent: 'pending',
+    complete: 'paid',
+  },
+} as const
 
-const columnsOf = (kind: OrderKind): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id,
-  o.wallet_id as "walletId", o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.to_address as "toAddress",
-  o.create_date as "createDate", ${kind === 'payout' ? raw('o.identities is not null') : raw('true')} as identified`
-
-const isWaiting = (kind: OrderKind): Sql =>
-  kind === 'payout'
-    ? raw(`o.status = 'pending' and not o.submitted`)
-    : raw(`o.direction = 'out' and o.status = 'pending' and not o.submitted`)
-
-const isUnderWay = (kind: OrderKind): Sql =>
-  kind === 'payout'
-    ? raw(`o.status = 'pending' and o.submitted`)
-    : raw(`o.direction = 'out' and o.status in ('pending', 'running') and o.submitted`)
+const columnsOf = (
+  kind: OrderKind,
+): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
+  o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.create_date as "createDate"`
 
 /** What there is to do on a chain: asked often, and mostly nothing. */
-export const pendingWork = (db: Db, blockchain: string) => {
+export async function pendingWork(
+  db: Db,
+  blockchain: string,
+): Promise<{ waiting: OrderKind[]; underWay: boolean }> {
   const any = (kind: OrderKind, those: Sql) =>
-    sql`exists (select 1 from ${tables[kind]} o where o.blockchain = ${blockchain} and ${those})`
+    sql`exists (select 1 from ${kept[kind].table} o where o.blockchain = ${blockchain} and ${those})`
   const due = raw('and o.look_after <= now()')
-  return db.one<{ payout: boolean; transfer: boolean; underWay: boolean }>(sql`select
-    ${any('payout', sql`${isWaiting('payout')} ${due}`)} as payout,
-    ${any('transfer', sql`${isWaiting('transfer')} ${due}`)} as transfer,
-    ${any('payout', isUnderWay('payout'))} or ${any('transfer', isUnderWay('transfer'))}
+  const { underWay, ...is } = await db.one<Record<OrderKind | 'underWay', boolean>>(sql`select
+    ${join(
+      orderKinds.map((kind) => sql`${any(kind, sql`${kept[kind].isWaiting} ${due}`)} as ${raw(kind)}`),
+      ', ',
+    )},
+    ${join(
+      orderKinds.map((kind) => any(kind, kept[kind].isUnderWay)),
+      ' or ',
+    )}
       or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as "underWay"`)
+  return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
 }
 
 /** The oldest that waits to be paid and that nobody else is at, locked until the `tx` ends. */
 export const claimWaiting = (tx: Db, kind: OrderKind, blockchain: string) =>
-  tx.maybe<Order>(sql`select ${columnsOf(kind)} from ${tables[kind]} o
-    where o.blockchain = ${blockchain} and ${isWaiting(kind)} and o.look_after <= now()
+  tx.maybe<Order>(sql`select ${columnsOf(kind)} from ${kept[kind].table} o
+    where o.blockchain = ${blockchain} and ${kept[kind].isWaiting} and o.look_after <= now()
     order by o.create_date, o.id limit 1 for update skip locked`)
 
 /** It is looked at again after a while, or when `lookAgain` says so. */
 export const postpone = (tx: Db, { kind, entityId, id }: Order, ms: number) =>
-  tx.run(sql`update ${tables[kind]} set look_after = now() + ${ms} * interval '1 millisecond'
+  tx.run(sql`update ${kept[kind].table} set look_after = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
 /** What the entity still has to pay of a token, in all that waits. */
@@ -63,17 +92,17 @@ export async function waitingAmount(
   tx: Db,
   { entityId, blockchain, tokenId }: Pick<Order, 'entityId' | 'blockchain' | 'tokenId'>,
 ): Promise<bigint> {
-  const part = (kind: OrderKind) => sql`select coalesce(sum(o.amount), 0) as amount from ${tables[kind]} o
-    where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.token_id = ${tokenId} and ${isWaiting(kind)}`
+  const part = (kind: OrderKind) => sql`select coalesce(sum(o.amount), 0) as amount from ${kept[kind].table} o
+    where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.token_id = ${tokenId} and ${kept[kind].isWaiting}`
   const row = await tx.one<{ amount: bigint }>(
-    sql`select sum(amount) as amount from (${part('payout')} union all ${part('transfer')}) as parts`,
+    sql`select sum(amount) as amount from (${join(orderKinds.map(part), ' union all ')}) as parts`,
   )
   return row.amount
 }
 
 /** Its on-chain transaction exists from here on. */
 export const markSubmitted = (tx: Db, { kind, entityId, id }: Order) =>
-  tx.run(sql`update ${tables[kind]} set submitted = true where entity_id = ${entityId} and id = ${id}`)
+  tx.run(sql`update ${kept[kind].table} set submitted = true where entity_id = ${entityId} and id = ${id}`)
 
 export async function hasTransaction(tx: Db, { entityId, id }: Order): Promise<boolean> {
   const found = await tx.maybe(
@@ -92,20 +121,19 @@ const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorRea
  * Locked until the `tx` ends.
  */
 export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, finalTo: number, limit: number) =>
-  tx.all<Order & Standing>(sql`select ${columnsOf(kind)}, ${standing} from ${tables[kind]} o
+  tx.all<Order & Standing>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where o.blockchain = ${blockchain} and ${isUnderWay(kind)} and (t.state = 'COMPLETE'
+    where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and (t.state = 'COMPLETE'
       or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${finalTo})))
     order by o.entity_id, o.id limit ${limit} for update of o skip locked`)
 
-/** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns the transfers that do. */
+/** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns what was shown. */
 export const showHashes = (tx: Db, kind: OrderKind, blockchain: string, at: string) =>
-  tx.all<{ entityId: string; id: string; status: string }>(sql`update ${tables[kind]} u
-    set transaction_hash = t.tx_hash, update_date = ${at}
-      ${kind === 'transfer' ? raw(`, status = 'running'`) : raw('')}
-    from (select o.entity_id, o.id, t.tx_hash from ${tables[kind]} o
+  tx.all<{ entityId: string; id: string; status: string }>(sql`update ${kept[kind].table} u
+    set transaction_hash = t.tx_hash, update_date = ${at}, status = ${kept[kind].sent}
+    from (select o.entity_id, o.id, t.tx_hash from ${kept[kind].table} o
       join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-      where o.blockchain = ${blockchain} and ${isUnderWay(kind)} and t.tx_hash is distinct from o.transaction_hash
+      where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and t.tx_hash is distinct from o.transaction_hash
         and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')
       order by o.entity_id, o.id limit 200 for update of o skip locked) t
     where u.entity_id = t.entity_id and u.id = t.id
@@ -119,7 +147,7 @@ export type Ending = {
 }
 
 export const setEnding = (tx: Db, { kind, entityId, id }: Order, ending: Ending, at: string) =>
-  tx.run(sql`update ${tables[kind]} set status = ${ending.status}, error_code = ${ending.errorCode ?? null},
+  tx.run(sql`update ${kept[kind].table} set status = ${ending.status === 'complete' ? kept[kind].complete : 'failed'}, error_code = ${ending.errorCode ?? null},
       risk_reason = ${ending.riskReason ?? null}, update_date = ${at},
       transaction_hash = coalesce(${ending.transactionHash ?? null}, transaction_hash)
     where entity_id = ${entityId} and id = ${id}`)

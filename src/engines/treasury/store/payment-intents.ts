@@ -85,7 +85,7 @@ export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
     order by i.expires_on limit ${limit} for update skip locked`)
 
 export async function updateStanding(tx: Db, intent: PaymentIntent): Promise<void> {
-  await tx.run(sql`update payment_intents set amount_paid = ${intent.amountPaid}, status = ${intent.status},
+  await tx.run(sql`update payment_intents set amount_paid = ${intent.amountPaid}, amount_refunded = ${intent.amountRefunded}, status = ${intent.status},
       context = ${intent.context}, timeline = ${JSON.stringify(intent.timeline)}, expires_on = ${intent.expiresOn},
       update_date = ${intent.updateDate}
     where entity_id = ${intent.entityId} and id = ${intent.id}`)

@@ -4,7 +4,7 @@ import { type Db, raw, sql } from '#runtime/db/db'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
-/** Money that arrived at a deposit address. Amounts are base units with `decimals` digits; dates are as shown. */
+/** Money that arrived at a deposit address, or that went back to who paid. Amounts are base units with `decimals` digits; dates are as shown. */
 export type Payment = {
   entityId: string
   id: string
@@ -19,12 +19,15 @@ export type Payment = {
   tokenId: string
   chain: string
   blockchain: string
-  fromAddress: string
+  /** Null for a refund: it comes from the merchant. */
+  fromAddress: string | null
+  /** Where a refund goes to. */
   depositAddress: string
-  transactionHash: string
-  /** Null while the block that held it is orphaned. */
+  /** Null while a refund is not signed. */
+  transactionHash: string | null
+  /** Null while the block that held it is orphaned, and for a refund. */
   blockHash: string | null
-  blockNumber: number
+  blockNumber: number | null
   createDate: string
   updateDate: string
 }
@@ -54,6 +57,27 @@ export const savePending = (tx: Db, payment: Payment & DepositKey) =>
         block_hash = excluded.block_hash, block_number = excluded.block_number,
         update_date = excluded.update_date
     returning ${columns}`)
+
+export const insertRefund = (tx: Db, refund: Payment) =>
+  tx.run(sql`insert into payments (entity_id, id, type, status, payment_intent_id, merchant_wallet_id, currency,
+      decimals, amount, chain, blockchain, deposit_address, token_id, create_date, update_date)
+    values (${refund.entityId}, ${refund.id}, 'refund', 'pending', ${refund.paymentIntentId},
+      ${refund.merchantWalletId}, ${refund.currency}, ${refund.decimals}, ${refund.amount}, ${refund.chain},
+      ${refund.blockchain}, ${refund.depositAddress}, ${refund.tokenId}, ${refund.createDate}, ${refund.updateDate})`)
+
+export const intentOfPayment = async (tx: Db, entityId: string, id: string): Promise<string> =>
+  (
+    await tx.one<{ id: string }>(
+      sql`select payment_intent_id as id from payments where entity_id = ${entityId} and id = ${id}`,
+    )
+  ).id
+
+/** Whether the intent waits for payments that a block holds or held, and whether any is settled. */
+export const standingOfPayments = (tx: Db, entityId: string, paymentIntentId: string) =>
+  tx.one<{ open: boolean; settled: boolean }>(sql`select
+      coalesce(bool_or(status in ('pending', 'confirmed')), false) as open,
+      coalesce(bool_or(status = 'paid'), false) as settled
+    from payments where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'`)
 
 /** Payments deep enough to be final, oldest first. */
 export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
@@ -93,12 +117,16 @@ const among = (payments: readonly Payment[]) =>
 export const findPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<Payment>(sql`select ${columns} from payments p where p.entity_id = ${entityId} and p.id = ${id}`)
 
-/** Ids of what was paid to an intent, oldest first. */
-export const paymentIdsOf = async (db: Db, entityId: string, paymentIntentId: string): Promise<string[]> => {
-  const rows = await db.all<{ id: string }>(sql`select id from payments
-    where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'
-    order by create_date, id`)
-  return rows.map((row) => row.id)
+/** Ids of what was paid to an intent and of what was refunded of it, oldest first. */
+export async function paymentIdsOf(
+  db: Db,
+  entityId: string,
+  paymentIntentId: string,
+): Promise<{ paymentIds: string[]; refundIds: string[] }> {
+  const rows = await db.all<{ id: string; type: 'payment' | 'refund' }>(sql`select id, type from payments
+    where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} order by create_date, id`)
+  const of = (wanted: 'payment' | 'refund') => rows.filter(({ type }) => type === wanted).map(({ id }) => id)
+  return { paymentIds: of('payment'), refundIds: of('refund') }
 }
 
 /** What is on its way to the entity in payments that are not final yet, by currency, in base units. */

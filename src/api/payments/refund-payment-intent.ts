@@ -1,0 +1,58 @@
+import type { Static } from 'typebox'
+import { readAddress } from '#api/business-address'
+import { requireDestination } from '#api/order'
+import { readAmount } from '#api/read-amount'
+import type { Ctx } from '#engines/ctx'
+import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'
+import {
+  lockPaymentIntents,
+  openRefund,
+  type PaymentIntent,
+  standingOfPayments,
+} from '#engines/treasury/index'
+import { ApiError, invalid } from '#lib/errors'
+import { parseInstant } from '#lib/time'
+import type { refundSchema } from './schema.ts'
+import { showPayment } from './show-payment.ts'
+
+type Body = Static<typeof refundSchema>
+type Input = { params: { id: string }; body: Body }
+
+/** How long after its creation an intent can be refunded. */
+const refundableMs = 30 * 24 * 3_600_000
+
+/** Sends money of an intent back, whole or in parts; from then on the intent takes no more. */
+export async function refundPaymentIntent(ctx: Ctx, { params, body }: Input) {
+  const [intent] = await lockPaymentIntents(ctx.db, [{ entityId: ctx.entity.id, id: params.id }])
+  if (!intent) throw new ApiError('paymentIntentNotFound')
+  const { destination, toAmount } = body
+  for (const [location, currency] of [
+    ['amount.currency', body.amount.currency],
+    ['toAmount.currency', toAmount.currency],
+  ] as const)
+    if (currency !== intent.currency)
+      throw invalid(location, `must be ${intent.currency}, the currency that was paid`, currency)
+  const amount = readAmount('toAmount.amount', toAmount.amount, currencyDecimals, 'paymentAmountNotPositive')
+  await requireRefundable(ctx, intent)
+  if (intent.amountRefunded + amount > intent.amountPaid) throw new ApiError('refundExceedsPayments')
+  const { chain } = destination
+  const address = readAddress(ctx, chain, destination.address, 'destination.address')
+  const money = { amount, currency: intent.currency }
+  const to = await requireDestination(ctx, 'destination', { chain, address }, money)
+  try {
+    return showPayment(await openRefund(ctx, intent, to))
+  } catch (error) {
+    if (error instanceof InsufficientFunds) throw new ApiError('payoutFundsInsufficient')
+    throw error
+  }
+}
+
+async function requireRefundable(ctx: Ctx, { entityId, id, createDate }: PaymentIntent): Promise<void> {
+  const { open, settled } = await standingOfPayments(ctx.db, entityId, id)
+  const refuse = (why: string) =>
+    new ApiError('paymentIntentNotRefundable', `The payment intent cannot be refunded: ${why}.`)
+  if (!settled) throw refuse('nothing was paid to it yet')
+  if (open) throw refuse('a payment to it is still on its way: wait until that is paid')
+  if (ctx.clock.nowMs() - parseInstant(createDate)! > refundableMs)
+    throw refuse('it was created more than 30 days ago: send the money by a payout')
+}
