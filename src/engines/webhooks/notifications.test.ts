@@ -1,10 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { createWalletClient, defineChain, http, publicActions } from 'viem'
+import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { topics } from '#api/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { devAccounts } from '#sandbox/constants'
+import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
 import {
   makeBusinessTransfer,
   makeMoney,
@@ -183,6 +187,54 @@ describe('notifications', () => {
     expect(last.status).toBe('failed')
     expect(lastIntent()).toEqual(await get('/v1/paymentIntents', lastIntent().id))
     expect(await harness.chain().oracle.transfers({ to: depositAddress })).toEqual([])
+  })
+
+  it('property 25: tell nothing of transfers of nothing, and of tokens that are not listed', async () => {
+    await subscribe()
+    const { depositAddress } = await makePaymentIntent(world)
+    const chain = harness.chain()
+    const forger = createWalletClient({
+      account: privateKeyToAccount(devAccounts[5]!.privateKey),
+      chain: defineChain({
+        id: chain.chainId,
+        name: chain.blockchain,
+        nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+        rpcUrls: { default: { http: [chain.rpcUrl] } },
+      }),
+      transport: http(),
+    }).extend(publicActions)
+    const hash = await forger.deployContract({ abi: lyingTokenAbi, bytecode: lyingTokenBytecode })
+    const { contractAddress } = await forger.waitForTransactionReceipt({ hash })
+    const to = depositAddress as `0x${string}`
+    await forger.writeContract({
+      address: contractAddress!,
+      abi: lyingTokenAbi,
+      functionName: 'forge',
+      args: [forger.account.address, to, 10n ** 12n, 1n],
+    })
+    await chain.send(depositAddress, 0n, 'USDC')
+    const { id } = await makePayment(world, depositAddress)
+    await until(async () => statuses(sink.notices(), id).at(-1) === 'paid', 'the real payment is told')
+    expect(sink.notices('payments').every(({ payment }) => payment.id === id)).toBe(true)
+  })
+
+  it('of what a stopped server missed are sent once each when it runs again', async () => {
+    await subscribe()
+    const { depositAddress } = await makePaymentIntent(world)
+    await harness.stopEngines()
+    const hashes: string[] = []
+    for (let count = 1; count <= 3; count++) {
+      hashes.push(await harness.chain().send(depositAddress, BigInt(count) * 1_000_000n, 'USDC'))
+      await harness.chain().mine(20)
+    }
+    harness.startEngines()
+    const told = (hash: string) =>
+      sink
+        .notices('payments')
+        .filter(({ payment }) => payment.transactionHash === hash)
+        .map(({ payment }) => payment.status)
+    await until(async () => hashes.every((hash) => told(hash).at(-1) === 'paid'), 'all are told to be paid')
+    for (const hash of hashes) expect(told(hash)).toEqual(['pending', 'confirmed', 'paid'])
   })
 
   it('are signed with SHA-256 where that is asked for', async () => {
