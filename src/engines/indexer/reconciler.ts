@@ -3,6 +3,7 @@
  * slow round every managed address. A difference of one base unit is an alarm; coins that a contract's inside call paid,
  * which no log tells, are booked as a difference when they are found.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -25,6 +26,8 @@ const roundSize = 10
 const movedMax = 200
 /** Nodes are paid by the question: a busy chain is compared this often at most. */
 const restMs = 5_000
+/** How long after a gap was found it is looked at again. */
+const settleMs = 500
 
 /** Starts comparing all chains; `stop` waits for the comparison under way. */
 export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
@@ -80,8 +83,14 @@ async function compareOn(
     { address: before.roundAddress, entityId: before.roundEntityId },
     roundSize,
   )
-  const balances = await compare(ctx, chain, block, tokens, distinct([...moved, ...round]))
-  const gaps = balances.filter(({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic)
+  const gapsAmong = async (places: readonly Place[]) =>
+    (await compare(ctx, chain, block, tokens, distinct(places))).filter(
+      ({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic,
+    )
+  const found = await gapsAmong([...moved, ...round])
+  // A node in the middle of a block may answer for the one before with what the next one leaves.
+  if (found.length > 0) await sleep(settleMs)
+  const gaps = await gapsAmong(found)
   if (gaps.length > 0 && !(await isStill(ctx, chain, block))) return before
   const native = tokens.find((token) => token.isNative)!
   await raise(ctx, chain, block, native.id, gaps)
