@@ -45,6 +45,13 @@ export function sendingOn(harness: Harness) {
 
   const read = async (id: string): Promise<TransactionRow> => (await findTransaction(database, entityId, id))!
 
+  const statesOf = async (ids: readonly string[]): Promise<string[]> => {
+    const rows = await database.all<{ state: string }>(
+      sql`select state from transactions where entity_id = ${entityId} and id = any(${ids}::uuid[])`,
+    )
+    return rows.map(({ state }) => state)
+  }
+
   async function reaches(id: string, state: State, withinMs?: number): Promise<TransactionRow> {
     await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`, withinMs)
     return read(id)
@@ -78,5 +85,5 @@ export function sendingOn(harness: Harness) {
     return wallet
   }
 
-  return { world, transfer, ask, read, reaches, booked, held, attemptsOf, sent, fundedWallet }
+  return { world, transfer, ask, read, statesOf, reaches, booked, held, attemptsOf, sent, fundedWallet }
 }

@@ -63,6 +63,13 @@ const startedMs = performance.now()
 const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0)
 process.stdout.write(`${runs} runs from seed ${seed}, ${lanes} at once, ${availableParallelism()} cores\n`)
 
+const underWay = new Map<number, Pick<RunResult, 'seed' | 'point'>>()
+// Whoever loses patience is told what went on; the workers end with their standard input.
+process.once('SIGTERM', () => {
+  for (const run of underWay.values()) process.stdout.write(`under way: ${replayOf(run)}\n`)
+  process.exit(143)
+})
+
 const compiled = compileSources()
 const server = await startDatabaseServer(process.env['DATABASE_URL'] || undefined)
 const results = await runMatrix({
@@ -73,7 +80,9 @@ const results = await runMatrix({
   action,
   lanes,
   command: compiled.command,
+  onStart: (schedule) => void underWay.set(schedule.seed, schedule),
   onResult: (result, done) => {
+    underWay.delete(result.seed)
     for (const defect of result.defects) process.stdout.write(`seed ${result.seed}: ${defect}\n`)
     if (result.defects.length > 0) process.stdout.write(`replay: ${replayOf(result)}\n`)
     if (done % Math.max(1, Math.floor(runs / 50)) === 0 || done === runs)
@@ -86,7 +95,7 @@ const results = await runMatrix({
 report(results)
 process.exit(results.some(({ defects }) => defects.length > 0) ? 1 : 0)
 
-function replayOf({ seed, point }: RunResult): string {
+function replayOf({ seed, point }: Pick<RunResult, 'seed' | 'point'>): string {
   return `npm run test:adversary -- --runs 1 --seed ${seed} --points ${point}${action ? ` --action ${action}` : ''}`
 }
 

@@ -7,7 +7,7 @@ import type { CrashAction, CrashPoint } from '#lib/crash-points'
 import type { WorkerCommand } from '../worker.ts'
 import { layGround } from './lane.ts'
 import { carryOut, type RunResult } from './run.ts'
-import { scheduleOf } from './schedule.ts'
+import { type Schedule, scheduleOf } from './schedule.ts'
 import { openPool } from './staff.ts'
 
 export type MatrixOptions = {
@@ -23,12 +23,13 @@ export type MatrixOptions = {
   lanes: number
   /** How worker processes are started; by default from the sources. */
   command?: WorkerCommand
+  onStart?(schedule: Schedule): void
   onResult?(result: RunResult, done: number): void
 }
 
 /** Carries out all runs; points take turns, so that each gets its share. */
 export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
-  const { databaseServer, seed, runs, points, command, onResult } = options
+  const { databaseServer, seed, runs, points, command, onStart, onResult } = options
   const pool = openPool(command)
   const ground = await layGround(databaseServer)
   const results: RunResult[] = []
@@ -37,6 +38,7 @@ export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
     while (started < runs) {
       const index = started++
       const schedule = scheduleOf(seed + index, points[index % points.length]!, options.action)
+      onStart?.(schedule)
       const result = await carryOut({ ground, pool }, schedule)
       results.push(result)
       onResult?.(result, results.length)

@@ -15,7 +15,16 @@ export const journalMutants: readonly Mutant[] = [
     name: 'missing-journal-ignored',
     about: 'signing goes on while a journal is missing',
     edits: [
-      edit(`${engine}/store/journals.ts`, 'j.merged_epoch < e.epoch) as yes', 'j.merged_epoch < 0) as yes'),
+      edit(
+        `${engine}/store/journals.ts`,
+        'from journal_epochs e`)\n  ).yes\n',
+        'from journal_epochs e`)\n  ).yes !== undefined\n',
+      ),
+      edit(
+        `${engine}/journal/keeper.ts`,
+        'const awaited = await awaitedJournals(ctx.database)',
+        'const awaited = (await awaitedJournals(ctx.database)).slice(0, 0)',
+      ),
     ],
     test: proof(restore, 'property 30: nothing is signed before'),
   },

@@ -1,35 +1,27 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { until, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
 
 const path = '/v1/w3s/transactions/lowestNonceTransaction'
 let harness: Harness
-let world: World
+let sending: ReturnType<typeof sendingOn>
 let wallet: Wallet
 
 beforeAll(async () => {
   harness = await openHarness()
-  world = worldOf(harness)
-  wallet = await world.fundedWallet()
+  sending = sendingOn(harness)
+  wallet = await sending.fundedWallet()
 })
 afterAll(() => harness?.close())
 
 const ask = (query: Record<string, string>) => harness.http('GET', path, { query })
 
 async function transfer(feeLevel: string): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: freshAddress(),
-    amounts: ['1'],
-    feeLevel,
-  })
-  const state = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
-  await until(async () => (await state()) === 'SENT', 'it is sent')
+  const id = await sending.transfer(wallet, { feeLevel })
+  await sending.reaches(id, 'SENT')
   return id
 }
 

@@ -2,7 +2,6 @@
  * A node takes the bytes and nobody hears of it, or says so and drops them: whatever is said, each transfer has one
  * nonce and one effect, and what goes over the line again is the same bytes. `ADVERSARY_SEEDS` runs each shape so often.
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -15,8 +14,9 @@ import {
   seedsOf,
   sendFaults,
 } from '../../../testing/adversary/index.ts'
-import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
 
 const seeds = seedsOf(1)
 /** What a node refuses for certain ends a transfer, and is proven elsewhere. */
@@ -25,7 +25,7 @@ const shapes: [string, Fault][] = Object.entries({ ...lineFaults, ...openFaults 
 const together = 3
 
 let harness: Harness
-let world: World
+let sending: ReturnType<typeof sendingOn>
 let wallet: Wallet
 let node: HostileRpc
 
@@ -36,33 +36,16 @@ beforeAll(async () => {
       return { rpcUrl: node.url, timeoutMs: 700 }
     },
   })
-  world = worldOf(harness)
-  wallet = await world.fundedWallet()
+  sending = sendingOn(harness)
+  wallet = await sending.fundedWallet()
 })
 afterAll(async () => {
   await harness?.close()
   await node?.close()
 })
 
-async function transfer(to: string): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: to,
-    amounts: ['0.25'],
-    feeLevel: 'MEDIUM',
-  })
-  return id
-}
-
-const statesOf = async (ids: readonly string[]) =>
-  (
-    await harness.database.all<{ state: string }>(
-      sql`select state from transactions where id = any(${ids}::uuid[])`,
-    )
-  ).map(({ state }) => state)
+const transfer = (destinationAddress: string) =>
+  sending.transfer(wallet, { destinationAddress, amounts: ['0.25'] })
 
 describe.each(shapes)('a send that meets %s', (_, fault) => {
   it.each(seeds)('property 14: has one nonce and one effect, by the same bytes (seed %i)', async (seed) => {
@@ -79,7 +62,7 @@ describe.each(shapes)('a send that meets %s', (_, fault) => {
       }),
     )
     await until(
-      async () => (await statesOf(ids)).every((state) => state === 'COMPLETE'),
+      async () => (await sending.statesOf(ids)).every((state) => state === 'COMPLETE'),
       `all complete with ${fault.name}, seed ${seed}, ${JSON.stringify(script)}`,
     )
     expect(node.met.length).toBeGreaterThan(met)

@@ -3,7 +3,6 @@
  * is not seen is no proof that it was not sent, and nothing is paid again. The chain is a configured one, not a local
  * one, whose node may only lag. `ADVERSARY_SEEDS` runs each shape so often.
  */
-import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -16,8 +15,9 @@ import {
   openHostileRpc,
   seedsOf,
 } from '../../../testing/adversary/index.ts'
-import { freshAddress, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
 
 const seeds = seedsOf(1)
 const blocksMax = 200
@@ -35,7 +35,7 @@ const shapes: [string, (blocks: number, chance: Chance) => Fault][] = [
 ]
 
 let harness: Harness
-let world: World
+let sending: ReturnType<typeof sendingOn>
 let wallet: Wallet
 let node: HostileRpc
 
@@ -46,37 +46,21 @@ beforeAll(async () => {
       return { rpcUrl: node.url, local: false, timeoutMs: 2_000 }
     },
   })
-  world = worldOf(harness)
-  wallet = await world.fundedWallet()
+  sending = sendingOn(harness)
+  wallet = await sending.fundedWallet()
 })
 afterAll(async () => {
   await harness?.close()
   await node?.close()
 })
 
-async function transfer(to: string): Promise<string> {
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: to,
-    amounts: ['0.25'],
-    feeLevel: 'MEDIUM',
-  })
-  return id
-}
+const transfer = (destinationAddress: string) =>
+  sending.transfer(wallet, { destinationAddress, amounts: ['0.25'] })
 
 const attemptsOf = (ids: readonly string[]) =>
   harness.database.all<{ txHash: string }>(
     sql`select tx_hash as "txHash" from attempts where transaction_id = any(${ids}::uuid[])`,
   )
-const statesOf = async (ids: readonly string[]) =>
-  (
-    await harness.database.all<{ state: string }>(
-      sql`select state from transactions where id = any(${ids}::uuid[])`,
-    )
-  ).map(({ state }) => state)
 
 const reading = [
   'eth_getTransactionReceipt',
@@ -104,11 +88,14 @@ describe.each(shapes)('%s for up to 200 blocks', (name, shape) => {
       harness.clock.moveMs(chance.below(6) * hourMs)
       await sleep(chance.below(120))
       expect(await attemptsOf(ids)).toHaveLength(2)
-      expect((await statesOf(ids)).every((state) => state !== 'FAILED')).toBe(true)
+      expect((await sending.statesOf(ids)).every((state) => state !== 'FAILED')).toBe(true)
     }
     node.play()
     await harness.chain().mine(confirmations)
-    await until(async () => (await statesOf(ids)).every((state) => state === 'COMPLETE'), `complete: ${what}`)
+    await until(
+      async () => (await sending.statesOf(ids)).every((state) => state === 'COMPLETE'),
+      `complete: ${what}`,
+    )
     expect(await attemptsOf(ids)).toHaveLength(2)
     expect(new Set(node.raws.slice(before)).size).toBe(2)
     const chain = harness.chain()

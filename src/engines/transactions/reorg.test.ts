@@ -1,29 +1,24 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { balancesOf } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, until, type World, worldOf } from '../../../testing/builders.ts'
+import { freshAddress, makeWallet, until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { findTransaction, type TransactionRow } from './index.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import type { TransactionRow } from './index.ts'
 
 let harness: Harness
-let world: World
+let sending: ReturnType<typeof sendingOn>
 
 beforeAll(async () => {
   harness = await openHarness()
-  world = worldOf(harness)
+  sending = sendingOn(harness)
 })
 afterAll(() => harness?.close())
 
-const read = async (id: string) => (await findTransaction(harness.database, harness.entityId, id))!
-
-async function reaches(id: string, state: string) {
-  await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`)
-  return read(id)
-}
-
 const inboundOf = async (txHash: string): Promise<TransactionRow[]> => {
-  const { transactions } = await world.call('GET', `/v1/w3s/transactions?txHash=${txHash}&txType=INBOUND`)
+  const { transactions } = await sending.world.call(
+    'GET',
+    `/v1/w3s/transactions?txHash=${txHash}&txType=INBOUND`,
+  )
   return transactions
 }
 
@@ -36,46 +31,35 @@ const eventsOf = async (id: string) =>
 
 describe('an orphaned block', () => {
   it('property 20: sends the same bytes again, and the value moves once', async () => {
-    const wallet = await world.fundedWallet()
+    const wallet = await sending.fundedWallet()
     const to = freshAddress()
-    const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-      idempotencyKey: randomUUID(),
-      entitySecretCiphertext: await harness.sealSecret(),
-      walletId: wallet.id,
-      tokenId: world.usdcId,
-      destinationAddress: to,
-      amounts: ['2.5'],
-      feeLevel: 'MEDIUM',
-    })
-    const before = await reaches(id, 'COMPLETE')
+    const id = await sending.transfer(wallet, { destinationAddress: to, amounts: ['2.5'] })
+    const before = await sending.reaches(id, 'COMPLETE')
     await harness.chain().reorg(1)
     await until(async () => (await eventsOf(id)).filter((type) => type === 'complete').length === 2, 'again')
-    const after = await read(id)
+    const after = await sending.read(id)
     expect(after.txHash).toBe(before.txHash)
     expect(after.blockHash).not.toBe(before.blockHash)
     expect(after.state).toBe('COMPLETE')
     await harness
       .chain()
       .oracle.checkMovedOnce([{ to, token: harness.chain().tokens.USDC, amountAtomic: 2_500_000n }])
-    const balances = await balancesOf(harness.database, harness.entityId, wallet.blockchain, [wallet.address])
-    const usdc = balances.find((row) => row.tokenId === world.usdcId)
+    const balances = await sending.booked(wallet)
+    const usdc = balances.find((row) => row.tokenId === sending.world.usdcId)
     expect(usdc).toMatchObject({ postedAtomic: 997_500_000n, heldAtomic: 0n })
-    const attempts = await harness.database.all<{ txHash: string }>(
-      sql`select tx_hash as "txHash" from attempts where transaction_id = ${id}`,
-    )
-    expect(attempts).toHaveLength(1)
+    expect(await sending.attemptsOf(id)).toHaveLength(1)
   })
 
   it('property 20: takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
     const chain = harness.chain()
-    const wallet = await makeWallet(world)
+    const wallet = await makeWallet(sending.world)
     const txHash = await chain.send(wallet.address, 3_000_000n, 'USDC')
     await until(async () => (await inboundOf(txHash))[0]?.state === 'COMPLETE', 'it came in')
     const [first] = await inboundOf(txHash)
     const raw = await chain.rpc<string>('eth_getRawTransactionByHash', [txHash])
     await chain.reorg(1)
     await until(async () => (await inboundOf(txHash))[0]?.state === 'FAILED', 'it is taken back')
-    expect((await read(first!.id)).errorReason).toBe('FAILED_REORG')
+    expect((await sending.read(first!.id)).errorReason).toBe('FAILED_REORG')
     // Another payment is in front of it this time, so that its log has another position in the block.
     await chain.setAutomine(false)
     const [other] = await chain.rpc<string[]>('eth_accounts')
@@ -92,12 +76,12 @@ describe('an orphaned block', () => {
     await chain.rpc('eth_sendRawTransaction', [raw])
     await chain.mine()
     await chain.setAutomine(true)
-    await until(async () => (await read(first!.id)).state === 'COMPLETE', 'it is back')
+    await until(async () => (await sending.read(first!.id)).state === 'COMPLETE', 'it is back')
     const logs = (await chain.oracle.transfers({ to: wallet.address })).filter(
       (each) => each.txHash === txHash,
     )
     expect(logs.map((log) => log.logIndex)).toEqual([1])
     expect((await inboundOf(txHash)).map((row) => row.id)).toEqual([first!.id])
-    expect((await read(first!.id)).errorReason).toBeNull()
+    expect((await sending.read(first!.id)).errorReason).toBeNull()
   })
 })

@@ -3,7 +3,7 @@
  * system calls of a worker are watched: nothing leaves whose bytes an fsync has not covered before.
  */
 import { spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -13,8 +13,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, until, type Wallet, worldOf } from '../../../../testing/builders.ts'
+import { until, type Wallet } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { sendingOn } from '../../../../testing/sending.ts'
 import { startWorker, type Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
 import { bytesIn, decodeRecords } from './journal.ts'
@@ -24,6 +25,7 @@ const transfersTotal = Number(process.env['JOURNAL_TRANSFERS'] ?? 300)
 const strace = '/usr/bin/strace'
 
 let harness: Harness
+let sending: ReturnType<typeof sendingOn>
 let indexer: { stop(): Promise<void> }
 let dataDir: string
 const wallets: Wallet[] = []
@@ -35,17 +37,9 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bezant-write-ahead-'))
   harness = await openHarness({ engines: false, blockTimeMs: 150 })
   indexer = startIndexer(harness.ctx)
-  const world = worldOf(harness)
-  for (let index = 0; index < 3; index++) {
-    const wallet = await makeWallet(world)
-    wallets.push(wallet)
-    await harness.fundWallet(wallet.address, { usdc: '1000', native: '100' })
-  }
-  const addresses = wallets.map(({ address }) => address)
-  await until(async () => {
-    const funded = sql`select 1 from accounts where address = any(${addresses}::text[]) and posted > 0`
-    return (await harness.database.all(funded)).length === 2 * wallets.length
-  }, 'the wallets have their coins')
+  sending = sendingOn(harness)
+  for (let index = 0; index < 3; index++)
+    wallets.push(await sending.fundedWallet({ usdc: '1000', native: '100' }))
   harness.chain().intercept(requireWritten)
 })
 afterAll(async () => {
@@ -99,19 +93,7 @@ async function newWorker(): Promise<Worker> {
   return worker
 }
 
-async function transfer(wallet: Wallet): Promise<string> {
-  const world = worldOf(harness)
-  const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
-    idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletId: wallet.id,
-    tokenId: world.usdcId,
-    destinationAddress: freshAddress(),
-    amounts: ['0.01'],
-    feeLevel: 'MEDIUM',
-  })
-  return id
-}
+const transfer = (wallet: Wallet) => sending.transfer(wallet, { amounts: ['0.01'] })
 
 const allComplete = async () => {
   const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
