@@ -41,17 +41,21 @@ beforeAll(async () => {
   console.info(`FUZZ_SEED=${seed} FUZZ_RUNS=${numRuns}`)
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   world = worldOf(harness, await harness.newEntity())
-  const [set, wallet, funded, intent, payment, transfer] = await Promise.all([
+  const [set, wallet, funded, intent, payment, transfer, payee, ownAddress] = await Promise.all([
     world.walletSet(),
     world.wallet(),
     world.fundedWallet(),
     world.paymentIntent(),
     world.payment(),
     world.transfer(),
+    world.payee(),
+    world.ownAddress(),
+    world.paidIntent(),
+    world.money(),
   ])
   const stranger = worldOf(harness, await harness.newEntity())
   await stranger.wallet()
-  const ours = [set, wallet, funded, intent, payment, transfer].map(({ id }) => id)
+  const ours = [set, wallet, funded, intent, payment, transfer, payee, ownAddress].map(({ id }) => id)
   const foreign = await ownedIds(harness.database, stranger.tenant.entityId)
   const chain = harness.chain()
   const addresses = [wallet.address, funded.address, intent.depositAddress, chain.outsider, chain.tokens.USDC]
