@@ -48,4 +48,21 @@ describe('the examples run against the started program', () => {
   it('receive-notifications: subscription, its handshake, a signed notification', async () => {
     expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
   })
+
+  it('pay-out: intent, payment, balance, recipient, payout, its receipt on chain, all of it told, and zero gaps', async () => {
+    expect(await example('pay-out.mjs')).toMatch(
+      /is complete in 0x[\s\S]*the recipient holds 40\.00 USDC on chain/,
+    )
+    const reconcile = [
+      '--conditions=source',
+      '--import',
+      'tsx',
+      'src/main.ts',
+      'reconcile',
+      '--data-dir',
+      dataDir,
+    ]
+    const { stdout } = await run(process.execPath, reconcile, { cwd: root })
+    expect(stdout).toContain('zero gaps')
+  })
 })

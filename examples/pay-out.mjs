@@ -1,0 +1,140 @@
+// What a merchant's account is for, from end to end: a customer pays an intent on chain, the balance grows, a recipient is
+// stored and paid out, and every step is told by a notification. The chain is asked what the recipient really got.
+//
+//   npm start                       (in one terminal)
+//   node examples/pay-out.mjs       (in another)
+//   npm run bezant -- reconcile     proves afterwards that the books equal the chain
+import { Circle } from '@circle-fin/circle-sdk'
+import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { receiveNotifications, untilConfirmed } from './receive-notifications.mjs'
+
+const {
+  BEZANT_URL = 'http://127.0.0.1:4020',
+  BEZANT_API_KEY = 'TEST_API_KEY:00000000-0000-4000-8000-00000000000a:sandbox0000000000000000000000000000000000000000000000000000bezant',
+  BEZANT_RPC_URL,
+  BEZANT_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
+} = process.env
+if (!BEZANT_RPC_URL)
+  throw new Error('set BEZANT_RPC_URL to the address of BASE-SEPOLIA that the sandbox printed')
+
+const circle = new Circle(BEZANT_API_KEY, BEZANT_URL)
+const chain = defineChain({
+  id: 84532,
+  name: 'Base Sepolia',
+  nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+  rpcUrls: { default: { http: [BEZANT_RPC_URL] } },
+})
+const node = createPublicClient({ chain, transport: http(), pollingInterval: 100 })
+
+const receiver = await receiveNotifications(BEZANT_URL)
+const subscription = (await circle.subscriptions.createSubscription({ endpoint: receiver.url })).data.data
+await untilConfirmed(circle, subscription.id)
+
+const before = await balance()
+const intent = (
+  await circle.cryptoPaymentIntents.createPaymentIntent({
+    idempotencyKey: crypto.randomUUID(),
+    amount: { amount: '100.00', currency: 'USD' },
+    settlementCurrency: 'USD',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+).data.data
+const { address } = (await circle.cryptoPaymentIntents.getPaymentIntent(intent.id)).data.data
+  .paymentMethods[0]
+console.log(`payment intent ${intent.id} asks for 100.00 USD at ${address}`)
+
+await payFromOutside(address, 100_000_000n)
+const paid = await receiver.next(
+  'payments',
+  ({ payment }) => isOf(payment, intent) && payment.status === 'paid',
+)
+const complete = await receiver.next('paymentIntents', ({ paymentIntent }) => {
+  return paymentIntent.id === intent.id && paymentIntent.timeline[0].status === 'complete'
+})
+console.log(
+  `told: ${paid.payment.amount.amount} USD paid, the intent is ${complete.paymentIntent.timeline[0].context}`,
+)
+const between = await balance()
+if (between - before !== 100) throw new Error(`the balance grew by ${between - before}`)
+console.log(`the balance is ${between.toFixed(2)} USD`)
+
+const payee = privateKeyToAccount(generatePrivateKey()).address
+const recipient = (
+  await circle.cryptoAddressBook.createAddressBookRecipient({
+    idempotencyKey: crypto.randomUUID(),
+    chain: 'BASE',
+    address: payee,
+    metadata: { nickname: 'Ada' },
+  })
+).data.data
+await receiver.next('addressBookRecipients', ({ addressBookRecipient }) => {
+  return addressBookRecipient.id === recipient.id && addressBookRecipient.status === 'active'
+})
+const payout = (
+  await circle.payouts.createPayout({
+    idempotencyKey: crypto.randomUUID(),
+    destination: { type: 'address_book', id: recipient.id },
+    amount: { amount: '40.00', currency: 'USD' },
+  })
+).data.data
+const told = await receiver.next(
+  'payouts',
+  (each) => each.payout.id === payout.id && each.payout.status !== 'pending',
+)
+if (told.payout.status !== 'complete') throw new Error(`the payout ended as ${JSON.stringify(told.payout)}`)
+console.log(`payout ${payout.id} is complete in ${told.payout.externalRef}`)
+
+const { status } = await node.getTransactionReceipt({ hash: told.payout.externalRef })
+const received = await node.readContract({
+  address: BEZANT_USDC,
+  abi: erc20Abi,
+  functionName: 'balanceOf',
+  args: [payee],
+})
+if (status !== 'success' || received !== 40_000_000n) throw new Error(`the recipient holds ${received}`)
+const after = await balance()
+if (between - after !== 40) throw new Error(`the balance fell by ${between - after}`)
+console.log(
+  `the recipient holds 40.00 USDC on chain, and 40.00 USD left the balance: ${after.toFixed(2)} USD`,
+)
+await circle.subscriptions.deleteSubscription(subscription.id)
+receiver.close()
+
+/** Whole dollars only are paid here, so that a number does for comparing. */
+async function balance() {
+  const { data } = await circle.balances.listBusinessBalances()
+  return Number(data.data.available.find(({ currency }) => currency === 'USD')?.amount ?? '0')
+}
+
+function isOf(payment, { id }) {
+  return payment.paymentIntentId === id
+}
+
+/** A customer whom this platform does not know, with a key of his own. */
+async function payFromOutside(to, amount) {
+  const customer = privateKeyToAccount(generatePrivateKey())
+  const wallet = createWalletClient({ chain, transport: http(), account: customer })
+  // A drip gives 20 USDC.
+  for (let drips = 0; drips < 5; drips += 1)
+    await drip({ address: customer.address, blockchain: 'BASE-SEPOLIA', native: drips === 0, usdc: true })
+  const args = [to, amount]
+  const hash = await wallet.writeContract({
+    address: BEZANT_USDC,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args,
+  })
+  await node.waitForTransactionReceipt({ hash })
+  console.log(`the customer paid in ${hash}`)
+}
+
+async function drip(body) {
+  const response = await fetch(`${BEZANT_URL}/v1/faucet/drips`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${BEZANT_API_KEY}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 204)
+    throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
+}
