@@ -8,12 +8,13 @@ import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { startTreasury } from '#engines/treasury/index'
+import { type Fuel, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armCrashPoint, type CrashPlan } from '#lib/crash-points'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
+import { openSandboxFaucet } from '#sandbox/faucet'
 import { testRootKey } from './template.ts'
 
 export type Role = 'api' | 'indexer' | 'transactions' | 'treasury' | 'webhooks'
@@ -80,7 +81,11 @@ async function start(): Promise<{ url?: string }> {
   const { roles } = options
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
-  if (roles.includes('treasury')) running.push(startTreasury(ctx))
+  if (roles.includes('treasury')) {
+    const faucet = await openSandboxFaucet(ctx)
+    const drip: Fuel = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
+    running.push(faucet, startTreasury(ctx, drip))
+  }
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
   const api = await startApi(ctx)

@@ -1,6 +1,7 @@
 export { expireOnRequest } from './credit.ts'
 export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
 export { startTreasury } from './follow.ts'
+export type { Fuel } from './gas.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
