@@ -42,7 +42,14 @@ beforeAll(async () => {
   other = worldOf(harness, await harness.newEntity())
   await Promise.all(
     [world, other].map((each) =>
-      Promise.all([each.walletSet(), each.fundedWallet(), each.money(), each.payee(), each.ownAddress()]),
+      Promise.all([
+        each.walletSet(),
+        each.fundedWallet(),
+        each.money(),
+        each.paidIntent(),
+        each.payee(),
+        each.ownAddress(),
+      ]),
     ),
   )
   await harness.stopEngines()
