@@ -92,3 +92,24 @@ it('a payout that policy does not allow is denied, and one of a frozen entity wa
   expect(await oracle.balanceOf(address, tokens.USDC)).toBe(1_000_000n)
   await checkBooks(harness.database)
 })
+
+it('a payout that forgot its transaction, as in a database restored from a copy, is not paid again', async () => {
+  const address = freshAddress()
+  const recipient = await makeActiveRecipient(world, { address })
+  await setPolicy(
+    operator(),
+    { entityId: harness.entityId, scope: 'entity', subjectId: harness.entityId },
+    { mode: 'permissive' },
+  )
+  await makeMoney(world, 2_000_000n)
+  const { id } = await makePayout(world, {
+    destination: { type: 'address_book', id: recipient.id },
+    amount: usd('1'),
+  })
+  const { externalRef } = await ended(id)
+  await harness.database.run(
+    sql`update payouts set status = 'pending', submitted = false, transaction_hash = null where id = ${id}`,
+  )
+  expect(await ended(id)).toMatchObject({ status: 'complete', externalRef })
+  expect(await harness.chain().oracle.transfers({ to: address })).toHaveLength(1)
+})
