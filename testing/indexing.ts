@@ -11,6 +11,7 @@ import { bookedBalances, checkBooks } from './books.ts'
 import { until } from './builders.ts'
 import { cloneDatabase } from './database.ts'
 import { rpc } from './json-rpc.ts'
+import type { Oracle } from './oracle.ts'
 import { testRootKey } from './template.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
@@ -110,11 +111,34 @@ export async function truthOf(database: Database) {
   return { blocks, transfers, transactions, balances }
 }
 
+/** One arrival at an address; the same one has the same place and no other has it. */
+export type Arrival = { blockNumber: number; txHash: string; logIndex: number; amountAtomic: bigint }
+
+/** What the indexer holds to have arrived at an address in blocks of the chain, in their order. */
+export const arrivalsSeen = (database: Database, address: string) =>
+  database.all<Arrival>(sql`select x.block_number as "blockNumber", x.tx_hash as "txHash", x.log_index as "logIndex",
+      x.amount as "amountAtomic"
+    from observed_transfers x join blocks b on b.blockchain = x.blockchain and b.hash = x.block_hash and b.canonical
+    where x.address = ${address.toLowerCase()} and x.direction = 'in' order by 1, 3, 2`)
+
+/** What the chain says of the same. */
+export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<Arrival[]> {
+  const found = await oracle.transfers({ to: address })
+  return found
+    .map(({ blockNumber, txHash, logIndex, amountAtomic }) => ({
+      blockNumber,
+      txHash,
+      logIndex,
+      amountAtomic,
+    }))
+    .sort((one, other) => one.blockNumber - other.blockNumber || one.logIndex - other.logIndex)
+}
+
 /**
  * What an indexer that never saw anything else makes of the chain as it is now. What is compared to it went through
  * reorgs, restarts and faults, and must be equal.
  */
-export async function indexAnew(known: Indexing, rpcUrl: string) {
+export async function indexAnew(known: Indexing, rpcUrl: string, withinMs?: number) {
   const fresh = await openIndexing({ rpcUrl })
   try {
     const copied = ['keys', 'managed_addresses']
@@ -126,7 +150,7 @@ export async function indexAnew(known: Indexing, rpcUrl: string) {
         select * from json_populate_recordset(null::${raw(table)}, ${rows}::json) on conflict do nothing`)
     }
     fresh.start()
-    await caughtUp(fresh, rpcUrl)
+    await caughtUp(fresh, rpcUrl, withinMs)
     await checkBooks(fresh.database)
     return await truthOf(fresh.database)
   } finally {
