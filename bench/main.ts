@@ -12,6 +12,8 @@ const benches: Record<string, () => Promise<Bench>> = {
   inbound: async () => (await import('./inbound.ts')).inboundBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
+  deposits: async () => (await import('./deposits.ts')).depositsBench,
+  payouts: async () => (await import('./payouts.ts')).payoutsBench,
 }
 
 const help = `npm run bench [-- NAME... --quick --json]
@@ -27,6 +29,8 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   inbound   from a transfer on a chain to its row in the API
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
+  deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
+  payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
 
   --quick   fewer rounds and smaller loads: to see that it works
   --json    one line of JSON on standard output instead of the table

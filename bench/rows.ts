@@ -86,3 +86,35 @@ export async function insertPayments(database: Database, entityId: string, count
       from generate_series(1, ${count}) n`)
   await database.script('vacuum (analyze) payments')
 }
+
+/**
+ * Deposit addresses `from` to `to`, each of a payment intent like the one that the entity has already. They share that
+ * one's key: nobody signs for them here.
+ */
+export async function insertWatched(
+  database: Database,
+  entityId: string,
+  from: number,
+  to: number,
+): Promise<void> {
+  const intentId = "('00000000-0000-4000-a000-' || lpad(n::text, 12, '0'))::uuid"
+  const addressId = "('00000000-0000-4000-b000-' || lpad(n::text, 12, '0'))::uuid"
+  const address = "'0x' || md5(n::text) || 'de905175'"
+  await database.script(`
+    create temporary table pattern as select i.*, m.key_id from payment_intents i join managed_addresses m
+      on m.entity_id = i.entity_id and m.address = i.deposit_address where i.entity_id = '${entityId}' order by i.id desc limit 1;
+    insert into payment_intents (entity_id, id, type, currency, settlement_currency, chain, blockchain, merchant_wallet_id,
+        decimals, timeline, status, deposit_address, create_date, update_date)
+      select entity_id, ${intentId}, type, currency, settlement_currency, chain, blockchain, merchant_wallet_id,
+        decimals, timeline, status, ${address}, create_date, update_date
+      from pattern, generate_series(${from}, ${to - 1}) n;
+    insert into deposit_addresses (entity_id, id, blockchain, chain, currency, address, payment_intent_id, create_date)
+      select entity_id, ${addressId}, blockchain, chain, currency, ${address}, ${intentId}, create_date
+      from pattern, generate_series(${from}, ${to - 1}) n;
+    insert into managed_addresses (entity_id, blockchain, address, key_id, purpose, owner_id, create_date)
+      select entity_id, blockchain, ${address}, key_id, 'deposit', ${addressId}, create_date
+      from pattern, generate_series(${from}, ${to - 1}) n;
+    drop table pattern`)
+  for (const table of ['payment_intents', 'deposit_addresses', 'managed_addresses'])
+    await database.script(`vacuum (analyze) ${table}`)
+}
