@@ -26,6 +26,8 @@ export type RunResult = {
 }
 
 const settleWithinMs = 60_000
+/** Longer than any run takes on a busy machine. */
+const hungAfterMs = 240_000
 /** When a customer looks after what does not move. */
 const patienceMs = 5_000
 
@@ -49,24 +51,37 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   const desk = openDesk(ground, staff.seats)
   let faultsMs = 0
   let settledMs = 0
-  try {
+  let doing = ''
+  const act = async () => {
+    doing = 'funding the wallets'
     await knowsTheWallets(database, ground)
+    doing = 'arming the workers'
     await staff.arm(plans)
     await lane.mineEvery(schedule.blockTimeMs)
+    doing = 'asking for transfers, and doing harm'
     await Promise.all([desk.submitAll(transfers), inflict(lane, staff, faults)])
+    doing = 'waking and replacing the workers'
     await staff.relent()
     faultsMs = performance.now() - startedMs
+    doing = 'waiting for the end of all transfers'
     const left = await untilSettled(database, lane, desk)
     settledMs = performance.now() - startedMs - faultsMs
     if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
     await lane.mineEvery(never)
+    doing = 'comparing with the chain'
     const found = await defectsOf(database, lane.chain, ground.wallets, desk.accepted, desk.refused)
     defects.push(...desk.defects, ...found)
+    doing = 'ending the workers'
     await staff.dismiss()
+  }
+  const overtime = new AbortController()
+  try {
+    await Promise.race([act(), hung(() => doing, overtime.signal)])
   } catch (error) {
     defects.push(String((error as Error).stack ?? error))
     staff.fire()
   }
+  overtime.abort()
   await lane.stop()
   await database.close()
   await clone.drop()
@@ -74,6 +89,12 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   const { reached, deaths, freezes } = staff.counts
   const accepted = desk.accepted.length
   return { seed, point, reached, deaths, freezes, accepted, faultsMs, settledMs, defects }
+}
+
+/** Fails a run that hangs, and says where. */
+async function hung(doing: () => string, signal: AbortSignal): Promise<void> {
+  await sleep(hungAfterMs, undefined, { signal }).catch(() => undefined)
+  if (!signal.aborted) throw new Error(`hung for ${hungAfterMs} ms while ${doing()}`)
 }
 
 const engines = ['indexer', 'transactions'] as const
