@@ -166,6 +166,10 @@ describe('a transfer', () => {
     const chain = harness.chain()
     const payer = await makeWallet(world)
     await harness.fundWallet(payer.address, { usdc: '1000', native: '1' })
+    await until(async () => {
+      const { tokenBalances } = await world.call('GET', `/v1/w3s/wallets/${payer.id}/balances`)
+      return tokenBalances.length === 2
+    }, 'the funds have arrived')
     for (let leftAtomic = 1_000_000_000n; leftAtomic > 100n; ) {
       const half = leftAtomic / 2n
       const { status, text } = await send({ walletId: payer.id, amounts: [formatAmount(half, 6)] })
