@@ -63,6 +63,6 @@ export const blockMutants: readonly Mutant[] = [
         'block.number === number && (parent === undefined || block.number > parent.number)',
       ),
     ],
-    test: proof('src/engines/indexer/follow.test.ts', 'misses no block of 500'),
+    test: proof('src/engines/indexer/follow.test.ts', 'misses no block of those'),
   },
 ]

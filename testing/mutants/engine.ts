@@ -35,8 +35,8 @@ export const engineMutants: readonly Mutant[] = [
     edits: [
       edit(
         send,
-        'return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }\n  const reason',
-        "return { ...kept, state: 'rejected', againMs: 0, error: outcome.message }\n  const reason",
+        "if (outcome.kind === 'unknown')\n    return { ...kept, state: attempt.state, againMs: backoff",
+        "if (outcome.kind === 'unknown')\n    return { ...kept, state: 'rejected', againMs: 0",
       ),
     ],
     test: ambiguity,
