@@ -105,8 +105,13 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
   }
   const isUp = () => post.started && post.worker?.state() === 'running'
   const arm = async (plan: CrashPlan | undefined) => {
-    while (!isUp()) await Promise.race([sleep(watchMs), kept])
-    await post.worker!.arm(plan).catch((error) => unlessDead(post, error))
+    while (!isUp()) {
+      if (post.ended) throw new Error('the run ended while a worker was missed')
+      await Promise.race([sleep(watchMs), kept])
+    }
+    // Another one may have taken its place when the failure is told.
+    const worker = post.worker!
+    await worker.arm(plan).catch((error) => unlessDead(worker, error))
   }
   return {
     url: () => post.url,
@@ -138,7 +143,7 @@ async function keep(post: Post): Promise<void> {
     const state = post.worker!.state()
     if (state === 'frozen') await wake(post, post.worker!)
     // It may die again while it is being opened.
-    if (state === 'dead') await replace(post, post.worker!).catch((error) => unlessDead(post, error))
+    if (state === 'dead') await replace(post, post.worker!).catch((error) => unlessDead(post.worker, error))
     await sleep(watchMs)
   }
 }
@@ -169,6 +174,6 @@ async function replace(post: Post, dead: Worker): Promise<void> {
   await open(post)
 }
 
-function unlessDead({ worker }: Post, error: Error): void {
+function unlessDead(worker: Worker | undefined, error: Error): void {
   if (worker?.state() !== 'dead' || worker.failed()) throw error
 }
