@@ -3,6 +3,7 @@ import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { readPublishedNodes } from '#sandbox/start'
 import { type Given, type Option, textOf } from './command.ts'
 
 export const joinOptions: Record<string, Option> = {
@@ -25,4 +26,10 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
 export async function connectionOf(config: Config): Promise<Connection> {
   if (config.databaseUrl !== undefined) return { url: config.databaseUrl }
   return joinEmbeddedPostgres({ dataDir: config.dataDir })
+}
+
+/** The configured nodes, and those of the sandbox whose database is joined. */
+export async function nodesOf(config: Config) {
+  const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
+  return [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]
 }

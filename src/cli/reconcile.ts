@@ -5,9 +5,8 @@ import { type BookError, checkBooks } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
-import { readPublishedNodes } from '#sandbox/start'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
-import { configOf, connectionOf, joinOptions } from './join.ts'
+import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
@@ -27,8 +26,7 @@ books say it owned at that block, gas included; and checks that the books agree 
 async function run(given: Given): Promise<number> {
   const config = configOf(given, { logLevel: 'error' })
   const connection = await connectionOf(config)
-  const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
-  const nodes = [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]
+  const nodes = await nodesOf(config)
   const rootKey = await readRootKey(config, false)
   const { ctx, close } = await openContext({
     config,

@@ -2,9 +2,8 @@ import { openContext, startApi, startEngines } from '#context'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { openSandboxFaucet } from '#sandbox/faucet'
-import { readPublishedNodes } from '#sandbox/start'
 import { type Command, type Given, numberOf } from './command.ts'
-import { configOf, connectionOf, joinOptions } from './join.ts'
+import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
 import { untilToldToStop } from './signals.ts'
 
 export const serveCommand: Command = {
@@ -32,8 +31,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const log = createLog(config.logLevel)
   const stopSignal = untilToldToStop(config)
   const connection = await connectionOf(config)
-  const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
-  const nodes = [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]
+  const nodes = await nodesOf(config)
   if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
   const context = await openContext({
     config,
@@ -43,7 +41,8 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
     rootKey: await readRootKey(config, false),
   })
   // Whoever joins a sandbox works on its local chains, where gas costs nothing.
-  const faucet = role === 'worker' && joined.length > 0 ? await openSandboxFaucet(context.ctx) : undefined
+  const faucet =
+    role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
   const running = role === 'api' ? await startApi(context.ctx) : startEngines(context.ctx, faucet)
   log.info(
     { role, ...('url' in running && { url: running.url }), chains: nodes.map((node) => node.blockchain) },

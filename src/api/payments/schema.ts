@@ -1,12 +1,8 @@
 import Type from 'typebox'
+import { moneySchema } from '#api/money'
 import { businessChains } from '#chains/business-chains'
 
 const statuses = ['pending', 'confirmed', 'paid', 'failed', 'action_required'] as const
-
-const moneySchema = Type.Object({
-  amount: Type.String({ format: 'decimal', examples: ['2.00'] }),
-  currency: Type.Enum(['USD', 'EUR'], { description: 'USD is USDC, EUR is EURC.' }),
-})
 
 export const paymentSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),

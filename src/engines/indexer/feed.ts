@@ -2,6 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import type { Db } from '#runtime/db/db'
 import { repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import { claimStep, finishStep, type Step } from './store/steps.ts'
 
 /**
@@ -15,14 +16,10 @@ export function followSteps(
 ): { stop(): Promise<void> } {
   const loops = ctx.chains.list().map(({ network }) => followChain(ctx, engine, network.blockchain, onStep))
   const byName = new Map(loops.map((loop) => [loop.blockchain, loop]))
-  const unlisten = ctx.database.listen('block_steps', (blockchain) => byName.get(blockchain)?.wake())
-  unlisten.catch((error) => ctx.log.error({ err: error, engine }, 'cannot listen for block steps; polling'))
+  const unlisten = hearNotices(ctx, 'block_steps', (blockchain) => byName.get(blockchain)?.wake())
   return {
     stop: async () => {
-      await unlisten.then(
-        (end) => end(),
-        () => undefined,
-      )
+      await unlisten()
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }

@@ -1,11 +1,12 @@
 import type { Address, Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { type Token, tokensOf } from '#engines/ledger/index'
+import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import { canonicalHashAt } from './store/blocks.ts'
 import { type Gap, type Place, positionsAt } from './store/reconciliations.ts'
 import { highestFinal } from './store/steps.ts'
+import { comparedTokens } from './sync.ts'
 
 export type FinalBlock = { number: number; hash: string }
 
@@ -92,13 +93,6 @@ export async function finalBlock(ctx: EngineCtx, blockchain: string): Promise<Fi
   const number = await highestFinal(ctx.db, blockchain)
   const hash = await canonicalHashAt(ctx.db, blockchain, number)
   return hash === undefined ? undefined : { number, hash }
-}
-
-/** The native coin, and the listed tokens that this server finds on the chain. */
-export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Token[]> {
-  const here = new Set(chain.network.tokens.map((token) => token.id))
-  const tokens = await tokensOf(ctx.db, chain.network.blockchain)
-  return tokens.filter((token) => token.isNative || here.has(token.id))
 }
 
 /** Each address and token: what the books and what the chain say at the block. */

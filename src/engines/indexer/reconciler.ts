@@ -8,7 +8,7 @@ import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { type Loop, repeat } from '#runtime/loop'
-import { compare, comparedTokens, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
+import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
 import {
   claimReconciliation,
   finishReconciliation,
@@ -18,7 +18,7 @@ import {
   type Progress,
   recordGaps,
 } from './store/reconciliations.ts'
-import { syncNativeBalance } from './sync.ts'
+import { comparedTokens, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 30_000
 /** How many addresses of the slow round each turn takes along, and how many that moved. */

@@ -22,10 +22,14 @@ export async function syncBalances(
   owner: Owner,
   nowMs = ctx.clock.nowMs(),
 ): Promise<void> {
+  return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs)
+}
+
+/** The native coin, and the listed tokens that this server finds on the chain. */
+export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Token[]> {
   const here = new Set(chain.network.tokens.map((token) => token.id))
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
-  const asked = tokens.filter((token) => token.isNative || here.has(token.id))
-  return sync(ctx, chain, owner, asked, nowMs)
+  return tokens.filter((token) => token.isNative || here.has(token.id))
 }
 
 /** The same for the native coin alone. */

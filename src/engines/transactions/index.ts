@@ -8,6 +8,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasFollowed } from '#engines/indexer/index'
 import { repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import { careForStuck } from './care.ts'
 import { explainReverts } from './explain.ts'
 import { fillGaps } from './fill.ts'
@@ -60,14 +61,10 @@ export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> 
     .list()
     .map((chain) => ({ blockchain: chain.network.blockchain, ...chainLoop(ctx, chain, keeper) }))
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
-  const unlisten = ctx.database.listen('transactions', wake)
-  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for transactions; polling'))
+  const unlisten = hearNotices(ctx, 'transactions', wake)
   return {
     stop: async () => {
-      await unlisten.then(
-        (end) => end(),
-        () => undefined,
-      )
+      await unlisten()
       await Promise.all(loops.map((loop) => loop.stop()))
       await keeper.stop()
       await following?.stop()

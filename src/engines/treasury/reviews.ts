@@ -2,6 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from './credit.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
@@ -19,14 +20,10 @@ export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
     async () => (await ctx.database.tx((tx) => review(tx, ctx.clock.nowMs()))) >= turnMax,
     (error) => ctx.log.error({ err: error }, 'reviewing recipients failed'),
   )
-  const unlisten = ctx.database.listen('recipients', () => loop.wake())
-  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for recipients; polling'))
+  const unlisten = hearNotices(ctx, 'recipients', () => loop.wake())
   return {
     stop: async () => {
-      await unlisten.then(
-        (end) => end(),
-        () => undefined,
-      )
+      await unlisten()
       await loop.stop()
     },
   }

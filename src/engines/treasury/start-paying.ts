@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { type Loop, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import type { Fuel } from './gas.ts'
 import { payNext } from './pay-orders.ts'
 import { settleOrders } from './settle-orders.ts'
@@ -12,16 +13,12 @@ export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): P
   const loops = new Map<string, Loop[]>()
   for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
   // Told of every new transaction, every order, and every block that was followed.
-  const listening = ctx.database.listen('transactions', (blockchain) => {
+  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
     for (const loop of loops.get(blockchain) ?? []) loop.wake()
   })
-  listening.catch((error) => ctx.log.error({ err: error }, 'cannot listen for what is to be paid; polling'))
   return {
     stop: async () => {
-      await listening.then(
-        (end) => end(),
-        () => undefined,
-      )
+      await unlisten()
       await Promise.all([...loops.values()].flat().map((loop) => loop.stop()))
     },
   }

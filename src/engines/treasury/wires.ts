@@ -2,6 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import type { Faucet } from './faucet.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
@@ -50,14 +51,10 @@ export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { st
     () => mintNext(ctx, mint),
     (error) => ctx.log.error({ err: error }, 'minting what came by wire failed'),
   )
-  const unlisten = ctx.database.listen('wires', () => loop.wake())
-  unlisten.catch((error) => ctx.log.error({ err: error }, 'cannot listen for wires; polling'))
+  const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
   return {
     stop: async () => {
-      await unlisten.then(
-        (end) => end(),
-        () => undefined,
-      )
+      await unlisten()
       await loop.stop()
     },
   }

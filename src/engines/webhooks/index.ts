@@ -7,6 +7,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
 import { type Caller, createCaller } from '#runtime/outbound/call'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
@@ -63,17 +64,12 @@ export function startWebhooks(
   }, onError)
   const tidying = repeat(() => removeUnconfirmed(ctx), onError, tidyMs)
   const listening = [
-    ctx.database.listen('queued_events', () => telling.wake()),
-    ctx.database.listen('notification_deliveries', () => sending.wake()),
+    hearNotices(ctx, 'queued_events', () => telling.wake()),
+    hearNotices(ctx, 'notification_deliveries', () => sending.wake()),
   ]
-  for (const each of listening) each.catch(onError)
   return {
     stop: async () => {
-      for (const each of listening)
-        await each.then(
-          (end) => end(),
-          () => undefined,
-        )
+      for (const unlisten of listening) await unlisten()
       ending.abort()
       await Promise.all([sending.stop(), telling.stop(), tidying.stop()])
       await Promise.all(lanes)
