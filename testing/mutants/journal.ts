@@ -64,4 +64,18 @@ export const journalMutants: readonly Mutant[] = [
     ],
     test: repeated,
   },
+  {
+    name: 'sent-before-the-restore',
+    about:
+      'the first sending after a restore counts as the first of all: a refusal ends what may be in a pool',
+    edits: [
+      edit(`${engine}/store/journaled.ts`, 'set broadcast_count = 1', 'set broadcast_count = 0'),
+      edit(
+        `${engine}/store/journaled.ts`,
+        `'{"state": "signed"}') r`,
+        `'{"state": "signed", "broadcast_count": 0}') r`,
+      ),
+    ],
+    test: proof(`${engine}/journal/refused-after-restore.test.ts`, 'property 30'),
+  },
 ]

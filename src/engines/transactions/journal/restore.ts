@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { bytesOf } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { restoreAttempts, restoreTransactions, unknownAttempts } from '../store/journaled.ts'
+import { markMaybeSent, restoreAttempts, restoreTransactions, unknownAttempts } from '../store/journaled.ts'
 import { announceWork } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 
@@ -16,9 +16,11 @@ export async function restoreRecords(
   ctx: EngineCtx,
   records: readonly JournalRecord[],
 ): Promise<JournalRecord[]> {
-  const unknown = await unknownAttempts(
+  const refs = records.map(({ entityId, attemptId }) => ({ entityId, id: attemptId }))
+  const unknown = await unknownAttempts(tx, refs)
+  await markMaybeSent(
     tx,
-    records.map(({ entityId, attemptId }) => ({ entityId, id: attemptId })),
+    refs.filter(({ id }) => !unknown.has(id)),
   )
   if (unknown.size === 0) return []
   const lost = records.filter(({ attemptId }) => unknown.has(attemptId))

@@ -65,12 +65,18 @@ export async function restoreTransactions(tx: Db, copies: readonly string[]): Pr
       and t.state not in ('CONFIRMED', 'COMPLETE')`)
 }
 
+/** The first sending that this database sees of them may not have been the first: no refusal of it is the last word. */
+export const markMaybeSent = (tx: Db, refs: readonly Ref[]) =>
+  tx.run(sql`update attempts a set broadcast_count = 1
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where a.entity_id = n.e and a.id = n.i and a.broadcast_count = 0`)
+
 /** Puts attempts back, due to be sent. Returns those that found their place; another one may have taken it meanwhile. */
 export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`insert into attempts select r.*
     from unnest(${copies.map((copy) => copy.attempt)}::text[]) as n(text),
       jsonb_populate_record(null::attempts, (n.text::jsonb - '{lease_until,last_error}'::text[])
-        || '{"state": "signed", "broadcast_count": 0}') r
+        || '{"state": "signed"}') r
     on conflict do nothing returning id`)
   const ids = rows.map(({ id }) => id)
   await tx.run(sql`update attempts a set state = 'replaced'

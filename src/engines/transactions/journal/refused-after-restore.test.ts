@@ -1,0 +1,80 @@
+/**
+ * Bytes that the journal holds may have been sent, whatever the restored database knows: the first sending that it sees is
+ * not the first one, and no refusal of it ends the transaction.
+ */
+import { afterEach, expect, it } from 'vitest'
+import { type Database, openDatabase, sql } from '#runtime/db/db'
+import { chanceOf } from '../../../../testing/adversary/seed.ts'
+import { until } from '../../../../testing/builders.ts'
+import type { TestChain } from '../../../../testing/chain.ts'
+import { copyOf, fundedWallets, newSite, submit, undo, undoAll } from '../../../../testing/restored.ts'
+
+afterEach(undoAll)
+
+const send = 'eth_sendRawTransaction'
+
+/** Another node, which never saw these bytes, refuses them for good, and is away then. */
+function refuseOnce(chain: TestChain): void {
+  let said = false
+  chain.intercept(async ({ body }) => {
+    if (!body.includes(send)) return 'forward'
+    if (said) return 'drop'
+    said = true
+    const calls = JSON.parse(body.toString()) as { id: number }[]
+    const error = { code: -32000, message: 'intrinsic gas too low' }
+    return { body: JSON.stringify(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))) }
+  })
+}
+
+const refused = (database: Database) =>
+  database.all<{ state: string }>(sql`select t.state from transactions t
+    join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id where a.last_error is not null`)
+
+const isComplete = async (database: Database, id: string) =>
+  (await database.one<{ state: string }>(sql`select state from transactions where id = ${id}`)).state ===
+  'COMPLETE'
+
+it.each([
+  { saved: 'before it was signed', crashAt: undefined },
+  {
+    saved: 'between its signature and its sending',
+    crashAt: { point: 'P8', hit: 1, action: 'kill' } as const,
+  },
+])(
+  'property 30: what was sent is not refused for good after a copy made $saved is restored',
+  async ({ crashAt }) => {
+    const site = await newSite(chanceOf(1), { automine: true })
+    const { chain } = site
+    const first = await copyOf('seeded')
+    const { worker: front, tenant } = await site.open(first, 'one', ['api', 'indexer'])
+    const { worker } = await site.open(first, 'one', ['transactions'])
+    const [wallet] = await fundedWallets(tenant!, chain)
+    await chain.setAutomine(false)
+    if (crashAt) await worker.arm(crashAt)
+    else await worker.close()
+    const order = await submit(tenant!, chain, wallet!)
+    if (crashAt) await worker.exited
+    await front.close()
+    const backup = await copyOf(first.name)
+    await site.open(first, 'one', ['transactions'])
+    const pending = async () => Number((await chain.rpc<{ pending: string }>('txpool_status')).pending)
+    await until(async () => (await pending()) === 1, 'a node has it')
+    await site.killAll()
+
+    const restored = await copyOf(backup.name)
+    const database = openDatabase(restored.connection, 2)
+    undo.push(() => database.close())
+    refuseOnce(chain)
+    await site.open(restored, 'one', ['indexer', 'transactions'])
+    await until(async () => (await refused(database)).length === 1, 'another node has refused it')
+    expect(await refused(database)).toEqual([{ state: 'QUEUED' }])
+    chain.intercept(undefined)
+    await chain.setAutomine(true)
+    await chain.mine()
+    await until(() => isComplete(database, order.id), 'it is complete')
+    const { to, amountAtomic } = order
+    await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic }])
+    await chain.oracle.checkNonces(wallet!.address)
+  },
+  120_000,
+)
