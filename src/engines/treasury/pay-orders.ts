@@ -12,6 +12,7 @@ import { formatAmount } from '#lib/amounts'
 import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
 import { parseInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
 import { endOrders } from './end-orders.ts'
 import { type Fuel, gasOf, refuel, transactionCost } from './gas.ts'
 import { blockedByOperator, denialOf } from './screen.ts'
@@ -30,13 +31,16 @@ import { sweepFor } from './sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from './treasuries.ts'
 import { workerScope } from './worker-scope.ts'
 
-/** How long what cannot be paid yet rests. */
-const restMs = 500
+/** How long what cannot be paid yet rests: a tenth of the time that it has waited, within these bounds. */
+const restMs = { least: 500, most: 30_000 }
 /** How long an order may wait for coins, or for gas. On a local chain a sweep takes no time. */
 const patienceMs = 24 * 3_600_000
 const patienceLocalMs = 30_000
 
-/** Pays the oldest order of this kind that waits. False when there is none, or when it goes on waiting. */
+/**
+ * Pays the order of this kind whose turn it is, or lets it rest: one that cannot be paid, for whatever reason, holds up no
+ * other. False when it was nobody's turn.
+ */
 export async function payNext(
   ctx: EngineCtx,
   chain: Chain,
@@ -59,14 +63,25 @@ export async function payNext(
     reachPoint('P26')
     for (const wake of scope?.afterCommit ?? []) await wake()
     if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
-    return outcome.waits ? sweepFor(ctx, chain, claimed) : true
+    if (outcome.waits) await sweepFor(ctx, chain, claimed)
   } catch (error) {
-    // Somebody else took the coins, or too much is under way: it is tried again when others have had their turn.
-    if (!claimed || !(error instanceof InsufficientFunds || error instanceof ApiError)) throw error
-    await postpone(ctx.database, claimed, restMs)
-    return false
+    if (!claimed) throw error
+    if (!isPassing(error)) {
+      const { entityId, id, blockchain } = claimed
+      ctx.log.error({ err: error, kind, entityId, id, blockchain }, 'an order was not paid; trying again')
+    }
+    await rest(ctx.database, claimed, ctx.clock.nowMs())
   }
+  return true
 }
+
+/** Somebody else took the coins, or too much is under way. */
+const isPassing = (error: unknown) => error instanceof InsufficientFunds || error instanceof ApiError
+
+const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
+
+const rest = (db: Db, order: Order, nowMs: number) =>
+  postpone(db, order, Math.min(restMs.most, Math.max(restMs.least, waitedMs(order, nowMs) / 10)))
 
 type Outcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
 
@@ -99,11 +114,10 @@ async function end(ctx: Ctx, order: Order, ending: Ending): Promise<Outcome> {
 
 /** It rests; for too long, and it fails. What is being swept is waited for. */
 async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<Outcome> {
-  const waitedMs = ctx.receivedMs - parseInstant(order.createDate)!
-  const isOver = waitedMs > (chain.local ? patienceLocalMs : patienceMs)
+  const isOver = waitedMs(order, ctx.receivedMs) > (chain.local ? patienceLocalMs : patienceMs)
   if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
     return end(ctx, order, { status: 'failed', errorCode: 'insufficient_funds' })
-  await postpone(ctx.db, order, restMs)
+  await rest(ctx.db, order, ctx.receivedMs)
   return { waits: true }
 }
 

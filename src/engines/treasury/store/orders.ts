@@ -76,13 +76,13 @@ export async function pendingWork(
   return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
 }
 
-/** The oldest that waits to be paid and that nobody else is at, locked until the `tx` ends. */
+/** The one that was due to be looked at first and that nobody else is at, locked until the `tx` ends. */
 export const claimWaiting = (tx: Db, kind: OrderKind, blockchain: string) =>
   tx.maybe<Order>(sql`select ${columnsOf(kind)} from ${kept[kind].table} o
     where o.blockchain = ${blockchain} and ${kept[kind].isWaiting} and o.look_after <= now()
-    order by o.create_date, o.id limit 1 for update skip locked`)
+    order by o.look_after, o.id limit 1 for update skip locked`)
 
-/** It is looked at again after a while, or when `lookAgain` says so. */
+/** It is looked at again after a while, and then after those that were due before it. */
 export const postpone = (tx: Db, { kind, entityId, id }: Order, ms: number) =>
   tx.run(sql`update ${kept[kind].table} set look_after = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
