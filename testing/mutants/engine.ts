@@ -186,4 +186,16 @@ export const engineMutants: readonly Mutant[] = [
     ],
     test: proof(`${engine}/nonce-too-low.test.ts`, 'property 15'),
   },
+  {
+    name: 'nonce-gone-before',
+    about: 'a nonce that was used up outside before it was given out is waited for in vain',
+    edits: [
+      edit(
+        `${engine}/send.ts`,
+        'await concludeOverlooked(ctx, chain.network.blockchain, mined)',
+        'await concludeOverlooked(ctx, chain.network.blockchain, [])',
+      ),
+    ],
+    test: proof(`${engine}/nonce-too-low.test.ts`, 'property 17'),
+  },
 ]

@@ -16,6 +16,7 @@ export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 export {
   finalTransactionsOf,
+  finalUsesOf,
   type ObservedTransaction,
   type ObservedTransfer,
   observedTransactionsOf,

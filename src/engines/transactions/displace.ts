@@ -1,10 +1,10 @@
 import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { finalTransactionsOf, type Step } from '#engines/indexer/index'
+import { finalTransactionsOf, finalUsesOf, highestFinal, type Step } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { displaceBy } from './store/attempts.ts'
+import { displaceBy, lockNonces, type NonceUse } from './store/attempts.ts'
 import { requeue } from './store/chain-effects.ts'
 import { announceWork } from './store/transactions.ts'
 
@@ -18,7 +18,35 @@ export async function concludeForeign(
   tx: Db,
   { blockchain, finalFrom, finalTo }: Step,
 ): Promise<void> {
-  const final = await finalTransactionsOf(tx, blockchain, finalFrom, finalTo)
+  await displace(ctx, tx, blockchain, await finalTransactionsOf(tx, blockchain, finalFrom, finalTo))
+}
+
+/**
+ * The same of what was signed only after the blocks had told: a node that is behind had its nonces counted as free. One
+ * address at a time, and like all signing only while every journal is merged, since these know more of what is ours.
+ */
+export async function concludeOverlooked(
+  ctx: EngineCtx,
+  blockchain: string,
+  attempts: readonly NonceOwner[],
+): Promise<void> {
+  for (const address of new Set(attempts.map((attempt) => attempt.address)))
+    await ctx.database.tx(async (tx) => {
+      if (!(await lockNonces(tx, blockchain, address))) return
+      const nonces = attempts.filter((attempt) => attempt.address === address)
+      const finalTo = await highestFinal(tx, blockchain)
+      await displace(ctx, tx, blockchain, await finalUsesOf(tx, blockchain, finalTo, nonces))
+    })
+}
+
+type NonceOwner = Pick<NonceUse, 'entityId' | 'address' | 'nonce'>
+
+async function displace(
+  ctx: EngineCtx,
+  tx: Db,
+  blockchain: string,
+  final: readonly NonceUse[],
+): Promise<void> {
   if (final.length === 0) return
   const displaced = await displaceBy(tx, blockchain, final)
   if (displaced.length === 0) return

@@ -3,10 +3,12 @@
  * else's, or a lie: only blocks tell, and nothing fails or is paid twice for it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
 import { type Fault, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
 import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { holdsAreSettled } from './index.ts'
 
 const send = 'eth_sendRawTransaction'
 
@@ -145,6 +147,32 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     node.play()
     await on.reaches(id, 'COMPLETE')
     expect(await on.attemptsOf(id)).toHaveLength(1)
+    await movedOnce(wallet, to)
+  })
+
+  it('property 17: gives another nonce also when the block that used it was final before', async () => {
+    const wallet = await on.fundedWallet()
+    const chain = harness.chain()
+    await chain.rpc('anvil_impersonateAccount', [wallet.address])
+    await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
+    await chain.mine()
+    const seen = sql`select 1 from observed_transactions where address = ${wallet.address}`
+    await until(async () => (await harness.database.all(seen)).length === 1, 'the block is known')
+    await until(() => holdsAreSettled(harness.ctx, wallet.blockchain), 'everything final is concluded')
+    const behind: Fault = {
+      name: 'a count that is behind',
+      methods: ['eth_getTransactionCount'],
+      bend: async ({ id }) => ({ jsonrpc: '2.0', id, result: '0x0' }),
+    }
+    node.play({ fault: behind })
+    const { id, to } = await order(wallet)
+    await until(async () => (await on.attemptsOf(id)).length === 1, 'it has the nonce that is gone')
+    node.play()
+    await on.reaches(id, 'COMPLETE')
+    expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
+      ['displaced', 0],
+      ['mined', 1],
+    ])
     await movedOnce(wallet, to)
   })
 })

@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
 import { recordChanges } from '#runtime/record/store'
+import { concludeOverlooked } from './displace.ts'
 import { fail } from './fail.ts'
 import type { JournalWriter } from './journal/write.ts'
 import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
@@ -73,7 +74,7 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
 
 /**
  * Puts off what was tried before and whose nonce a block used by now: most likely these very bytes, which whoever follows the
- * blocks will tell soon. Nothing is concluded from it. Returns the others.
+ * blocks will tell soon. Nothing is concluded from the count alone. Returns the others.
  */
 async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
   const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1
@@ -86,7 +87,8 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
   const mined = claimed.filter(isMined)
   raiseUnaccounted(ctx, mined)
-  if (mined.length > 0)
+  if (mined.length > 0) {
+    await concludeOverlooked(ctx, chain.network.blockchain, mined)
     await recordSends(
       ctx.database,
       mined.map(({ entityId, id, fencingToken, state }) => ({
@@ -98,6 +100,7 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
         error: null,
       })),
     )
+  }
   return claimed.filter((attempt) => !isMined(attempt))
 }
 

@@ -93,3 +93,19 @@ export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: numb
       o.address, o.nonce, o.tx_hash as "txHash"
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
+
+/** Which final transactions used these nonces. */
+export const finalUsesOf = (
+  db: Db,
+  blockchain: string,
+  finalTo: number,
+  nonces: readonly { entityId: string; address: string; nonce: number }[],
+) =>
+  db.all<
+    Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
+  >(sql`select o.entity_id as "entityId", o.address, o.nonce, o.tx_hash as "txHash"
+    from unnest(${nonces.map((row) => row.entityId)}::uuid[], ${nonces.map((row) => row.address)}::text[],
+      ${nonces.map((row) => row.nonce)}::int8[]) as n(e, a, k)
+    join observed_transactions o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.nonce = n.k
+    join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
+    where b.canonical and b.number <= ${finalTo}`)
