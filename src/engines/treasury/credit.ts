@@ -6,7 +6,7 @@ import {
   lockExpiredIntents,
   lockPaymentIntents,
   type PaymentIntent,
-  updateStanding,
+  updateStandings,
 } from './store/payment-intents.ts'
 import { intentOfPayment, type Payment } from './store/payments.ts'
 import {
@@ -28,12 +28,13 @@ export async function creditIntents(tx: Db, nowMs: number, payments: readonly Pa
   const keys = payments.flatMap(({ entityId, paymentIntentId: id }) =>
     id === null ? [] : [{ entityId, id }],
   )
-  for (const intent of await lockPaymentIntents(tx, keys)) {
+  const standings = (await lockPaymentIntents(tx, keys)).map((intent): Standing => {
     const credited = { ...intent, amountPaid: intent.amountPaid + sums.get(intent.id)! }
     const { reason } = intent.timeline[0]!
     const entry = entryAfterCredit({ ...credited, reason }, nowMs)
-    await saveStanding(tx, nowMs, credited, entry, 'paymentIntent.credited')
-  }
+    return { intent: credited, entry, type: 'paymentIntent.credited' }
+  })
+  await saveStandings(tx, nowMs, standings)
 }
 
 /** What of an intent's money went back, or is on its way: the first time ends the intent for good. */
@@ -46,7 +47,9 @@ export async function addRefund(
 ): Promise<void> {
   const refunded = { ...intent, amountRefunded: intent.amountRefunded + amount }
   const entry = { status: 'refunded', time: formatInstant(nowMs) } as const
-  await saveStanding(tx, nowMs, refunded, intent.status === 'refunded' ? undefined : entry, undefined, by)
+  await saveStandings(tx, nowMs, [
+    { intent: refunded, entry: intent.status === 'refunded' ? undefined : entry, by },
+  ])
 }
 
 /** Refunds that came to nothing: what they took of their intents can be refunded again. */
@@ -59,14 +62,15 @@ export async function giveBackRefunds(
     const intentId = await intentOfPayment(tx, entityId, id)
     const [intent] = await lockPaymentIntents(tx, [{ entityId, id: intentId }])
     const reduced = { ...intent!, amountRefunded: intent!.amountRefunded - amount }
-    await saveStanding(tx, nowMs, reduced, undefined)
+    await saveStandings(tx, nowMs, [{ intent: reduced }])
   }
 }
 
 /** Closes transient intents whose window has passed. Returns how many, at most `limit`. */
 export async function expireIntents(tx: Db, nowMs: number, limit = 100): Promise<number> {
   const expired = await lockExpiredIntents(tx, formatInstant(nowMs), limit)
-  for (const intent of expired) await saveStanding(tx, nowMs, intent, entryAtExpiry(intent, nowMs))
+  const standings = expired.map((intent) => ({ intent, entry: entryAtExpiry(intent, nowMs) }))
+  await saveStandings(tx, nowMs, standings)
   return expired.length
 }
 
@@ -85,32 +89,42 @@ export async function expireOnRequest(
   if (isClosedOnRequest({ ...intent, reason })) return intent
   if (intent.status !== 'pending' || intent.amount === null) return 'cannot'
   const closed = { ...intent, expiresOn: formatInstant(nowMs) }
-  return saveStanding(tx, nowMs, closed, entryOnRequest(intent, intent.amount, nowMs), undefined, by)
+  const standing = { intent: closed, entry: entryOnRequest(intent, intent.amount, nowMs), by }
+  return (await saveStandings(tx, nowMs, [standing]))[0]!
 }
 
-async function saveStanding(
+type Standing = {
+  intent: PaymentIntent
+  entry?: TimelineEntry | undefined
+  /** An event beside the one of the entry. */
+  type?: string
+  by?: { actor: string; requestId: string }
+}
+
+async function saveStandings(
   tx: Db,
   nowMs: number,
-  intent: PaymentIntent,
-  entry: TimelineEntry | undefined,
-  type?: string,
-  by: { actor: string; requestId?: string } = { actor },
-): Promise<PaymentIntent> {
-  const next = entry
-    ? {
-        ...intent,
-        status: entry.status,
-        context: entry.context ?? null,
-        timeline: [entry, ...intent.timeline],
-      }
-    : intent
-  const saved = { ...next, updateDate: formatInstant(nowMs) }
-  await updateStanding(tx, saved)
-  const { entityId, id: resourceId } = intent
-  const changes: Change[] = []
-  if (type)
-    changes.push({ entityId, ...by, type, resourceId, data: { amountPaid: String(intent.amountPaid) } })
-  if (entry) changes.push({ entityId, ...by, type: `paymentIntent.${entry.status}`, resourceId, data: entry })
+  standings: readonly Standing[],
+): Promise<PaymentIntent[]> {
+  if (standings.length === 0) return []
+  const saved = standings.map(({ intent, entry }) => ({
+    ...intent,
+    ...(entry && {
+      status: entry.status,
+      context: entry.context ?? null,
+      timeline: [entry, ...intent.timeline],
+    }),
+    updateDate: formatInstant(nowMs),
+  }))
+  await updateStandings(tx, saved)
+  const changes = standings.flatMap(({ intent, entry, type, by = { actor } }): Change[] => {
+    const { entityId, id: resourceId } = intent
+    const change = { entityId, ...by, resourceId }
+    return [
+      ...(type ? [{ ...change, type, data: { amountPaid: String(intent.amountPaid) } }] : []),
+      ...(entry ? [{ ...change, type: `paymentIntent.${entry.status}`, data: entry }] : []),
+    ]
+  })
   await recordChanges(tx, nowMs, changes)
   return saved
 }

@@ -16,6 +16,7 @@ import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { type DepositAddress, depositAddressesOf } from './store/deposit-addresses.ts'
 import { lockPaymentIntents } from './store/payment-intents.ts'
 import {
+  type DepositKey,
   lockFinal,
   lockLost,
   lockOfBlock,
@@ -109,36 +110,36 @@ async function savePayments(
   if (keys.length === 0) return []
   const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
   const createDate = formatInstant(nowMs)
-  const saved: Payment[] = []
-  for (const { ordinal, token, at, ...deposit } of arrivals) {
-    if (at.paymentIntentId === null) continue
+  const payments = arrivals.flatMap(({ ordinal, token, at, ...deposit }): (Payment & DepositKey)[] => {
+    if (at.paymentIntentId === null) return []
     const intent = intents.get(at.paymentIntentId)
     const matches = intent?.currency === token.currency && takesMoney(intent, nowMs)
-    const payment = await savePending(tx, {
-      entityId: deposit.entityId,
-      id: newId(nowMs),
-      type: 'payment',
-      status: 'pending',
-      paymentIntentId: matches ? intent.id : null,
-      merchantWalletId: merchantWalletIdOf(deposit.entityId),
-      currency: token.currency,
-      decimals: token.decimals,
-      amount: deposit.amount,
-      chain: at.chain,
-      blockchain: network.blockchain,
-      fromAddress: deposit.fromAddress,
-      depositAddress: at.address,
-      transactionHash: deposit.txHash,
-      tokenId: deposit.tokenId,
-      ordinal,
-      blockHash: block.hash,
-      blockNumber: block.number,
-      createDate,
-      updateDate: createDate,
-    })
-    saved.push(payment)
-  }
-  return saved
+    return [
+      {
+        entityId: deposit.entityId,
+        id: newId(nowMs),
+        type: 'payment',
+        status: 'pending',
+        paymentIntentId: matches ? intent.id : null,
+        merchantWalletId: merchantWalletIdOf(deposit.entityId),
+        currency: token.currency,
+        decimals: token.decimals,
+        amount: deposit.amount,
+        chain: at.chain,
+        blockchain: network.blockchain,
+        fromAddress: deposit.fromAddress,
+        depositAddress: at.address,
+        transactionHash: deposit.txHash,
+        tokenId: deposit.tokenId,
+        ordinal,
+        blockHash: block.hash,
+        blockNumber: block.number,
+        createDate,
+        updateDate: createDate,
+      },
+    ]
+  })
+  return savePending(tx, payments)
 }
 
 type Deposit = ObservedTransfer & { token: NetworkToken }

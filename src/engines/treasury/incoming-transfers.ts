@@ -17,6 +17,7 @@ import {
   lockIncomingOf,
   lockLostIncoming,
   orphanIncoming,
+  type Place,
   saveIncoming,
   setIncoming,
   type Transfer,
@@ -32,9 +33,8 @@ export async function applyIncoming(
 ): Promise<void> {
   const { blockchain } = network
   const at = formatInstant(nowMs)
-  const seen: Transfer[] = []
-  for (const arrival of arrivals)
-    if (arrival.at.paymentIntentId === null) seen.push(await save(tx, nowMs, block, arrival))
+  const coming = arrivals.filter(({ at }) => at.paymentIntentId === null)
+  const seen = coming.length > 0 ? await saveIncoming(tx, coming.map(transferOf(nowMs, block))) : []
   await record(tx, nowMs, seen, 'pending')
   await record(tx, nowMs, seen, 'running')
   const final = await lockFinalIncoming(tx, blockchain, block.finalTo)
@@ -56,8 +56,9 @@ export async function undoIncoming(tx: Db, nowMs: number, blockchain: string, bl
   await takeBackCredits(tx, nowMs, 'transfer', credited.map(depositOf))
 }
 
-const save = (tx: Db, nowMs: number, block: Block, { token, ordinal, at, ...arrival }: Arrival) =>
-  saveIncoming(tx, {
+const transferOf =
+  (nowMs: number, block: Block) =>
+  ({ token, ordinal, at, ...arrival }: Arrival): Transfer & Place => ({
     entityId: arrival.entityId,
     id: newId(nowMs),
     direction: 'in',

@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { render, type Sql } from './sql.ts'
 
-export { allOf, join, raw, type Sql, sql } from './sql.ts'
+export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
 export type Db = {

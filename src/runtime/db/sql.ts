@@ -34,6 +34,10 @@ export const allOf = (pieces: readonly (Sql | undefined)[]): Sql => {
   return present.length === 0 ? raw('true') : sql`(${join(present, ') and (')})`
 }
 
+/** Rows for `jsonb_to_recordset`: one value, however many there are. Amounts go as text. */
+export const jsonOf = (rows: readonly object[]): string =>
+  JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
+
 /** The text with `$1`, `$2` … and the values, as the driver takes them. */
 export function render(piece: Sql): { text: string; values: unknown[] } {
   const text = piece.text.reduce(

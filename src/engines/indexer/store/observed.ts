@@ -1,5 +1,5 @@
 import { newId } from '#lib/ids'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
 
 /** A movement as one managed address saw it. An `in` and an `out` row when both sides are managed. */
 export type ObservedTransfer = {
@@ -36,9 +36,6 @@ export type ObservedTransaction = {
   fee: bigint
   blockTime: string
 }
-
-const jsonOf = (rows: readonly object[]) =>
-  JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
 /** All of one block, whose own facts are sent once. */
 export async function insertTransfers(

@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { allOf, type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { allOf, type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
 import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from '../timeline.ts'
 
 /** What somebody shall be paid, and where. Amounts are base units with `decimals` digits; dates are as shown. */
@@ -84,9 +84,9 @@ export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
         and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
     order by i.expires_on limit ${limit} for update skip locked`)
 
-export async function updateStanding(tx: Db, intent: PaymentIntent): Promise<void> {
-  await tx.run(sql`update payment_intents set amount_paid = ${intent.amountPaid}, amount_refunded = ${intent.amountRefunded}, status = ${intent.status},
-      context = ${intent.context}, timeline = ${JSON.stringify(intent.timeline)}, expires_on = ${intent.expiresOn},
-      update_date = ${intent.updateDate}
-    where entity_id = ${intent.entityId} and id = ${intent.id}`)
-}
+export const updateStandings = (tx: Db, intents: readonly PaymentIntent[]) =>
+  tx.run(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
+      status = n.status, context = n.context, timeline = n.timeline, expires_on = n."expiresOn", update_date = n."updateDate"
+    from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,
+      "amountRefunded" numeric, status text, context text, timeline jsonb, "expiresOn" timestamptz, "updateDate" timestamptz)
+    where i.entity_id = n."entityId" and i.id = n.id`)

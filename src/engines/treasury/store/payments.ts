@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
@@ -42,16 +42,15 @@ const columns =
 /** What tells one deposit from all others, whichever block holds it. */
 export type DepositKey = { ordinal: number }
 
-/** Records a deposit that is in a block now: a new payment, or the one it was before its block was orphaned. */
-export const savePending = (tx: Db, payment: Payment & DepositKey) =>
-  tx.one<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
+/** Records deposits that are in a block now: new payments, or those they were before their block was orphaned. */
+export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[]) =>
+  tx.all<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
       merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
       transaction_hash, ordinal, block_hash, block_number, create_date, update_date)
-    values (${payment.entityId}, ${payment.id}, ${payment.type}, 'pending', ${payment.paymentIntentId},
-      ${payment.merchantWalletId}, ${payment.currency}, ${payment.decimals}, ${payment.amount}, ${payment.chain},
-      ${payment.blockchain}, ${payment.fromAddress}, ${payment.depositAddress}, ${payment.tokenId},
-      ${payment.transactionHash}, ${payment.ordinal}, ${payment.blockHash}, ${payment.blockNumber},
-      ${payment.createDate}, ${payment.updateDate})
+    select * from jsonb_to_recordset(${jsonOf(payments)}::jsonb) as row("entityId" uuid, id uuid, type text, status text,
+      "paymentIntentId" uuid, "merchantWalletId" text, currency text, decimals integer, amount numeric, chain text,
+      blockchain text, "fromAddress" text, "depositAddress" text, "tokenId" uuid, "transactionHash" text,
+      ordinal integer, "blockHash" text, "blockNumber" bigint, "createDate" timestamptz, "updateDate" timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, deposit_address, token_id, ordinal) do update
       set status = 'pending', amount = excluded.amount, from_address = excluded.from_address,
         block_hash = excluded.block_hash, block_number = excluded.block_number,

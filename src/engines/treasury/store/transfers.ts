@@ -1,6 +1,6 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
 
@@ -42,15 +42,15 @@ export const insertOutgoing = (tx: Db, row: Transfer) =>
       ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals}, ${row.amount.toString()},
       ${row.createDate}, ${row.createDate})`)
 
-/** What came in by a block: a new transfer, or the one that it was before its block was orphaned. */
-export const saveIncoming = (tx: Db, row: Transfer & Place) =>
-  tx.one<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
+/** What came in by a block: new transfers, or those that they were before their block was orphaned. */
+export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
+  tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
       from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
       block_number, create_date, update_date)
-    values (${row.entityId}, ${row.id}, 'in', 'running', ${row.walletId}, ${row.chain}, ${row.blockchain},
-      ${row.fromAddress}, ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals},
-      ${row.amount.toString()}, ${row.transactionHash}, ${row.ordinal}, ${row.blockHash}, ${row.blockNumber},
-      ${row.createDate}, ${row.createDate})
+    select row.*, row."createDate" from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, id uuid,
+      direction text, status text, "walletId" text, chain text, blockchain text, "fromAddress" text, "toAddress" text,
+      currency text, "tokenId" uuid, decimals integer, amount numeric, "transactionHash" text, ordinal integer,
+      "blockHash" text, "blockNumber" bigint, "createDate" timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
     do update set status = 'running', error_code = null, amount = excluded.amount,
       from_address = excluded.from_address, block_hash = excluded.block_hash, block_number = excluded.block_number,
