@@ -88,8 +88,8 @@ export type Balance = {
 export const balancesOf = (db: Db, entityId: string, blockchain: string, addresses: readonly string[]) =>
   db.all<Balance>(sql`select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted as "postedAtomic",
       a.held as "heldAtomic", a.create_date as "createDate", a.update_date as "updateDate"
-    from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.blockchain = ${blockchain}
-      and a.address = any(${addresses}::text[])`)
+    from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.token_id is not null
+      and a.blockchain = ${blockchain} and a.address = any(${addresses}::text[])`)
 
 /** Holds for the addresses that own at least `minAtomic` of a token; `address` is a column. */
 export const ownsAtLeast = (entityId: string, tokenId: string, address: Sql, minAtomic: bigint): Sql =>
