@@ -27,6 +27,7 @@ export const estimateErrors = [
   'estimateReverted',
   'estimateExceedsBalance',
   'estimateFailed',
+  'unavailable',
 ] as const
 export const executionErrors = [
   'abiMismatch',

@@ -7,5 +7,5 @@ import { requireChain } from './transfer-request.ts'
 export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)
-  return estimateTable(chain, source.address, requireCall(chain, body, { neither: true }))
+  return estimateTable(ctx, chain, source.address, requireCall(chain, body, { neither: true }))
 }

@@ -26,5 +26,5 @@ export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody 
     amount.atomic,
     (token.address ?? undefined) as `0x${string}` | undefined,
   )
-  return estimateTable(chain, source.address, call)
+  return estimateTable(ctx, chain, source.address, call)
 }

@@ -49,9 +49,9 @@ export async function estimateSource(
 }
 
 /** What the call would cost at each level, or the documented reason why it cannot be done. */
-export async function estimateTable(chain: Chain, from: Address, call: Call) {
-  const estimate = await chain.estimateGas(from, call)
-  if (estimate.kind === 'estimated') return feeTable(chain, estimate.gas)
+export async function estimateTable(ctx: Ctx, chain: Chain, from: Address, call: Call) {
+  const estimate = await answered(ctx, chain, chain.estimateGas(from, call))
+  if (estimate.kind === 'estimated') return feeTable(ctx, chain, estimate.gas)
   const kind =
     estimate.kind === 'reverted'
       ? 'estimateReverted'
@@ -61,9 +61,17 @@ export async function estimateTable(chain: Chain, from: Address, call: Call) {
   throw new ApiError(kind, `This cannot be done as asked: ${estimate.message.slice(0, 400)}`)
 }
 
+/** What a node says; one that does not, or says what makes no sense, is no fault of whoever asked. */
+export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<Answer>): Promise<Answer> =>
+  asking.catch((error) => {
+    const { blockchain } = network
+    ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
+    throw new ApiError('unavailable', `The node of ${blockchain} does not answer: try again in a moment.`)
+  })
+
 /** Fees per gas in gwei, whole fees in native coins; with `gas`, also what the transaction comes to. */
-export async function feeTable(chain: Chain, gas?: bigint) {
-  const suggestion = await suggestedFees(chain)
+export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint) {
+  const suggestion = await answered(ctx, chain, suggestedFees(chain))
   const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)
   const { decimals } = chain.network.nativeToken
   const rows = levels.map((level) => {

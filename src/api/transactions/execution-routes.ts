@@ -43,6 +43,7 @@ export const executionEndpoints = [
       'idempotencyKeyReused',
       'policyDenied',
       'insufficientBalance',
+      'pendingQueueFull',
       ...secretErrors,
       ...executionErrors,
       ...feeErrors,
@@ -59,6 +60,7 @@ export const executionEndpoints = [
     summary: 'What calling a contract would cost at each fee level',
     tag,
     auth: 'apiKey',
+    changing: false,
     body: estimateExecutionBody,
     response: feeTableAnswer,
     errors: [

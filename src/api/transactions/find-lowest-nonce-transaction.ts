@@ -4,7 +4,7 @@ import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transacti
 import { formatAmount } from '#lib/amounts'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
-import { feeTable } from './estimate.ts'
+import { answered, feeTable } from './estimate.ts'
 import { showTransaction } from './schema.ts'
 import { requireChain } from './transfer-request.ts'
 
@@ -17,9 +17,9 @@ export async function findLowestNonceTransaction(ctx: Ctx, query: Query) {
   const row = await lowestNonceTransaction(ctx.db, ctx.entity.id, wallet.blockchain, wallet.address)
   if (!row?.estimatedFee) return answer(204, undefined)
   const gas = BigInt(row.estimatedFee.gasLimit)
-  const { high } = await feeTable(chain, gas)
+  const { high } = await feeTable(ctx, chain, gas)
   const offered = gas * BigInt(row.estimatedFee.maxFee)
-  const asked = gas * feeAt(await suggestedFees(chain), 'HIGH').maxFeeAtomic
+  const asked = gas * feeAt(await answered(ctx, chain, suggestedFees(chain)), 'HIGH').maxFeeAtomic
   const differenceAtomic = asked > offered ? asked - offered : 0n
   return {
     transaction: showTransaction(row),

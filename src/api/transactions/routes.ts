@@ -108,6 +108,7 @@ export const transactionEndpoints = [
     summary: 'What a transfer would cost at each fee level',
     tag,
     auth: 'apiKey',
+    changing: false,
     body: estimateBody,
     response: feeTableAnswer,
     errors: [
@@ -130,8 +131,8 @@ export const transactionEndpoints = [
     auth: 'apiKey',
     query: feeParametersQuery,
     response: feeTableAnswer,
-    errors: ['invalidRequest', 'unauthorized', ...chainErrors],
-    verb: (ctx: Ctx, { query }) => feeTable(requireChain(ctx, query.blockchain)),
+    errors: ['invalidRequest', 'unauthorized', 'unavailable', ...chainErrors],
+    verb: (ctx: Ctx, { query }) => feeTable(ctx, requireChain(ctx, query.blockchain)),
   }),
   endpoint({
     method: 'POST',
@@ -140,6 +141,7 @@ export const transactionEndpoints = [
     summary: 'Whether a text is an address on a blockchain, started here or not',
     tag,
     auth: 'apiKey',
+    changing: false,
     body: validateAddressBody,
     response: validateAddressAnswer,
     errors: ['invalidRequest', 'unauthorized'],
@@ -169,7 +171,7 @@ export const transactionEndpoints = [
     auth: 'apiKey',
     query: lowestNonceQuery,
     response: lowestNonceAnswer,
-    errors: ['invalidRequest', 'unauthorized', ...sourceErrors, ...chainErrors],
+    errors: ['invalidRequest', 'unauthorized', 'unavailable', ...sourceErrors, ...chainErrors],
     verb: (ctx: Ctx, { query }) => findLowestNonceTransaction(ctx, query),
   }),
   endpoint({

@@ -4,7 +4,7 @@ import { quantity, toQuantity } from './quantities.ts'
 import { explainRevert, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
-type History = { baseFeePerGas?: unknown[]; reward?: unknown[][] }
+type History = { baseFeePerGas?: unknown; reward?: unknown }
 
 /** The least priority fee worth offering: one wei less and pools drop it on the first fee step. */
 const priorityFloorAtomic = 1_000_000n
@@ -21,24 +21,28 @@ export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSugges
     const zero = { LOW: 0n, MEDIUM: price / 10n, HIGH: price / 4n }
     return { baseFeeAtomic: price, priorityFeeAtomic: zero }
   }
-  const history = await rpc.call<History>('eth_feeHistory', [
+  const history = await rpc.call<History | null>('eth_feeHistory', [
     toQuantity(historyBlocks),
     'latest',
     [25, 50, 90],
   ])
-  const next = history.baseFeePerGas?.at(-1)
-  if (next === undefined) throw new RpcUnreachable('the fee history has no base fee')
+  const baseFees = listOf(history?.baseFeePerGas, 'base fees')
+  const rewards = listOf(history?.reward ?? [], 'rewards').map((block) => listOf(block, 'rewards'))
   const least = network.priorityFloorAtomic ?? priorityFloorAtomic
   const level = (index: number, floorQuarters: bigint) => {
-    const rewards = (history.reward ?? []).map((block) => quantity(block[index], 'reward'))
-    const usual = median(rewards)
+    const usual = median(rewards.map((block) => quantity(block[index], 'reward')))
     const floor = (least * floorQuarters) / 4n
     return usual > floor ? usual : floor
   }
   return {
-    baseFeeAtomic: quantity(next, 'base fee'),
+    baseFeeAtomic: quantity(baseFees.at(-1), 'base fee'),
     priorityFeeAtomic: { LOW: level(0, 4n), MEDIUM: level(1, 5n), HIGH: level(2, 6n) },
   }
+}
+
+function listOf(value: unknown, what: string): readonly unknown[] {
+  if (Array.isArray(value)) return value
+  throw new RpcUnreachable(`the fee history has no ${what}`)
 }
 
 function median(values: readonly bigint[]): bigint {

@@ -35,8 +35,11 @@ export type Endpoint<Ctx = RequestScope> = {
   collection?: Collection & { items?: string }
   /** Present when the body carries `idempotencyKey`. `status` of the conflict differs between product lines. */
   idempotent?: Idempotent<Ctx>
-  /** A GET that changes something, such as a link in a message: it runs in a `tx`, and HEAD does not do it. */
-  changing?: true
+  /**
+   * Whether it changes something, and so runs in a `tx`; default: all but GET. A GET that does, such as a link in a message, is
+   * not done by HEAD. A POST that only asks holds no connection of the database while it waits for a node.
+   */
+  changing?: boolean
   /** The media type of an answer that is text, not JSON. */
   media?: string
   errors: readonly ErrorName[]

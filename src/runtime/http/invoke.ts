@@ -30,7 +30,7 @@ export async function invoke(
     if (replay) return replay
   }
   const prepared = await run.prepare?.(ctx, input)
-  if (endpoint.method === 'GET' && !endpoint.changing)
+  if (!(endpoint.changing ?? endpoint.method !== 'GET'))
     return { result: await run.verb(ctx, input, prepared), replayed: false }
   const outcome = await untilSettled(ctx, async (inTx) => {
     if (once && !(await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs)))
