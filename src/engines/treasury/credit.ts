@@ -52,17 +52,18 @@ export async function addRefund(
   ])
 }
 
-/** Refunds that came to nothing: what they took of their intents can be refunded again. */
-export async function giveBackRefunds(
+/** Refunds that came to nothing give back, with `sign` -1, what they took of their intents: it can be refunded again. */
+export async function takeRefunds(
   tx: Db,
   nowMs: number,
   refunds: readonly { entityId: string; id: string; amount: bigint }[],
+  sign: 1n | -1n,
 ): Promise<void> {
   for (const { entityId, id, amount } of refunds) {
     const intentId = await intentOfPayment(tx, entityId, id)
     const [intent] = await lockPaymentIntents(tx, [{ entityId, id: intentId }])
-    const reduced = { ...intent!, amountRefunded: intent!.amountRefunded - amount }
-    await saveStandings(tx, nowMs, [{ intent: reduced }])
+    const changed = { ...intent!, amountRefunded: intent!.amountRefunded + sign * amount }
+    await saveStandings(tx, nowMs, [{ intent: changed }])
   }
 }
 

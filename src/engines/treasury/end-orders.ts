@@ -2,7 +2,7 @@ import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor, giveBackRefunds } from './credit.ts'
+import { actor, takeRefunds } from './credit.ts'
 import { type Ending, type Order, type OrderKind, setEnding } from './store/orders.ts'
 
 /**
@@ -27,10 +27,11 @@ export async function endOrders(
       data: { status, ...(errorCode !== undefined && { errorCode }) },
     })),
   )
-  await giveBackRefunds(
+  await takeRefunds(
     tx,
     nowMs,
     ended.flatMap(({ order, status }) => (order.kind === 'refund' && status === 'failed' ? [order] : [])),
+    -1n,
   )
   const paid = ended.filter(({ status }) => status === 'complete')
   await post(

@@ -4,6 +4,7 @@ import { repeat } from '#runtime/loop'
 import { expireIntents } from './credit.ts'
 import { applyBlock, undoBlock } from './deposits.ts'
 import type { Fuel } from './gas.ts'
+import { reopenOrders } from './reopen-orders.ts'
 import { startPaying } from './start-paying.ts'
 
 /** How many intents one turn closes. */
@@ -18,7 +19,10 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     const { kind, blockchain, blockHash, blockNumber, finalTo } = step
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
-    if (kind === 'undone') return undoBlock(tx, nowMs, blockchain, block)
+    if (kind === 'undone') {
+      await undoBlock(tx, nowMs, blockchain, block)
+      return reopenOrders(tx, nowMs, step)
+    }
     const chain = ctx.chains.find(blockchain)
     if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)

@@ -78,7 +78,9 @@ async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
   return separator
 }
 
-/** The richest addresses that together cover what is short, as far as the chain says they own what was credited. */
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/** The richest addresses that together cover what is short; of what was credited as much as the chain says they own. */
 async function chooseUnswept(ctx: Ctx, coins: Coins, shortAtomic: bigint): Promise<Unswept[]> {
   if (shortAtomic <= 0n) return []
   const found = await unsweptOf(ctx.db, coins, failedRestMs, batchMax)
@@ -93,9 +95,11 @@ async function chooseUnswept(ctx: Ctx, coins: Coins, shortAtomic: bigint): Promi
   let left = shortAtomic
   for (const unswept of found) {
     if (left <= 0n) break
-    if ((own.get(unswept.address) ?? 0n) < unswept.amount) continue
-    chosen.push(unswept)
-    left -= unswept.amount
+    // Less than was credited after a reorg: an older sweep took the coins of a deposit that came a second time.
+    const amount = smaller(own.get(unswept.address) ?? 0n, unswept.amount)
+    if (amount <= 0n) continue
+    chosen.push({ ...unswept, amount })
+    left -= amount
   }
   return chosen
 }

@@ -116,6 +116,10 @@ export type Standing = { state: string; txHash: string | null; errorReason: stri
 
 const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
+/** Its block was not taken back since, or there never was one. The transaction may not have heard of that yet. */
+export const isStillTrue = raw(`(t.block_hash is null or exists (select 1 from canonical_blocks c
+  where c.blockchain = t.blockchain and c.hash = t.block_hash))`)
+
 /**
  * Those whose transaction came to its end: COMPLETE, or ended without effect, in a final block (up to `finalTo`) or in none.
  * Locked until the `tx` ends.
@@ -125,6 +129,7 @@ export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, finalTo: 
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and (t.state = 'COMPLETE'
       or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${finalTo})))
+      and ${isStillTrue}
     order by o.entity_id, o.id limit ${limit} for update of o skip locked`)
 
 /** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns what was shown. */
@@ -150,4 +155,20 @@ export const setEnding = (tx: Db, { kind, entityId, id }: Order, ending: Ending,
   tx.run(sql`update ${kept[kind].table} set status = ${ending.status === 'complete' ? kept[kind].complete : 'failed'}, error_code = ${ending.errorCode ?? null},
       risk_reason = ${ending.riskReason ?? null}, update_date = ${at},
       transaction_hash = coalesce(${ending.transactionHash ?? null}, transaction_hash)
+    where entity_id = ${entityId} and id = ${id}`)
+
+/** The orders behind transactions, and how they ended; locked until the `tx` ends. */
+export const lockOrdersOf = (tx: Db, kind: OrderKind, blockchain: string, sent: readonly SentTransaction[]) =>
+  tx.all<Order & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
+      case o.status when ${kept[kind].complete} then 'complete' when 'failed' then 'failed' end as ended
+    from ${kept[kind].table} o where o.blockchain = ${blockchain} and o.submitted
+      and (o.entity_id, o.transaction_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
+        ${sent.map((row) => row.txHash)}::text[]))
+    order by o.entity_id, o.id for update`)
+
+export type SentTransaction = { entityId: string; txHash: string }
+
+/** As it was before it ended. */
+export const setUnderWay = (tx: Db, { kind, entityId, id }: Order, at: string) =>
+  tx.run(sql`update ${kept[kind].table} set status = ${kept[kind].sent}, error_code = null, update_date = ${at}
     where entity_id = ${entityId} and id = ${id}`)

@@ -1,4 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
+import { isStillTrue, type SentTransaction } from './orders.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
 export type Sweep = {
@@ -76,6 +77,7 @@ export async function endSweeps(
       from sweeps s join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
       where s.blockchain = ${blockchain} and s.status = 'pending' and (t.state = 'COMPLETE'
         or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${finalTo})))
+        and ${isStillTrue}
       order by s.entity_id, s.id limit ${limit} for update of s skip locked) t
     where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.blockchain, u.token_id as "tokenId",
@@ -86,3 +88,15 @@ export async function endSweeps(
     where c.entity_id = n.e and c.sweep_id = n.i`)
   return ended
 }
+
+/** Sweeps are under way again when the block of their transaction was taken back, however they had ended. */
+export const reopenSweeps = (tx: Db, blockchain: string, sent: readonly SentTransaction[], at: string) =>
+  tx.all<{
+    entityId: string
+    id: string
+  }>(sql`update sweeps s set status = 'pending', failed_at = null, update_date = ${at}
+    from platform_transactions t
+    where t.entity_id = s.entity_id and t.id = s.id and s.blockchain = ${blockchain} and s.status <> 'pending'
+      and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
+        ${sent.map((row) => row.txHash)}::text[]))
+    returning s.entity_id as "entityId", s.id`)
