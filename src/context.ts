@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import { endpoints, removedPaths, topics } from '#api/index'
 import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
-import { openCustody } from '#custody/index'
+import { openCustody, SealBroken } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startIndexer, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
@@ -13,6 +13,7 @@ import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
 import type { Config } from '#runtime/config'
 import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
+import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { createServer } from '#runtime/http/server'
@@ -43,6 +44,11 @@ export async function openContext(input: ContextInput): Promise<Context> {
       { notificationTargets: config.notificationTargets },
       'notifications may go to addresses that are not public: for sandboxes only',
     )
+  if (config.unknownSettings.length > 0)
+    log.warn(
+      { unknown: config.unknownSettings },
+      'what is set here is no setting of this version: it has no effect',
+    )
   const clock = input.clock ?? systemClock
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
@@ -56,7 +62,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log }
-  const custody = await openCustody({ ...scope, rootKey: input.rootKey })
+  const custody = await openCustody({ ...scope, rootKey: input.rootKey }).catch(explainRootKey)
   return {
     ctx: { ...scope, chains, custody },
     close: async () => {
@@ -127,34 +133,19 @@ const explainListen =
     throw remedy ? new Error(`cannot listen: ${remedy}`, { cause: error }) : error
   }
 
-/** A server that cannot be reached at the start is most often a wrong setting. */
-const explainDatabase =
-  (connection: Connection) =>
-  (error: NodeJS.ErrnoException): never => {
-    const unreachable = [
-      'ECONNREFUSED',
-      'ENOTFOUND',
-      'EAI_AGAIN',
-      'ETIMEDOUT',
-      'EHOSTUNREACH',
-      'ENOENT',
-      'ECONNRESET',
-    ]
-    // Class 28 is a wrong name or password, 3D000 a database that does not exist.
-    const refused = /^28|^3D000$/.test(error.code ?? '')
-    if (!('url' in connection) || !(refused || unreachable.includes(error.code ?? ''))) throw error
-    const where = connection.url.replace(/\/\/[^@/]*@/, '//')
-    throw new Error(
-      `the database at ${where} cannot be used (${error.message || error.code}): correct DATABASE_URL, or unset it to use the embedded one`,
-      { cause: error },
-    )
-  }
-
 /** Whoever may log in has to be let into the role that the program runs as. */
 const explainRole = (error: Error): never => {
   if (sqlState(error) !== '42501') throw error
   throw new Error(
     `${error.message}: let the user of DATABASE_URL run as it, by "grant bezant_runtime to USER" of who owns the tables`,
+    { cause: error },
+  )
+}
+
+const explainRootKey = (error: Error): never => {
+  if (!(error instanceof SealBroken)) throw error
+  throw new Error(
+    `this root key does not open the keys in the database (${error.message}): give the one they were sealed with, in BEZANT_ROOT_KEY or in root.key of the data directory`,
     { cause: error },
   )
 }

@@ -61,6 +61,8 @@ describe('the examples run against the started program', () => {
       'reconcile',
       '--data-dir',
       dataDir,
+      '--chain',
+      'BASE-SEPOLIA',
     ]
     const { stdout } = await run(process.execPath, reconcile, { cwd: root })
     expect(stdout).toContain('zero gaps')

@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { until } from './builders.ts'
@@ -97,6 +98,13 @@ export function spawnProgram({ dataDir, args = [], command = 'sandbox', env: mor
     child.once('exit', (code, signal) => resolve({ code, signal })),
   )
   return { child, exited, stdout: () => stdout, stderr: () => stderr }
+}
+
+/** Runs a command to its end. Its last words may come after it has exited, so its pipes are waited for too. */
+export async function runProgram(options: ProgramOptions) {
+  const { child, stdout, stderr } = spawnProgram(options)
+  const [code] = (await once(child, 'close')) as [number | null]
+  return { code, stdout: stdout(), stderr: stderr() }
 }
 
 async function killTree(pid: number): Promise<void> {

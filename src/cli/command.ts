@@ -29,8 +29,14 @@ export function parseCommand(command: Command, args: string[]): Given | 'help' {
       throw new Error(`"${positionals[0]}" is not expected: every setting is a flag.`)
     return { flags: values as Given['flags'], positionals }
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\nSee: bezant ${command.name} --help`)
+    throw new UsageError(`${inWords(error as Error)}\nSee: bezant ${command.name} --help`)
   }
+}
+
+/** Node says after the first sentence or line how to pass what nobody meant to pass. */
+function inWords({ message }: Error): string {
+  const unknown = /^Unknown option '(.+?)'/.exec(message)
+  return unknown ? `there is no option ${unknown[1]}` : message.split('\n')[0]!
 }
 
 export function helpOf(command: Command): string {

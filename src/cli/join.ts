@@ -1,13 +1,20 @@
 import { resolve } from 'node:path'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
-import type { Connection } from '#runtime/db/db'
+import { type Connection, openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { explainDatabase } from '#runtime/db/explain'
 import { readPublishedNodes } from '#sandbox/start'
 import { type Given, type Option, textOf } from './command.ts'
 
 export const joinOptions: Record<string, Option> = {
-  'data-dir': { type: 'string', value: 'DIR', about: 'Join the sandbox that runs on this data directory.' },
+  'data-dir': {
+    type: 'string',
+    value: 'DIR',
+    about:
+      'Without DATABASE_URL: join the sandbox that runs on this directory. Also holds root.key and journals.',
+    default: '.bezant',
+  },
   'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'info' },
 }
 
@@ -24,8 +31,14 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
 
 /** `DATABASE_URL` when set, else the database of the sandbox that runs on the data directory. */
 export async function connectionOf(config: Config): Promise<Connection> {
-  if (config.databaseUrl !== undefined) return { url: config.databaseUrl }
-  return joinEmbeddedPostgres({ dataDir: config.dataDir })
+  if (config.databaseUrl === undefined) return joinEmbeddedPostgres({ dataDir: config.dataDir })
+  const connection = { url: config.databaseUrl }
+  const database = openAsOwner(connection)
+  await database
+    .run(sql`select 1`)
+    .catch(explainDatabase(connection))
+    .finally(() => database.close())
+  return connection
 }
 
 /** The configured nodes, and those of the sandbox whose database is joined. */

@@ -1,7 +1,14 @@
 import { permissive, setPolicy } from '#custody/index'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
-import { findEntity, insertApiKey, insertEntity, listEntities, revokeApiKey } from '#runtime/auth/store'
+import {
+  findEntity,
+  insertApiKey,
+  insertEntity,
+  listApiKeys,
+  listEntities,
+  revokeApiKey,
+} from '#runtime/auth/store'
 import { type Database, openDatabase } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import type { Environment } from '#runtime/scope'
@@ -15,7 +22,9 @@ export const keysCommand: Command = {
   usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
        bezant keys create --entity ID
        bezant keys revoke --key ID
-       bezant keys list`,
+       bezant keys list [--entity ID]
+
+Listed are the entities; with --entity the API keys of that one, without what is secret of them.`,
   positionals: 'ACTION',
   options: {
     name: { type: 'string', value: 'NAME', about: 'Name of the new entity.' },
@@ -31,7 +40,11 @@ export const keysCommand: Command = {
       about:
         'permissive, or a file of rules: see bezant policy --help. LIVE needs it; TEST is permissive without.',
     },
-    entity: { type: 'string', value: 'ID', about: 'The entity that the new API key is for.' },
+    entity: {
+      type: 'string',
+      value: 'ID',
+      about: 'The entity whose API key is made, or whose keys are listed.',
+    },
     key: { type: 'string', value: 'ID', about: 'The API key to revoke: its middle part.' },
     ...joinOptions,
   },
@@ -76,11 +89,9 @@ const actions: Record<string, Act> = {
     return 0
   },
   create: async (database, given) => {
-    const id = required(given, 'entity')
-    const entity = await findEntity(database, id)
-    if (!entity) throw new UsageError(`there is no entity ${id}: see bezant keys list`)
+    const { id, environment } = await requireEntity(database, required(given, 'entity'))
     const nowMs = systemClock.nowMs()
-    print({ entity: id, apiKey: await database.tx((tx) => createKey(tx, id, entity.environment, nowMs)) })
+    print({ entity: id, apiKey: await database.tx((tx) => createKey(tx, id, environment, nowMs)) })
     return 0
   },
   revoke: async (database, given) => {
@@ -91,12 +102,17 @@ const actions: Record<string, Act> = {
       if (owner) await recordChanges(tx, systemClock.nowMs(), [{ ...change, entityId: owner }])
       return owner
     })
-    if (!entityId) throw new UsageError(`there is no live API key ${id}`)
+    if (!entityId)
+      throw new UsageError(
+        `there is no API key ${id}, or it is revoked already: bezant keys list --entity ID shows them`,
+      )
     print({ revoked: id })
     return 0
   },
-  list: async (database) => {
-    for (const entity of await listEntities(database)) print(entity)
+  list: async (database, given) => {
+    const id = textOf(given, 'entity')
+    if (id === undefined) for (const entity of await listEntities(database)) print(entity)
+    else for (const key of await listApiKeys(database, (await requireEntity(database, id)).id)) print(key)
     return 0
   },
 }
@@ -112,6 +128,12 @@ async function createKey(
     { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id },
   ])
   return key.text
+}
+
+async function requireEntity(database: Database, id: string) {
+  const entity = await findEntity(database, id)
+  if (!entity) throw new UsageError(`there is no entity ${id}: see bezant keys list`)
+  return entity
 }
 
 function required(given: Given, name: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
-import { type Program, spawnProgram, startProgram } from '../../testing/program.ts'
+import { type Program, runProgram, startProgram } from '../../testing/program.ts'
 
 let dataDir: string
 let program: Program
@@ -18,11 +18,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-async function run(args: string[] = []) {
-  const { exited, stdout, stderr } = spawnProgram({ dataDir, args, command: 'reconcile' })
-  const { code } = await exited
-  return { code, stdout: stdout(), stderr: stderr() }
-}
+const run = (args: string[] = []) => runProgram({ dataDir, args, command: 'reconcile' })
 
 it('prints the proof of a running platform, and exits with 1 and the place once the books were touched', async () => {
   const proven = await run()

@@ -10,11 +10,12 @@ import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
-  summary: 'Proves that the books equal the chains, to the last base unit; exits with 1 when they do not.',
+  summary: 'Proves that the books equal the chains, to the last base unit; exits with 1 when it cannot.',
   usage: `bezant reconcile [--chain NAME] [--json]
 
 Compares what every managed address owns of every token, at the newest final block of each chain, with what the
-books say it owned at that block, gas included; and checks that the books agree with themselves.`,
+books say it owned at that block, gas included; and checks that the books agree with themselves. A chain of which no
+block is final yet is not compared, and proves nothing.`,
   options: {
     chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE.' },
     json: { type: 'boolean', about: 'Print one line of JSON instead of a table.' },
@@ -43,7 +44,7 @@ async function run(given: Given): Promise<number> {
     process.stdout.write(
       given.flags['json'] ? `${JSON.stringify(asJson(proofs, bookErrors))}\n` : asText(proofs, bookErrors),
     )
-    return gapsIn(proofs) + bookErrors.length === 0 ? 0 : 1
+    return gapsIn(proofs) + bookErrors.length + notCompared(proofs).length === 0 ? 0 : 1
   } finally {
     await close()
   }
@@ -69,9 +70,13 @@ const progress = (blockchain: string) => (addresses: number) => {
 
 const gapsIn = (proofs: readonly Proof[]) => proofs.reduce((count, { gaps }) => count + gaps.length, 0)
 
+const notCompared = (proofs: readonly Proof[]) =>
+  proofs.filter(({ block }) => block === undefined).map(({ blockchain }) => blockchain)
+
 function asText(proofs: readonly Proof[], bookErrors: readonly BookError[]): string {
-  const lines = proofs.flatMap(({ blockchain, block, addresses, tokens, gaps }) => [
-    `${blockchain} ${block ? `at final block ${block.number} ${block.hash}` : 'has no final block yet'}, ${addresses} addresses`,
+  const compared = proofs.filter(({ block }) => block !== undefined)
+  const lines = compared.flatMap(({ blockchain, block, addresses, tokens, gaps }) => [
+    `${blockchain} at final block ${block!.number} ${block!.hash}, ${addresses} addresses`,
     ...tokens.map(({ token, onChainAtomic, bookedAtomic }) => {
       const amounts = [onChainAtomic, bookedAtomic, onChainAtomic - bookedAtomic].map((atomic) =>
         formatAmount(atomic, token.decimals),
@@ -84,18 +89,20 @@ function asText(proofs: readonly Proof[], bookErrors: readonly BookError[]): str
     }),
   ])
   const broken = bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
+  const missing = notCompared(proofs).map(
+    (blockchain) =>
+      `${blockchain} is not compared: no block of it that a worker followed is final yet. Run bezant worker and try again`,
+  )
   const count = gapsIn(proofs) + bookErrors.length
-  return [
-    ...lines,
-    ...broken,
-    count === 0 ? 'zero gaps: the books equal the chains' : `${count} gaps`,
-    '',
-  ].join('\n')
+  const verdict =
+    missing.length > 0 ? 'zero gaps in what was compared' : 'zero gaps: the books equal the chains'
+  return [...lines, ...broken, ...missing, count === 0 ? verdict : `${count} gaps`, ''].join('\n')
 }
 
 const asJson = (proofs: readonly Proof[], bookErrors: readonly BookError[]) => ({
   gaps: gapsIn(proofs) + bookErrors.length,
   bookErrors,
+  notCompared: notCompared(proofs),
   chains: proofs.map(({ tokens, gaps, ...proof }) => ({
     ...proof,
     tokens: tokens.map(({ token, onChainAtomic, bookedAtomic }) => ({

@@ -28,6 +28,7 @@ export { type PolicySubject, permissive, setPolicy, startPermissive } from './po
 export { signNow } from './policy/sign-now.ts'
 export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
+export { SealBroken } from './sealing.ts'
 export {
   type KeptPayload,
   recordPayloads,

@@ -189,7 +189,11 @@ export const errorKinds = {
   },
   idNotUuid: { code: 156009, status: 400, text: 'The id in the address is not a UUID.' },
   cursorNotFound: { code: 156012, status: 404, text: 'Cannot find the item of the page cursor.' },
-  entitySecretWrong: { code: 156013, status: 400, text: 'The entity secret ciphertext is invalid.' },
+  entitySecretWrong: {
+    code: 156013,
+    status: 400,
+    text: 'The entity secret ciphertext is invalid: encrypt the registered entity secret to the key of GET /v1/w3s/config/entity/publicKey.',
+  },
   cursorNotUuid: { code: 156014, status: 400, text: 'The page cursor is not a UUID.' },
   entitySecretAlreadySet: { code: 156015, status: 409, text: 'The entity secret is already set.' },
   entitySecretMissing: {

@@ -41,9 +41,35 @@ export type Config = {
   networks: NodeSetting[]
   /** For tests of crashes: where this process kills or freezes itself. */
   crashAt: CrashPlan | undefined
+  /** Names in the environment that look like settings and are none. */
+  unknownSettings: string[]
 }
 
-export type Environment = Record<string, string | undefined>
+const settings = [
+  'BEZANT_AUTO_BUMP',
+  'BEZANT_BODY_BYTES_MAX',
+  'BEZANT_CRASH_AT',
+  'BEZANT_DATABASE_CONNECTIONS',
+  'BEZANT_DATA_DIR',
+  'BEZANT_ENTITY_COUNTRY',
+  'BEZANT_HOST',
+  'BEZANT_JOURNAL_DIR',
+  'BEZANT_LOG_LEVEL',
+  'BEZANT_NETWORKS',
+  'BEZANT_NOTIFICATION_SIGNATURE',
+  'BEZANT_NOTIFICATION_TARGETS',
+  'BEZANT_PENDING_LIMITS',
+  'BEZANT_PORT',
+  'BEZANT_PUBLIC_URL',
+  'BEZANT_RECIPIENT_HOLD_HOURS',
+  'BEZANT_REQUESTS_PER_SECOND',
+  'BEZANT_ROOT_KEY',
+  'BEZANT_TRANSFER_RUNNING',
+] as const
+type Setting = (typeof settings)[number]
+
+/** What is read of it has to be among the settings: the compiler looks. */
+export type Environment = { [name in Setting | 'DATABASE_URL' | 'npm_lifecycle_event']?: string | undefined }
 
 /** Reads the environment; `overrides` are what the command line said. This is the only reader of the environment. */
 export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
@@ -73,18 +99,25 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),
+    unknownSettings: unknownIn(environment),
     ...given,
   }
 }
 
-function integer(environment: Environment, name: string, fallback: number): number {
+/** A misspelled setting would have no effect and say nothing. */
+function unknownIn(environment: Environment): string[] {
+  const known: readonly string[] = settings
+  return Object.keys(environment).filter((name) => name.startsWith('BEZANT_') && !known.includes(name))
+}
+
+function integer(environment: Environment, name: Setting, fallback: number): number {
   const text = environment[name]
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
 }
 
-function booleanOf(environment: Environment, name: string): boolean {
+function booleanOf(environment: Environment, name: Setting): boolean {
   const text = environment[name] ?? ''
   if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
   return text === '1'

@@ -49,6 +49,12 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
   return { id, text: `${key.environment}_API_KEY:${id}:${secret}` }
 }
 
+export const listApiKeys = (db: Db, entityId: string) =>
+  db.all<{ id: string; createDate: string; revokedDate: string | null }>(
+    sql`select id, create_date as "createDate", revoked_date as "revokedDate"
+      from api_keys where entity_id = ${entityId} order by create_date, id`,
+  )
+
 /** Revokes a key; it stops working within a second on every process. Returns its entity, if it was a live key. */
 export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<string | undefined> {
   const at = new Date(nowMs).toISOString()

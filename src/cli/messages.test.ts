@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sandboxEntity } from '#sandbox/credentials'
+import { type Program, runProgram, startProgram } from '../../testing/program.ts'
+
+let dataDir: string
+let program: Program
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-messages-'))
+  program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
+})
+afterAll(async () => {
+  program.signal('SIGTERM', 'process')
+  await program.exited
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
+})
+
+const run = (command: string, args: string[] = [], env: Record<string, string> = {}) =>
+  runProgram({ dataDir, command, args, env })
+
+const rows = (stdout: string) =>
+  stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+
+describe('what an operator typed wrong is named, with what to do', () => {
+  it('an option that there is not', async () => {
+    const { code, stderr } = await run('migrate', ['--prot', '1'])
+    expect([code, stderr]).toEqual([2, 'bezant: there is no option --prot\nSee: bezant migrate --help\n'])
+  })
+
+  it.each([['migrate'], ['keys', 'list']])('a database that is not there: %s', async (command, ...args) => {
+    const { code, stderr } = await run(command, args, {
+      DATABASE_URL: 'postgresql://u:secret@127.0.0.1:1/x',
+    })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(
+      /^bezant: the database at postgresql:\/\/127\.0\.0\.1:1\/x cannot be used .*DATABASE_URL/,
+    )
+  })
+
+  it('another root key', async () => {
+    const { code, stderr } = await run('reconcile', [], { BEZANT_ROOT_KEY: randomBytes(32).toString('hex') })
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^bezant: this root key does not open the keys in the database .*BEZANT_ROOT_KEY/m)
+  })
+
+  it('a setting that there is not', async () => {
+    const { stderr } = await run('reconcile', ['--log-level', 'warn'], { BEZANT_REQUEST_PER_SECOND: '5' })
+    expect(stderr).toContain('"unknown":["BEZANT_REQUEST_PER_SECOND"],"msg":"what is set here is no setting')
+  })
+})
+
+it('does not call proven what was not compared', async () => {
+  const BEZANT_NETWORKS = JSON.stringify([{ blockchain: 'ETH-SEPOLIA', rpcUrl: 'http://127.0.0.1:1' }])
+  const { code, stdout } = await run('reconcile', ['--chain', 'ETH-SEPOLIA'], { BEZANT_NETWORKS })
+  expect(code).toBe(1)
+  expect(stdout).toContain('ETH-SEPOLIA is not compared')
+  expect(stdout).not.toContain('the books equal')
+  const json = await run('reconcile', ['--chain', 'ETH-SEPOLIA', '--json'], { BEZANT_NETWORKS })
+  expect(JSON.parse(json.stdout)).toMatchObject({ gaps: 0, notCompared: ['ETH-SEPOLIA'] })
+})
+
+it('lists the API keys of an entity, so that one can be found and revoked', async () => {
+  const made = rows((await run('keys', ['create', '--entity', sandboxEntity.id])).stdout)[0]!
+  const id = String(made['apiKey']).split(':')[1]!
+  const secret = String(made['apiKey']).split(':')[2]!
+  const listed = await run('keys', ['list', '--entity', sandboxEntity.id])
+  expect(listed.stdout).not.toContain(secret)
+  expect(rows(listed.stdout)).toContainEqual({ id, createDate: expect.any(String), revokedDate: null })
+  expect((await run('keys', ['revoke', '--key', id])).code).toBe(0)
+  const after = await run('keys', ['list', '--entity', sandboxEntity.id])
+  expect(rows(after.stdout)).toContainEqual({
+    id,
+    createDate: expect.any(String),
+    revokedDate: expect.any(String),
+  })
+  const again = await run('keys', ['revoke', '--key', id])
+  expect([again.code, again.stderr]).toEqual([
+    2,
+    expect.stringContaining('is revoked already: bezant keys list --entity'),
+  ])
+})
