@@ -198,4 +198,17 @@ export const engineMutants: readonly Mutant[] = [
     ],
     test: proof(`${engine}/nonce-too-low.test.ts`, 'property 17'),
   },
+  {
+    name: 'gap-below-nothing-signed',
+    about:
+      'a nonce that a node had counted as used, and that nothing was signed for, is left to whoever comes next',
+    edits: [edit(`${engine}/fill.ts`, '[...outpriced, ...unsigned.flat()]', 'outpriced')],
+    test: proof(`${engine}/nonce-too-low.test.ts`, 'property 17'),
+  },
+  {
+    name: 'filler-without-its-hold',
+    about: 'a dearer filler holds its fee in a name that nobody lets go of',
+    edits: [edit(`${engine}/fill.ts`, 'holder?.intentId ?? id', 'id')],
+    test: proof(`${engine}/reprice.test.ts`, 'property 28: what fills'),
+  },
 ]

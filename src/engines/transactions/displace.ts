@@ -6,6 +6,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { displaceBy, lockNonces, type NonceUse } from './store/attempts.ts'
 import { requeue } from './store/chain-effects.ts'
+import { holdersOf } from './store/gaps.ts'
 import { announceWork } from './store/transactions.ts'
 
 /**
@@ -51,10 +52,9 @@ async function displace(
   const displaced = await displaceBy(tx, blockchain, final)
   if (displaced.length === 0) return
   const nowMs = ctx.clock.nowMs()
-  const fillers = displaced.filter(({ kind }) => kind === 'filler')
   const intents = displaced.filter(({ kind }) => kind !== 'filler')
   await resolveHolds(tx, nowMs, [
-    ...fillers.map(({ entityId, id }) => ({ entityId, intentId: id, outcome: 'voided' as const })),
+    ...(await holdersOf(tx, displaced)).map((intent) => ({ ...intent, outcome: 'voided' as const })),
     ...intents.map(({ entityId, transactionId }) => ({
       entityId,
       intentId: transactionId,

@@ -1,35 +1,66 @@
 import type { Chain, UnsignedTransaction } from '#chains/chain'
 import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
+import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
-import { replacementFee, suggestedFees } from './fees.ts'
+import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
 import { pricedNonce } from './sign.ts'
-import { type Gap, gapsOf, insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
+import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
+import { aboveUnsigned, type Gap, holdersOf, outpricedBelow, refusedBelow } from './store/gaps.ts'
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
 
 /**
- * Uses nonces that certainly refused bytes left below others: those would wait in the node for ever. A transaction that
- * moves nothing takes the place of the refused bytes, signed under the grant of the transfer that waits behind it. No
- * other transfer may: if a node had kept those bytes after all, two of them would have the same nonce. True when something
- * was signed.
+ * Uses nonces below others that nothing uses: those above would wait in the node for ever. A transaction that moves nothing
+ * takes the place of bytes that were certainly refused, of a filler that blocks pay too much for by now, or of nothing, where a
+ * node had counted a nonce as used. It is signed under the grant of the transfer that waits behind it. No other transfer may
+ * take over refused bytes: if a node had kept them after all, two of them would have the same nonce. True when something was
+ * signed.
  */
 export async function fillGaps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+  const { blockchain } = chain.network
+  const refused = await refusedBelow(ctx.database, blockchain, gapsMax)
   let did = false
-  for (const gap of await gapsOf(ctx.database, chain.network.blockchain, gapsMax)) {
+  for (const gap of [...refused, ...(await gapsInFlight(ctx, chain))]) {
     try {
       did = (await fillGap(ctx, chain, gap)) || did
     } catch (error) {
       if (error instanceof WalletFrozen) continue
-      ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
+      ctx.log.error({ err: error, blockchain, ...gap }, 'cannot fill a nonce gap')
     }
   }
   return did
+}
+
+/** All that is in flight is read for these: not with every turn. */
+const lookEachMs = 1_000
+const lookedAtMs = new WeakMap<Chain, number>()
+
+async function gapsInFlight(ctx: EngineCtx, chain: Chain): Promise<Gap[]> {
+  const nowMs = performance.now()
+  if (nowMs - (lookedAtMs.get(chain) ?? Number.NEGATIVE_INFINITY) < lookEachMs) return []
+  lookedAtMs.set(chain, nowMs)
+  const { blockchain } = chain.network
+  const { baseFeeAtomic } = await suggestedFees(chain)
+  const outpriced = await outpricedBelow(ctx.database, blockchain, baseFeeAtomic, gapsMax)
+  const tried = await aboveUnsigned(ctx.database, blockchain, gapsMax)
+  const unsigned = await Promise.all(tried.map((above) => unsignedBelow(ctx, chain, above)))
+  return [...outpriced, ...unsigned.flat()]
+}
+
+/** The nonces below this one that neither the chain nor anything that was ever signed used. */
+async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: Gap): Promise<Gap[]> {
+  const { address, nonce } = above
+  const chainNonce = await chain.nonceOf(address as `0x${string}`)
+  const { free } = await nonceState(ctx.database, chain.network.blockchain, address, chainNonce)
+  return free
+    .filter((each) => each < nonce)
+    .slice(0, gapsMax)
+    .map((each) => ({ ...above, nonce: each }))
 }
 
 async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean> {
@@ -45,13 +76,14 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean>
   // Used by somebody else with this key: the blocks tell about that.
   if (chainNonce > gap.nonce) return false
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
-    maxFeeAtomic: gap.maxFee,
-    priorityFeeAtomic: gap.priorityFee,
+    maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
+    priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
+  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return false
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address))) return false
-    if (await isReplaced(tx, gap.entityId, gap.replacesId)) return false
+    if (await isTaken(tx, blockchain, gap)) return false
     const id = newId(ctx.clock.nowMs())
     if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return false
     await signFiller(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
@@ -59,34 +91,41 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean>
   })
 }
 
+/** Whether something else came to the nonce meanwhile. */
+async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: Gap) {
+  if (replaced) return isReplaced(tx, entityId, replaced.id)
+  const { free } = await nonceState(tx, blockchain, address, nonce)
+  return !free.includes(nonce)
+}
+
 async function holdFee(
   tx: Db,
   ctx: EngineCtx,
   blockchain: string,
-  gap: Gap,
+  { entityId, address, replaced }: Gap,
   id: string,
   amountAtomic: bigint,
 ) {
   const { id: tokenId } = await nativeToken(tx, blockchain)
-  const account = { entityId: gap.entityId, blockchain, tokenId, address: gap.address }
-  const nowMs = ctx.clock.nowMs()
-  if ((await availableForHold(tx, nowMs, account)) < amountAtomic) return false
-  await placeHolds(tx, nowMs, [{ ...account, intentId: id, purpose: 'fee', amountAtomic }])
-  return true
+  const [holder] = replaced ? await holdersOf(tx, [{ entityId, ...replaced }]) : []
+  const intentId = holder?.intentId ?? id
+  const hold = { entityId, blockchain, tokenId, address, intentId, purpose: 'fee', amountAtomic } as const
+  return raiseHold(tx, ctx.clock.nowMs(), hold)
 }
 
 async function signFiller(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  { entityId, transactionId, address, nonce, replacesId, maxFee }: Gap,
+  { entityId, transactionId, address, nonce, replaced }: Gap,
   id: string,
   unsigned: UnsignedTransaction,
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
   const digest = chain.digestOf(unsigned)
-  const replaces = await signedDigest(tx, { entityId, address, blockchain, nonce, maxFeeAtomic: maxFee })
+  const place = { entityId, address, blockchain, nonce }
+  const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
   const payload = { digest, replaces, filler: true, ...pricedNonce(blockchain, unsigned) }
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...payload }
@@ -94,6 +133,6 @@ async function signFiller(
   const { raw, hash } = chain.attachSignature(unsigned, signature!)
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
-  const kept = { entityId, id, transactionId, blockchain, address, nonce, txHash: hash, raw: bytesOf(raw) }
-  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'filler', replacesId }])
+  const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }
+  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'filler', replacesId: replaced?.id ?? null }])
 }

@@ -11,7 +11,7 @@ import { reachPoint } from '#lib/crash-points'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { concludeForeign } from './displace.ts'
-import { type AttemptRef, markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
+import { markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
 import {
   completeUpTo,
   endedInBlocks,
@@ -21,6 +21,7 @@ import {
   returnToSent,
   upsertInbound,
 } from './store/chain-effects.ts'
+import { holdersOf } from './store/gaps.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** What one step of the feed means to transactions. */
@@ -49,7 +50,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   await resolveHolds(
     tx,
     nowMs,
-    fillersOf(mined).map((intent) => ({ ...intent, outcome: 'posted' })),
+    (await holdersOf(tx, mined)).map((intent) => ({ ...intent, outcome: 'posted' })),
   )
   const changed = await markInBlock(
     tx,
@@ -105,10 +106,6 @@ async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }:
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
 }
 
-/** A filler holds its fee in its own name. */
-const fillersOf = (attempts: readonly AttemptRef[]) =>
-  attempts.flatMap(({ entityId, id, kind }) => (kind === 'filler' ? [{ entityId, intentId: id }] : []))
-
 /** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
 function numbered(received: readonly ObservedTransfer[]): (ObservedTransfer & { ordinal: number })[] {
   const counts = new Map<string, number>()
@@ -144,7 +141,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step
   const revived = await reviveAttempts(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
-  await holdAgain(tx, nowMs, [...intents, ...fillersOf(revived)])
+  await holdAgain(tx, nowMs, [...intents, ...(await holdersOf(tx, revived))])
   await reserveAllowanceAgain(tx, intents)
   await note(ctx, tx, sent, 'SENT')
   await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')

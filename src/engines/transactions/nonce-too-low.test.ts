@@ -60,6 +60,21 @@ function meeting(fault: Fault) {
   return (times: number) => until(async () => count() >= before + times, `${fault.name}, ${times} times`)
 }
 
+/** What is ordered while the node says that so many nonces are used; it is honest again as soon as that is signed. */
+async function signedWhileCounting(count: number, wallet: Wallet) {
+  const result = `0x${count.toString(16)}`
+  const counting: Fault = {
+    name: `a count of ${count}`,
+    methods: ['eth_getTransactionCount'],
+    bend: async ({ id }) => ({ jsonrpc: '2.0', id, result }),
+  }
+  node.play({ fault: counting })
+  const ordered = await order(wallet)
+  await until(async () => (await on.attemptsOf(ordered.id)).length === 1, 'it is signed')
+  node.play()
+  return ordered
+}
+
 async function order(wallet: Wallet) {
   const to = freshAddress()
   return { to, id: await on.transfer(wallet, { destinationAddress: to }) }
@@ -159,19 +174,26 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     const seen = sql`select 1 from observed_transactions where address = ${wallet.address}`
     await until(async () => (await harness.database.all(seen)).length === 1, 'the block is known')
     await until(() => holdsAreSettled(harness.ctx, wallet.blockchain), 'everything final is concluded')
-    const behind: Fault = {
-      name: 'a count that is behind',
-      methods: ['eth_getTransactionCount'],
-      bend: async ({ id }) => ({ jsonrpc: '2.0', id, result: '0x0' }),
-    }
-    node.play({ fault: behind })
-    const { id, to } = await order(wallet)
-    await until(async () => (await on.attemptsOf(id)).length === 1, 'it has the nonce that is gone')
-    node.play()
+    const { id, to } = await signedWhileCounting(0, wallet)
     await on.reaches(id, 'COMPLETE')
     expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
       ['displaced', 0],
       ['mined', 1],
+    ])
+    await movedOnce(wallet, to)
+  })
+
+  it('property 17: uses the nonces that a node ahead of its chain had left out, though nothing else is asked for', async () => {
+    const wallet = await on.fundedWallet()
+    const { id, to } = await signedWhileCounting(2, wallet)
+    await on.reaches(id, 'COMPLETE')
+    const attempts = await harness.database.all<{ kind: string; nonce: number }>(
+      sql`select kind, nonce from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
+    )
+    expect(attempts.map(({ kind, nonce }) => [kind, nonce])).toEqual([
+      ['filler', 0],
+      ['filler', 1],
+      ['original', 2],
     ])
     await movedOnce(wallet, to)
   })

@@ -175,3 +175,50 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 })
+
+it('property 28: what fills a gap pays the new price too', async () => {
+  const wallet = await on.fundedWallet()
+  await harness.stopEngines()
+  const to = freshAddress()
+  const [lost, behind] = [await on.transfer(wallet), await on.transfer(wallet, { destinationAddress: to })]
+  const isFiller = async ({ params }: Asked) =>
+    (
+      await harness.database.all(
+        sql`select 1 from attempts where kind = 'filler' and raw_transaction = ${Buffer.from(params[0]!.slice(2), 'hex')}`,
+      )
+    ).length > 0
+  let refused: string | undefined
+  let risen = false
+  harness.chain().intercept(async ({ body }) => {
+    const sends = sendsIn(body)
+    if (sends.length === 0) return 'forward'
+    refused ??= sends[0]!.params[0]!
+    if (sends.some(({ params }) => params[0] === refused)) {
+      const said = ({ params }: Asked) => (params[0] === refused ? 'exceeds block gas limit' : 'busy')
+      const answers = sends.map((one) => ({
+        jsonrpc: '2.0',
+        id: one.id,
+        error: { code: -32000, message: said(one) },
+      }))
+      return { body: JSON.stringify(answers) }
+    }
+    if (!risen && (await Promise.all(sends.map(isFiller))).includes(true)) {
+      risen = true
+      await setBaseFee(10n * (await dearestOffer()))
+    }
+    return 'forward'
+  })
+  harness.startEngines()
+  await on.reaches(lost, 'FAILED')
+  const fillers = () =>
+    harness.database.all<{ state: string }>(
+      sql`select state from attempts where address = ${wallet.address} and kind = 'filler' order by max_fee`,
+    )
+  const isMined = async () => (await fillers()).some(({ state }) => state === 'mined')
+  await until(isMined, 'a block holds a filler')
+  expect((await fillers()).map(({ state }) => state)).toEqual(['replaced', 'mined'])
+  // What was sent before waits for its price to come back, or for its owner.
+  await setBaseFee(calmAtomic)
+  await on.reaches(behind, 'COMPLETE')
+  await movedOnce(wallet, [to])
+})

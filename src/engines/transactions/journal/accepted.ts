@@ -12,7 +12,7 @@ type Accepted = { bindings: string[]; spending: string[]; holds: string[] }
 
 type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
 
-/** Of each attempt, as the journal keeps it. A filler holds in its own name. */
+/** Of each attempt, as the journal keeps it. The first filler of a nonce holds for all of them. */
 export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(attempt: Signed) => string> {
   const refs = distinct(signed.map(({ entityId, transactionId: id }) => ({ entityId, id })))
   const holders = distinct(signed.map((attempt) => ({ entityId: attempt.entityId, id: holderOf(attempt) })))

@@ -256,29 +256,3 @@ export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
 export type NonceUse = { entityId: string; address: string; nonce: number; txHash: string }
-
-/**
- * A nonce that nobody uses, because its bytes were certainly refused, and the transaction right above it that cannot be in a
- * block before it is used.
- */
-export type Gap = {
-  address: string
-  nonce: number
-  /** The refused attempt, whose nonce is taken over. */
-  replacesId: string
-  maxFee: bigint
-  priorityFee: bigint
-  entityId: string
-  transactionId: string
-}
-
-export const gapsOf = (db: Db, blockchain: string, limit: number) =>
-  db.all<Gap>(sql`select r.address, r.nonce, r.id as "replacesId", r.max_fee as "maxFee", r.priority_fee as "priorityFee",
-      l.entity_id as "entityId", l.transaction_id as "transactionId"
-    from attempts r
-    join lateral (select a.entity_id, a.transaction_id from attempts a where a.blockchain = r.blockchain
-      and a.address = r.address and a.nonce > r.nonce and a.state in ('signed', 'sent') and a.entity_id = r.entity_id
-      and a.kind <> 'filler' order by a.nonce limit 1) l on true
-    where r.blockchain = ${blockchain} and r.state = 'rejected' and r.replaces_id is null
-      and not exists (select 1 from attempts u where u.entity_id = r.entity_id and u.replaces_id = r.id)
-    order by r.address, r.nonce limit ${limit}`)
