@@ -6,17 +6,11 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 
-const {
-  BEZANT_URL = 'http://127.0.0.1:4020',
-  BEZANT_API_KEY = 'TEST_API_KEY:00000000-0000-4000-8000-00000000000a:sandbox0000000000000000000000000000000000000000000000000000bezant',
-  BEZANT_RPC_URL,
-  BEZANT_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
-} = process.env
-if (!BEZANT_RPC_URL)
-  throw new Error('set BEZANT_RPC_URL to the address of BASE-SEPOLIA that the sandbox printed')
-
-const circle = new Circle(BEZANT_API_KEY, BEZANT_URL)
+const sandbox = await findSandbox()
+const base = chainOf(sandbox, 'BASE-SEPOLIA')
+const circle = new Circle(sandbox.apiKey, sandbox.url)
 
 const intent = (
   await circle.cryptoPaymentIntents.createPaymentIntent({
@@ -34,17 +28,17 @@ const address = await waitFor('the deposit address', async () => {
 console.log(`payment intent ${intent.id} waits at ${address}`)
 
 const chain = defineChain({
-  id: 84532,
+  id: base.chainId,
   name: 'Base Sepolia',
   nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-  rpcUrls: { default: { http: [BEZANT_RPC_URL] } },
+  rpcUrls: { default: { http: [base.rpcUrl] } },
 })
 const customer = privateKeyToAccount(generatePrivateKey())
-await drip({ address: customer.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true })
+await drip(sandbox, { address: customer.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true })
 const node = createPublicClient({ chain, transport: http(), pollingInterval: 100 })
 const wallet = createWalletClient({ chain, transport: http(), account: customer })
 const hash = await wallet.writeContract({
-  address: BEZANT_USDC,
+  address: base.tokens.USDC,
   abi: erc20Abi,
   functionName: 'transfer',
   args: [address, 12_340_000n],
@@ -59,22 +53,3 @@ const payment = await waitFor('the payment', async () => {
 console.log(`payment ${payment.id}: ${payment.amount.amount} ${payment.amount.currency} is ${payment.status}`)
 if (payment.amount.amount !== '12.34') throw new Error(`expected 12.34, found ${payment.amount.amount}`)
 if (payment.transactionHash !== hash) throw new Error('the payment names another transaction')
-
-async function drip(body) {
-  const response = await fetch(`${BEZANT_URL}/v1/faucet/drips`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${BEZANT_API_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (response.status !== 204)
-    throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
-}
-
-async function waitFor(what, read) {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const found = await read()
-    if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`${what} did not come within 30 seconds`)
-}

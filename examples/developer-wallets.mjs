@@ -4,18 +4,10 @@
 //   npm start                                   (in one terminal)
 //   node examples/developer-wallets.mjs         (in another)
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
+import { findSandbox, waitFor } from './sandbox.mjs'
 
-const {
-  BEZANT_URL = 'http://127.0.0.1:4020',
-  BEZANT_API_KEY = 'TEST_API_KEY:00000000-0000-4000-8000-00000000000a:sandbox0000000000000000000000000000000000000000000000000000bezant',
-  BEZANT_ENTITY_SECRET = 'be2a0000000000000000000000000000000000000000000000000000005a4db0',
-} = process.env
-
-const client = initiateDeveloperControlledWalletsClient({
-  apiKey: BEZANT_API_KEY,
-  entitySecret: BEZANT_ENTITY_SECRET,
-  baseUrl: BEZANT_URL,
-})
+const { apiKey, entitySecret, url: baseUrl } = await findSandbox()
+const client = initiateDeveloperControlledWalletsClient({ apiKey, entitySecret, baseUrl })
 
 const { walletSet } = (await client.createWalletSet({ name: 'Example' })).data
 const { wallets } = (
@@ -71,12 +63,3 @@ do {
 if (!seen.includes(transaction.id)) throw new Error('the transfer is not in the list')
 if (new Set(seen).size !== seen.length) throw new Error('a page repeated an item')
 console.log(`listed ${seen.length} transactions, one to a page`)
-
-async function waitFor(what, read) {
-  for (let attempt = 0; attempt < 300; attempt += 1) {
-    const found = await read()
-    if (found) return found
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
-  throw new Error(`${what} did not deliver within 30 seconds`)
-}

@@ -8,26 +8,20 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { receiveNotifications, untilConfirmed } from './receive-notifications.mjs'
+import { chainOf, drip, findSandbox } from './sandbox.mjs'
 
-const {
-  BEZANT_URL = 'http://127.0.0.1:4020',
-  BEZANT_API_KEY = 'TEST_API_KEY:00000000-0000-4000-8000-00000000000a:sandbox0000000000000000000000000000000000000000000000000000bezant',
-  BEZANT_RPC_URL,
-  BEZANT_USDC = '0x036CbD53842c5426634e7929541eC2318f3dCF7e',
-} = process.env
-if (!BEZANT_RPC_URL)
-  throw new Error('set BEZANT_RPC_URL to the address of BASE-SEPOLIA that the sandbox printed')
-
-const circle = new Circle(BEZANT_API_KEY, BEZANT_URL)
+const sandbox = await findSandbox()
+const base = chainOf(sandbox, 'BASE-SEPOLIA')
+const circle = new Circle(sandbox.apiKey, sandbox.url)
 const chain = defineChain({
-  id: 84532,
+  id: base.chainId,
   name: 'Base Sepolia',
   nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
-  rpcUrls: { default: { http: [BEZANT_RPC_URL] } },
+  rpcUrls: { default: { http: [base.rpcUrl] } },
 })
 const node = createPublicClient({ chain, transport: http(), pollingInterval: 100 })
 
-const receiver = await receiveNotifications(BEZANT_URL)
+const receiver = await receiveNotifications(sandbox.url)
 const subscription = (await circle.subscriptions.createSubscription({ endpoint: receiver.url })).data.data
 await untilConfirmed(circle, subscription.id)
 
@@ -87,7 +81,7 @@ console.log(`payout ${payout.id} is complete in ${told.payout.externalRef}`)
 
 const { status } = await node.getTransactionReceipt({ hash: told.payout.externalRef })
 const received = await node.readContract({
-  address: BEZANT_USDC,
+  address: base.tokens.USDC,
   abi: erc20Abi,
   functionName: 'balanceOf',
   args: [payee],
@@ -117,24 +111,19 @@ async function payFromOutside(to, amount) {
   const wallet = createWalletClient({ chain, transport: http(), account: customer })
   // A drip gives 20 USDC.
   for (let drips = 0; drips < 5; drips += 1)
-    await drip({ address: customer.address, blockchain: 'BASE-SEPOLIA', native: drips === 0, usdc: true })
+    await drip(sandbox, {
+      address: customer.address,
+      blockchain: 'BASE-SEPOLIA',
+      native: drips === 0,
+      usdc: true,
+    })
   const args = [to, amount]
   const hash = await wallet.writeContract({
-    address: BEZANT_USDC,
+    address: base.tokens.USDC,
     abi: erc20Abi,
     functionName: 'transfer',
     args,
   })
   await node.waitForTransactionReceipt({ hash })
   console.log(`the customer paid in ${hash}`)
-}
-
-async function drip(body) {
-  const response = await fetch(`${BEZANT_URL}/v1/faucet/drips`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${BEZANT_API_KEY}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (response.status !== 204)
-    throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
 }

@@ -8,14 +8,10 @@ import { createVerify, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
 import { Circle } from '@circle-fin/circle-sdk'
-
-const {
-  BEZANT_URL = 'http://127.0.0.1:4020',
-  BEZANT_API_KEY = 'TEST_API_KEY:00000000-0000-4000-8000-00000000000a:sandbox0000000000000000000000000000000000000000000000000000bezant',
-} = process.env
+import { findSandbox } from './sandbox.mjs'
 
 /** Listens on this machine. `next` resolves with the first notification of a type, past or future, that fits. */
-export async function receiveNotifications(bezantUrl = BEZANT_URL) {
+export async function receiveNotifications(bezantUrl) {
   const seen = new Map()
   const waiting = new Set()
   const take = async (text) => {
@@ -95,8 +91,9 @@ export async function untilConfirmed(circle, id) {
 }
 
 async function main() {
-  const circle = new Circle(BEZANT_API_KEY, BEZANT_URL)
-  const receiver = await receiveNotifications()
+  const sandbox = await findSandbox()
+  const circle = new Circle(sandbox.apiKey, sandbox.url)
+  const receiver = await receiveNotifications(sandbox.url)
   const { data } = await circle.subscriptions.createSubscription({ endpoint: receiver.url })
   const subscription = data.data
   await untilConfirmed(circle, subscription.id)

@@ -1,0 +1,53 @@
+// What every example starts from: the running sandbox tells its address, its public credentials and its chains.
+
+const { BEZANT_URL = 'http://127.0.0.1:4020' } = process.env
+
+/** `{ url, apiKey, entitySecret, chains }`, as `bezant sandbox --json` prints it. */
+export async function findSandbox() {
+  const response = await fetch(`${BEZANT_URL}/sandbox`).catch(() => undefined)
+  if (response?.ok) return (await response.json()).data
+  console.error(
+    `No sandbox answers at ${BEZANT_URL}. Start one with "npm start", or name its address in BEZANT_URL.`,
+  )
+  process.exit(1)
+}
+
+/** One chain of it: `{ blockchain, chainId, rpcUrl, tokens }`. */
+export function chainOf({ chains }, blockchain) {
+  const chain = chains.find((each) => each.blockchain === blockchain)
+  if (!chain) throw new Error(`the sandbox was started without ${blockchain}: see its --chains`)
+  return chain
+}
+
+/** Asks a chain's node directly: it is a real one, and mines, stops and goes back when it is told to. */
+export async function askNode({ rpcUrl }, method, params = []) {
+  const response = await fetch(rpcUrl, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = await response.json()
+  if (error) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+/** Test coins to any address, without a limit: 20 of each token that is named, and 1 of the native coin. */
+export async function drip({ url, apiKey }, body) {
+  const response = await fetch(`${url}/v1/faucet/drips`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  if (response.status !== 204)
+    throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
+}
+
+/** Reads until there is something; what a blockchain does takes a moment. */
+export async function waitFor(what, read) {
+  for (let attempt = 0; attempt < 300; attempt += 1) {
+    const found = await read()
+    if (found) return found
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(`${what} did not come within 30 seconds`)
+}

@@ -1,0 +1,51 @@
+// A reorg in a test: the block that paid an intent is taken back, and with it the payment and the balance; then the
+// same transaction gets into another block. So you test what your program does about money that it no longer has.
+//
+//   npm start                                   (in one terminal)
+//   node examples/undo-a-payment.mjs            (in another)
+import { Circle } from '@circle-fin/circle-sdk'
+import { askNode, chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
+
+const sandbox = await findSandbox()
+const base = chainOf(sandbox, 'BASE-SEPOLIA')
+const circle = new Circle(sandbox.apiKey, sandbox.url)
+
+const intent = (
+  await circle.cryptoPaymentIntents.createPaymentIntent({
+    idempotencyKey: crypto.randomUUID(),
+    type: 'continuous',
+    currency: 'USD',
+    settlementCurrency: 'USD',
+    paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+  })
+).data.data
+await drip(sandbox, { address: intent.paymentMethods[0].address, blockchain: 'BASE-SEPOLIA', usdc: true })
+const paid = await payment('paid')
+console.log(`payment ${paid.id} of ${paid.amount.amount} USD is paid`)
+
+// The node mines only what it is told to, so that nothing happens between the steps.
+await askNode(base, 'evm_setAutomine', [false])
+try {
+  const { blockNumber } = await askNode(base, 'eth_getTransactionReceipt', [paid.transactionHash])
+  const depth = Number(await askNode(base, 'eth_blockNumber')) - Number(blockNumber) + 1
+  // That many blocks are replaced by empty ones.
+  await askNode(base, 'anvil_reorg', [depth, []])
+  await payment('pending')
+  console.log(`the newest blocks were taken back (${depth}): the payment is pending`)
+} finally {
+  await askNode(base, 'evm_setAutomine', [true])
+  await askNode(base, 'evm_mine')
+}
+
+// Whoever sent a transaction that a node forgot sends it again. The faucet does, as the wallets of the platform do.
+const again = await payment('paid')
+if (again.id !== paid.id || again.transactionHash !== paid.transactionHash)
+  throw new Error('it came back as another payment')
+console.log('its transaction was mined again: the payment is paid')
+
+function payment(status) {
+  return waitFor(`a payment that is ${status}`, async () => {
+    const { data } = await circle.payments.listPayments(undefined, undefined, intent.id)
+    return data.data.find((each) => each.status === status)
+  })
+}
