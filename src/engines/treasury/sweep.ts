@@ -32,8 +32,9 @@ import { workerScope } from './worker-scope.ts'
 
 /** So many addresses are swept at once; what is still missing then is fetched in the next round. */
 const batchMax = 100
-/** An address whose coins could not be fetched is left alone for so long. */
+/** An address whose coins could not be fetched is left alone for so long; on a local chain what waits is given up sooner. */
 const failedRestMs = 60_000
+const failedRestLocalMs = 3_000
 
 /** Sweeps as much as everything that waits of the order's coins is short of. False when nothing more can be fetched. */
 export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Promise<boolean> {
@@ -49,7 +50,8 @@ export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Prom
         (await waitingAmount(tx, order)) -
         (await treasuryCoins(tx, treasury, order.tokenId)) -
         (await sweepingAmount(tx, order))
-      const chosen = await chooseUnswept(scope, order, short)
+      const restMs = chain.local ? failedRestLocalMs : failedRestMs
+      const chosen = await chooseUnswept(scope, order, short, restMs)
       await sweepAll(scope, chain, { treasury, token, domainSeparator, coins: order }, chosen)
       if (chosen.length > 0) reachPoint('P25')
       return chosen.length
@@ -81,9 +83,14 @@ async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
 /** The richest addresses that together cover what is short; of what was credited as much as the chain says they own. */
-async function chooseUnswept(ctx: Ctx, coins: Coins, shortAtomic: bigint): Promise<Unswept[]> {
+async function chooseUnswept(
+  ctx: Ctx,
+  coins: Coins,
+  shortAtomic: bigint,
+  restMs: number,
+): Promise<Unswept[]> {
   if (shortAtomic <= 0n) return []
-  const found = await unsweptOf(ctx.db, coins, failedRestMs, batchMax)
+  const found = await unsweptOf(ctx.db, coins, restMs, batchMax)
   const addresses = found.map(({ address }) => address)
   const balances = await balancesOf(ctx.db, coins.entityId, coins.blockchain, addresses)
   const own = new Map(

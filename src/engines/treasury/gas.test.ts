@@ -1,0 +1,40 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { startEngines } from '#context'
+import { sql } from '#runtime/db/db'
+import { makeMoney, makePayout, until, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+
+const alarms: { alarm?: string; entityId?: string; address?: string }[] = []
+
+let harness: Harness
+let engines: { stop(): Promise<void> }
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+  // Nothing is given up for having waited too long.
+  harness.clock.hold()
+  const log = { ...harness.ctx.log, error: (said: object) => void alarms.push(said) }
+  // Nobody gives gas here, as outside of a sandbox.
+  engines = startEngines({ ...harness.ctx, log: log as unknown as Harness['ctx']['log'] })
+})
+afterAll(async () => {
+  await engines?.stop()
+  await harness?.close()
+})
+
+it('a treasury without gas is named in an alarm, and what it has to pay waits until somebody funds it', async () => {
+  const world = worldOf(harness)
+  await makeMoney(world, 2_000_000n)
+  const { id } = await makePayout(world, { amount: { amount: '2', currency: 'USD' } })
+  const low = () => alarms.find(({ alarm }) => alarm === 'treasury-low-on-gas')
+  await until(async () => low() !== undefined, 'the alarm is raised')
+  const { address } = await harness.database.one<{ address: string }>(
+    sql`select address from treasuries where entity_id = ${harness.entityId}`,
+  )
+  expect(low()).toMatchObject({ entityId: harness.entityId, address, blockchain: 'BASE-SEPOLIA' })
+  expect(await harness.chain().oracle.transactions(address)).toEqual([])
+  await harness.fundWallet(address, { native: '1' })
+  await until(
+    async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete',
+    'the payout is complete',
+  )
+}, 120_000)
