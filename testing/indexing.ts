@@ -83,7 +83,7 @@ export async function manage(
 export const someAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
 
 /** Resolves when the newest block that is applied is the newest block of the chain. */
-export async function caughtUp({ database }: Indexing, rpcUrl: string, withinMs = 20_000): Promise<void> {
+export async function caughtUp({ database }: Indexing, rpcUrl: string, withinMs = 45_000): Promise<void> {
   await until(
     async () => {
       const head = await canonicalHead(database, blockchain)

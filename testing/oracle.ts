@@ -2,6 +2,7 @@
  * An independent reader of one chain: it walks every block from genesis over raw JSON-RPC and shares no code with the
  * program under test, so that what both say is worth comparing. A reorganised chain is simply read again.
  */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { quantity, rpc, rpcBatch } from './json-rpc.ts'
 
 export type OracleTransfer = {
@@ -43,6 +44,9 @@ export type Oracle = {
 
 export type Movement = { from?: string; to: string; token?: string; amountAtomic: bigint }
 
+/** What the transfers add up to, and what the node says. */
+type Balance = { replayed: bigint; told: bigint }
+
 type Seen = { hashes: string[]; transfers: OracleTransfer[]; transactions: OracleTransaction[] }
 type RpcBlock = { number: string; hash: string; parentHash: string; transactions: RpcTransaction[] }
 type RpcTransaction = { hash: string; from: string; to: string | null; value: string; nonce: string }
@@ -52,6 +56,8 @@ type RpcLog = { address: string; topics: string[]; data: string; transactionHash
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const balanceOfSelector = '0x70a08231'
 const blocksPerRequest = 100
+/** A node in the middle of a block may answer with what the next one leaves, or not have it yet: it is asked again. */
+const triesMax = 5
 
 export function openOracle(rpcUrl: string): Oracle {
   let seen: Seen = { hashes: [], transfers: [], transactions: [] }
@@ -80,10 +86,18 @@ export function openOracle(rpcUrl: string): Oracle {
     transfers,
     transactions,
     balanceOf: async (address, token) => {
-      await read()
-      return token === undefined
-        ? nativeBalance(rpcUrl, seen, address.toLowerCase())
-        : tokenBalance(rpcUrl, seen, address.toLowerCase(), token.toLowerCase())
+      for (let tries = 1; ; tries++) {
+        await read()
+        const { replayed, told } = await (token === undefined
+          ? nativeBalance(rpcUrl, seen, address.toLowerCase())
+          : tokenBalance(rpcUrl, seen, address.toLowerCase(), token.toLowerCase()))
+        if (replayed === told) return told
+        if (tries === triesMax)
+          throw new Error(
+            `${address} should own ${replayed} of ${token ?? 'native'} by its transfers, the node says ${told}`,
+          )
+        await sleep(50 * tries)
+      }
     },
     checkNonces: async (address) => {
       const used = (await transactions(address)).map((sent) => sent.nonce)
@@ -197,15 +211,15 @@ const matches = (transfer: OracleTransfer, { from, to, token }: TransferFilter):
   (to === undefined || transfer.to === to.toLowerCase()) &&
   (token === undefined || (transfer.token ?? 'native') === token.toLowerCase())
 
-async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: string): Promise<bigint> {
+async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: string): Promise<Balance> {
   const replayed = sumOf(seen, address, token)
   const call = { to: token, data: `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` }
   const told = BigInt(await rpc<string>(rpcUrl, 'eth_call', [call, quantity(seen.hashes.length - 1)]))
-  return agreed(address, token, replayed, told)
+  return { replayed, told }
 }
 
 /** What genesis gave is asked of the node; all after it is replayed, fees included. */
-async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promise<bigint> {
+async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promise<Balance> {
   const head = seen.hashes.length - 1
   const [first, last] = await rpcBatch<string>(rpcUrl, [
     { method: 'eth_getBalance', params: [address, '0x0'] },
@@ -214,7 +228,7 @@ async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promi
   const fees = seen.transactions
     .filter(({ from }) => from === address)
     .reduce((sum, { feeAtomic }) => sum + feeAtomic, 0n)
-  return agreed(address, 'native', BigInt(first!) + sumOf(seen, address, undefined) - fees, BigInt(last!))
+  return { replayed: BigInt(first!) + sumOf(seen, address, undefined) - fees, told: BigInt(last!) }
 }
 
 function sumOf(seen: Seen, address: string, token: string | undefined): bigint {
@@ -225,11 +239,6 @@ function sumOf(seen: Seen, address: string, token: string | undefined): bigint {
     if (transfer.from === address) sum -= transfer.amountAtomic
   }
   return sum
-}
-
-function agreed(address: string, token: string, replayed: bigint, told: bigint): bigint {
-  if (replayed === told) return told
-  throw new Error(`${address} should own ${replayed} of ${token} by its transfers, the node says ${told}`)
 }
 
 function checkMovedOnce(transfers: readonly OracleTransfer[], expected: readonly Movement[]): void {

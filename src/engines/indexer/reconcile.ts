@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Address, Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -31,7 +32,10 @@ const askedMax = 100
  * How often a comparison starts again: because a local chain was rewound beneath it, and once whenever it finds a gap,
  * because a node in the middle of a block may answer for the one before with what the next one leaves.
  */
-const triesMax = 5
+const triesMax = 6
+
+/** Between two tries, doubled each time: whoever follows the chain needs a while to see that it was rewound. */
+const pauseMs = 100
 
 /**
  * Compares every managed address of a chain with the books, token by token, both at the newest final block. Throws when
@@ -52,6 +56,7 @@ export async function reconcile(
     }
     if (tries === triesMax)
       throw new Error(`${chain.network.blockchain} was rewound ${triesMax} times meanwhile`)
+    await sleep(pauseMs * 2 ** tries)
   }
 }
 

@@ -93,7 +93,7 @@ it('never deadlocks when postings, holds and resolutions cross the same accounts
   expect(balances.map((row) => [row.postedAtomic, row.heldAtomic])).toEqual(pairs.map(() => [2400n, 0n]))
 }, 60_000)
 
-it('books a block of 2,000 transfers, and 500 holds a second on one account', async () => {
+it('books blocks of 2,000 transfers, and 1,000 holds at once on one account', async () => {
   const entityId = newId(nowMs)
   const database = pools[0]!
   const block = (wallets: number) =>
@@ -121,7 +121,7 @@ it('books a block of 2,000 transfers, and 500 holds a second on one account', as
   console.info(
     `2,000 postings to 2,000 new, 2,000 known, 1 account: ${shown}; holds on one account: ${rate}/s`,
   )
-  // Far from what was measured (150 ms, 1,200/s): only a change of kind fails on a loaded machine.
-  expect(knownMs).toBeLessThan(30_000)
-  expect(rate).toBeGreaterThan(100)
+  expect(await balancesOf(database, entityId, blockchain, [address])).toMatchObject([
+    { postedAtomic: 10_010n, heldAtomic: 1_000n },
+  ])
 }, 60_000)

@@ -40,8 +40,10 @@ const attemptsOf = (entityId: string) =>
     join notifications n on n.entity_id = a.entity_id and n.id = a.message_id
     where a.entity_id = ${entityId} order by n.sequence, a.number`)
 
-/** Time passes, and workers are told so. */
+/** Time passes, and workers are told so: after each round has ended, for what a round sees fail rests from then on. */
 async function pass(ms: number): Promise<void> {
+  const leased = sql`select 1 from notification_subscriptions where lease_until > now()`
+  await until(async () => (await harness.database.all(leased)).length === 0, 'no endpoint is being talked to')
   harness.clock.moveMs(ms)
   await harness.database.run(sql`select pg_notify('notification_deliveries', '')`)
 }
@@ -91,7 +93,7 @@ describe('an endpoint', () => {
       sink.behave(failing(2, fail))
       const { id } = await makePaymentIntent(world)
       for (const count of [1, 2]) {
-        await until(async () => (await attemptsOf(entityId)).length === count, `try ${count} is recorded`)
+        await until(async () => (await attemptsOf(entityId)).length >= count, `try ${count} is recorded`)
         await pass(60_000)
       }
       await until(async () => sink.notices().length === 1, 'it is taken')
@@ -178,7 +180,7 @@ describe('an endpoint', () => {
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
     for (let count = 1; count <= attemptsMax; count++) {
-      await until(async () => (await attemptsOf(entityId)).length === count, `try ${count} is recorded`)
+      await until(async () => (await attemptsOf(entityId)).length >= count, `try ${count} is recorded`)
       await pass(2 * 3_600_000)
     }
     const deliveries = await harness.database.all(sql`select state, attempt_count as count
@@ -195,9 +197,9 @@ describe('an endpoint', () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
-    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
     await pass(keptTryingMs + 1_000)
-    await until(async () => (await attemptsOf(entityId)).length === 2, 'the second try is recorded')
+    await until(async () => (await attemptsOf(entityId)).length >= 2, 'the second try is recorded')
     const deliveries = await harness.database.all(sql`select state from notification_deliveries
       where entity_id = ${entityId} and detail_id is null`)
     expect(deliveries).toEqual([{ state: 'failed' }])
@@ -207,7 +209,7 @@ describe('an endpoint', () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
-    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
     await world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
     const states = await harness.database.all<{ state: string }>(sql`select distinct state
       from notification_deliveries where entity_id = ${entityId} and detail_id is null`)
@@ -272,7 +274,7 @@ describe('a worker', () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     sink.behave(failing(1, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
-    await until(async () => (await attemptsOf(entityId)).length === 1, 'the first try is recorded')
+    await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
     await harness.stopEngines()
     const claim = async () => {
       await harness.database.run(sql`update notification_subscriptions
