@@ -40,10 +40,11 @@ const attemptsOf = (entityId: string) =>
     join notifications n on n.entity_id = a.entity_id and n.id = a.message_id
     where a.entity_id = ${entityId} order by n.sequence, a.number`)
 
-/** Time passes, and workers are told so: after each round has ended, for what a round sees fail rests from then on. */
-async function pass(ms: number): Promise<void> {
-  const leased = sql`select 1 from notification_subscriptions where lease_until > now()`
-  await until(async () => (await harness.database.all(leased)).length === 0, 'no endpoint is being talked to')
+/** Time passes, and workers are told so: after the round of this entity has ended, for what a round sees fail rests from then on. */
+async function pass(ms: number, entityId: string): Promise<void> {
+  const leased = sql`select 1 from notification_subscriptions
+    where entity_id = ${entityId} and lease_until > now()`
+  await until(async () => (await harness.database.all(leased)).length === 0, 'the round has ended')
   harness.clock.moveMs(ms)
   await harness.database.run(sql`select pg_notify('notification_deliveries', '')`)
 }
@@ -94,7 +95,7 @@ describe('an endpoint', () => {
       const { id } = await makePaymentIntent(world)
       for (const count of [1, 2]) {
         await until(async () => (await attemptsOf(entityId)).length >= count, `try ${count} is recorded`)
-        await pass(60_000)
+        await pass(60_000, entityId)
       }
       await until(async () => sink.notices().length === 1, 'it is taken')
       expect(sink.notices()[0]!['paymentIntent'].id).toBe(id)
@@ -169,7 +170,7 @@ describe('an endpoint', () => {
     await until(failed, 'the payment was refused')
     expect(arrived.some((each) => each.endsWith('paid'))).toBe(false)
     refuses = false
-    await pass(60_000)
+    await pass(60_000, entityId)
     await until(async () => arrived.some((each) => each.endsWith('paid')), 'the payment is told')
     const steps = arrived.filter((each) => each.includes(' ')).map((each) => each.split(' ')[1])
     expect(steps).toEqual(['pending', 'confirmed', 'paid'])
@@ -181,7 +182,7 @@ describe('an endpoint', () => {
     await makePaymentIntent(world)
     for (let count = 1; count <= attemptsMax; count++) {
       await until(async () => (await attemptsOf(entityId)).length >= count, `try ${count} is recorded`)
-      await pass(2 * 3_600_000)
+      await pass(2 * 3_600_000, entityId)
     }
     const deliveries = await harness.database.all(sql`select state, attempt_count as count
       from notification_deliveries where entity_id = ${entityId} and detail_id is null`)
@@ -198,7 +199,7 @@ describe('an endpoint', () => {
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
     await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
-    await pass(keptTryingMs + 1_000)
+    await pass(keptTryingMs + 1_000, entityId)
     await until(async () => (await attemptsOf(entityId)).length >= 2, 'the second try is recorded')
     const deliveries = await harness.database.all(sql`select state from notification_deliveries
       where entity_id = ${entityId} and detail_id is null`)
