@@ -145,3 +145,12 @@ export const sqlState = (error: unknown): string | undefined =>
 /** The name of the constraint that a database error reports. */
 export const constraintOf = (error: unknown): string | undefined =>
   typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : undefined
+
+const lostCodes = /^(08...|53...|57P..|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ERR_STREAM_.*)$/
+/** What the client says by itself, without a code. */
+const lostTexts =
+  /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout exceeded when trying to connect)/
+
+/** Whether the database could not be reached, had no room, or cut the connection: whether a commit was done is not known then. */
+export const isDatabaseAway = (error: unknown): boolean =>
+  lostCodes.test(sqlState(error) ?? '') || (error instanceof Error && lostTexts.test(error.message))

@@ -9,6 +9,7 @@ import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 import { isNestedWithin } from '#lib/json'
 import { createAuthenticate } from '#runtime/auth/authenticate'
+import { isDatabaseAway } from '#runtime/db/db'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -156,9 +157,8 @@ function apiErrorOf(thrown: unknown): ApiError {
   if (kind) return new ApiError(kind)
   if (statusCode === 429) return new ApiError('tooManyRequests')
   if (statusCode && statusCode >= 400 && statusCode < 500) return new ApiError('invalidRequest')
-  // The database is away or the pool is exhausted: the client may try again, nothing was accepted.
-  if (/^(08|53|57P)/.test(code ?? '') || code === 'ECONNREFUSED' || code === 'ENOENT')
-    return new ApiError('unavailable')
+  // The client may try again: what was accepted all the same answers to its key.
+  if (isDatabaseAway(thrown)) return new ApiError('unavailable')
   return new ApiError('internal')
 }
 

@@ -1,0 +1,81 @@
+/** Connections to the database are cut in the middle of everything, as by a restart or a failover. */
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freshAddress, until } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+
+beforeAll(async () => {
+  harness = await openHarness({ config: { logLevel: 'fatal' } })
+  on = sendingOn(harness)
+})
+afterAll(() => harness?.close())
+
+const customers = 8
+const each = 6
+
+/** Ends half of what is busy, again and again. */
+function startCutting() {
+  let stopping = false
+  const cutting = (async () => {
+    const { connection } = harness
+    const client = new pg.Client('url' in connection ? { connectionString: connection.url } : connection)
+    await client.connect()
+    while (!stopping) {
+      await client.query(`select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle' and random() < 0.5`)
+      await sleep(15)
+    }
+    await client.end()
+  })()
+  return async () => {
+    stopping = true
+    await cutting
+  }
+}
+
+it('property 2: who is cut off is told to try again, and pays once', async () => {
+  const wallet = await on.fundedWallet()
+  const failed = new Map<number, string>()
+  const order = async () => {
+    const to = freshAddress()
+    const wanted = {
+      idempotencyKey: randomUUID(),
+      walletId: wallet.id,
+      tokenId: on.world.usdcId,
+      destinationAddress: to,
+      amounts: ['0.5'],
+      feeLevel: 'MEDIUM',
+    }
+    for (;;) {
+      const entitySecretCiphertext = await harness.sealSecret()
+      const body = { ...wanted, entitySecretCiphertext }
+      const answer = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body })
+      if (answer.status < 300) return { to, id: answer.body.data.id as string }
+      failed.set(answer.status, answer.text)
+      await sleep(20)
+    }
+  }
+  const stopCutting = startCutting()
+  const orders = await Promise.all(
+    Array.from({ length: customers }, async () => {
+      const own = []
+      for (let count = 0; count < each || failed.size === 0; count++) own.push(await order())
+      return own
+    }),
+  ).finally(stopCutting)
+  expect([...failed.keys()], [...failed.values()].join()).toEqual([503])
+  const { oracle, tokens } = harness.chain()
+  for (const { id } of orders.flat()) await on.reaches(id, 'COMPLETE')
+  await oracle.checkNonces(wallet.address)
+  const moved = orders
+    .flat()
+    .map(({ to }) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 500_000n }))
+  await oracle.checkMovedOnce(moved)
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+}, 180_000)
