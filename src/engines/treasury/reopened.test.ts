@@ -176,6 +176,40 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   await checkBooks(harness.database)
 }, 120_000)
 
+it('what was swept and paid of a deposit that never comes again fails, and nobody owes anything', async () => {
+  const { mine, reorg, height, send, oracle } = harness.chain()
+  const other = worldOf(harness, await harness.newEntity())
+  const balance = async () => (await other.call('GET', '/v1/businessAccount/balances')).available
+  const payoutIs = (id: string, status: string) =>
+    until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === status, `it is ${status}`)
+  await makeMoney(other, 1_000_000n)
+  await payoutIs((await makePayout(other, { amount: usd('1') })).id, 'complete')
+  const { id: intentId, depositAddress } = await makePaidIntent(other, 5_000_000n)
+  const paidAt = await height()
+  const address = freshAddress()
+  const recipient = await makeActiveRecipient(other, { address })
+  const destination = { type: 'address_book', id: recipient.id }
+  const { id } = await makePayout(other, { destination, amount: usd('5') })
+  await payoutIs(id, 'complete')
+  await reorg((await height()) - paidAt + 1)
+  await payoutIs(id, 'failed')
+  await mine(15)
+  const paymentsAre = (statuses: string[]) =>
+    until(async () => {
+      const found: { status: string }[] = await other.call('GET', `/v1/payments?paymentIntentId=${intentId}`)
+      return found.map(({ status }) => status).join() === statuses.join()
+    }, `its payments are ${statuses}`)
+  await paymentsAre(['failed'])
+  expect(await balance()).toEqual([usd('0.00')])
+  await send(depositAddress, 5_000_000n, 'USDC')
+  await paymentsAre(['paid', 'failed'])
+  const again = await makePayout(other, { destination, amount: usd('5') })
+  await payoutIs(again.id, 'complete')
+  expect(await oracle.transfers({ to: address })).toHaveLength(1)
+  expect(await balance()).toEqual([usd('0.00')])
+  await checkBooks(harness.database)
+}, 120_000)
+
 /** As soon as the wallet has the money for it. */
 async function makeFundedPayout(of: World, amount: string): Promise<{ id: string }> {
   await until(async () => {
