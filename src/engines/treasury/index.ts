@@ -27,6 +27,7 @@ export {
   removeRecipient,
 } from './recipients.ts'
 export { startReviews } from './reviews.ts'
+export { checkMerchants } from './store/check.ts'
 export {
   type DepositAddress,
   findDepositAddress,

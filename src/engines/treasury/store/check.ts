@@ -1,0 +1,38 @@
+import type { BookError } from '#engines/ledger/index'
+import { type Db, join, raw, sql } from '#runtime/db/db'
+
+const shownMax = 100
+
+/** What each deposit and order says about its merchant's wallet: what it owns by it, and what is held for it. */
+const says = [
+  `select entity_id, merchant_wallet_id as wallet_id, currency, case type when 'payment' then amount else -amount end as posted,
+    0 as held from payments where status = 'paid'`,
+  `select entity_id, merchant_wallet_id, currency, 0, amount from payments where type = 'refund' and status = 'pending'`,
+  `select entity_id, wallet_id, currency, case direction when 'in' then amount else -amount end, 0 from transfers
+    where status = 'complete'`,
+  `select entity_id, wallet_id, currency, 0, amount from transfers
+    where direction = 'out' and status in ('pending', 'running')`,
+  `select entity_id, wallet_id, currency, -amount, 0 from payouts where status = 'complete'`,
+  `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
+].map(raw)
+
+/**
+ * Whether merchants own what their deposits and orders add up to, at any moment; and whether as many coins are at their
+ * addresses as they own, which is so as soon as everybody has followed the same blocks.
+ */
+export const checkMerchants = (db: Db) =>
+  db.all<BookError>(sql`with said as (
+      select entity_id, wallet_id, currency, sum(posted) as posted, sum(held) as held
+      from (${join(says, ' union all ')}) as each group by 1, 2, 3),
+    coins as (select c.entity_id, c.currency, sum(c.posted) as posted
+      from coin_accounts c join platform_addresses p
+        on p.entity_id = c.entity_id and p.blockchain = c.blockchain and p.address = c.address group by 1, 2)
+    (select 'a merchant owns or has held something else than his deposits and orders add up to' as what,
+        entity_id || ' ' || currency as id
+      from wallet_accounts w full join said s using (entity_id, wallet_id, currency)
+      where coalesce(w.posted, 0) <> coalesce(s.posted, 0) or coalesce(w.held, 0) <> coalesce(s.held, 0)
+      limit ${shownMax})
+    union all
+    (select 'there are fewer coins than a merchant owns', w.entity_id || ' ' || w.currency
+      from wallet_accounts w left join coins c using (entity_id, currency)
+      where w.posted - w.held > coalesce(c.posted, 0) limit ${shownMax})`)
