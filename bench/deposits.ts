@@ -9,7 +9,7 @@ import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
 import { countBusyCores } from './machine.ts'
-import { median } from './rounds.ts'
+import { median, ratioOf } from './rounds.ts'
 import { insertWatched } from './rows.ts'
 import type { Bench, Run } from './run.ts'
 import { call, openTenant } from './tenant.ts'
@@ -20,10 +20,12 @@ const blockSize = 500
 const flatAt = 100_000
 /** After this share of the deposits the worker has seen all of its work. */
 const share = 0.2
-/** The addresses that are paid while latency is measured, spread over all: the first deposit at one opens its accounts. */
-const payees = 1_000
-/** Blocks that are not counted: they pay each of those once. */
-const warmUp = payees / blockSize
+/** Addresses that are paid before anything is measured, and how many blocks pay them. */
+const warmUp = { watched: 200, blocks: 10 }
+/** The addresses that are paid while latency is measured, spread over those that were never paid before. */
+const payees = 800
+/** First deposits in a block: fewer, because each address has only one. */
+const firstBlockSize = 100
 const patienceMs = 120_000
 
 type Bed = {
@@ -32,41 +34,28 @@ type Bed = {
   database: Database
   payer: PrivateKeyAccount
   order: Awaited<ReturnType<typeof startPlatform>>['order']
+  watched: number
 }
+
+const shown = (count: number) => count.toLocaleString('en')
 
 export const depositsBench: Bench = {
   name: 'deposits',
   about: 'deposits to many watched addresses: how soon, how many, and in how much memory',
   measure: async (run) => {
-    const sizes = run.quick ? [1_000, flatAt] : [1_000, flatAt, 1_000_000]
-    const bed = await openBed(run)
-    const latencies: Latency[] = []
-    const figures: Figure[] = []
-    const busy = countBusyCores()
-    let watched = 0
-    for (const size of sizes) {
-      await insertWatched(bed.database, sandboxEntity.id, watched, size)
-      watched = size
-      latencies.push(await latencyOf(bed, watched, run.quick ? 5 : 12))
-      if (size === flatAt) figures.push(...(await flow(bed, watched)))
-    }
-    const [first, last] = [latencies[0]!, latencies.at(-1)!]
-    const growth = (until: string, of: keyof Latency) => ({
-      name: `a block of ${blockSize} deposits until ${until}, ${watched.toLocaleString('en')} watched addresses`,
-      measured: { value: last[of], unit: 'ms' as const },
-      reference: { value: first[of], unit: 'ms' as const, what: `with ${sizes[0]!.toLocaleString('en')}` },
-      ratio: last[of] / first[of],
-      promise: { ratioMax: 1.5 },
-      coresBusy: busy(),
-    })
-    figures.push(growth('it is in the books', 'seenMs'), growth('they are payments', 'recordedMs'))
-    await checkCount(bed)
+    const [few, many] = [1_000, run.quick ? flatAt : 1_000_000]
+    const beds = { few: await openBed(run, few), many: await openBed(run, many) }
+    const growth = await growthOf(beds, run.quick ? 5 : 12)
+    await beds.many.order('stop')
+    await watch(beds.few, flatAt)
+    const figures = [...(await flow(beds.few, flatAt)), ...growth]
+    for (const bed of Object.values(beds)) await checkCount(bed)
     return figures
   },
 }
 
-/** A worker on a chain that mines only when it is told to, and one intent that all others are made like. */
-async function openBed(run: Run): Promise<Bed> {
+/** A worker on a chain that mines only when it is told to, and one intent that all watched addresses are made like. */
+async function openBed(run: Run, watched: number): Promise<Bed> {
   const platform = await startPlatform(run)
   const node = nodeOf(platform)
   const database = openAsOwner(platform.ready.connection, 4)
@@ -83,14 +72,26 @@ async function openBed(run: Run): Promise<Bed> {
   await fund(node, payer.address, 10n ** 15n, 0n)
   await rpc(node.url, 'evm_setIntervalMining', [0])
   await platform.order('start')
-  return { run, node, database, payer, order: platform.order }
+  const bed = { run, node, database, payer, order: platform.order, watched: 0 }
+  // All code has run, and every table has some rows, before anything is measured.
+  await watch(bed, warmUp.watched)
+  for (let block = 0; block < warmUp.blocks; block++)
+    await timeBlock(bed, blockSize, (index) => index % warmUp.watched)
+  await watch(bed, watched)
+  run.say(`${shown(watched)} addresses are watched`)
+  return bed
 }
 
-/** Waits in the node's pool: as many transfers as a block takes, each to the watched address that `pick` names. */
-async function fillPool({ node, payer }: Bed, pick: (index: number) => number): Promise<void> {
+async function watch(bed: Bed, watched: number): Promise<void> {
+  await insertWatched(bed.database, sandboxEntity.id, bed.watched, watched)
+  bed.watched = watched
+}
+
+/** Waits in the node's pool: as many transfers as `count`, each to the watched address that `pick` names. */
+async function fillPool({ node, payer }: Bed, count: number, pick: (index: number) => number): Promise<void> {
   const first = await nonceOf(node, payer.address)
   const signed = await Promise.all(
-    Array.from({ length: blockSize }, (_, index) => {
+    Array.from({ length: count }, (_, index) => {
       const to = watchedAddress(pick(index))
       return signedTransfer(node, payer, first + index, to, 10_000n)
     }),
@@ -115,31 +116,68 @@ async function reached({ node, database }: Bed, what: 'seen' | 'recorded'): Prom
   throw new Error(`block ${head} is not ${what} after ${patienceMs / 1000} s`)
 }
 
-type Latency = { seenMs: number; recordedMs: number }
-
-/** From the order to mine a block until it is seen, and until its deposits are payments; medians of some blocks after a few others. */
-async function latencyOf(bed: Bed, watched: number, blocks: number): Promise<Latency> {
-  const seen: number[] = []
-  const recorded: number[] = []
+async function timeBlock(bed: Bed, count: number, pick: (index: number) => number): Promise<Latency> {
   await reached(bed, 'recorded')
-  for (let block = -warmUp; block < blocks; block++) {
-    await fillPool(bed, (index) => {
-      const place = block < 0 ? (block + warmUp) * blockSize + index : Math.floor(Math.random() * payees)
-      return place * (watched / payees)
-    })
-    const startedMs = performance.now()
-    await mine(bed)
-    await reached(bed, 'seen')
-    const seenMs = performance.now() - startedMs
-    await reached(bed, 'recorded')
-    if (block < 0) continue
-    seen.push(seenMs)
-    recorded.push(performance.now() - startedMs)
-  }
-  const latency = { seenMs: median(seen), recordedMs: median(recorded) }
-  const [inBooks, asPayments] = Object.values(latency).map((ms) => ms.toFixed(0))
-  bed.run.say(`${watched} watched: a block is seen after ${inBooks} ms, recorded after ${asPayments} ms`)
-  return latency
+  await fillPool(bed, count, pick)
+  const startedMs = performance.now()
+  await mine(bed)
+  await reached(bed, 'seen')
+  const seenMs = performance.now() - startedMs
+  await reached(bed, 'recorded')
+  return { seenMs, recordedMs: performance.now() - startedMs }
+}
+
+/** Milliseconds from the order to mine a block until it is seen, and until its deposits are payments. */
+type Latency = { seenMs: number; recordedMs: number }
+type Beds = Record<'few' | 'many', Bed>
+
+/** Blocks that pay every payee once, then `blocks` that pay random ones of them again, here and there in turns. */
+async function growthOf(beds: Beds, blocks: number): Promise<Figure[]> {
+  const busy = countBusyCores()
+  const payee = ({ watched }: Bed, place: number) =>
+    warmUp.watched + Math.floor((place * (watched - warmUp.watched)) / payees)
+  const first = await inTurns(beds, payees / firstBlockSize, (bed, round) =>
+    timeBlock(bed, firstBlockSize, (index) => payee(bed, round * firstBlockSize + index)),
+  )
+  const again = await inTurns(beds, blocks, (bed) =>
+    timeBlock(bed, blockSize, () => payee(bed, Math.floor(Math.random() * payees))),
+  )
+  const coresBusy = busy()
+  const figure = (what: string, of: keyof Latency, { few, many }: typeof first): Figure => ({
+    name: `a block of ${what}, ${shown(beds.many.watched)} watched addresses`,
+    measured: { value: median(many.map((block) => block[of])), unit: 'ms' },
+    reference: {
+      value: median(few.map((block) => block[of])),
+      unit: 'ms',
+      what: `with ${shown(beds.few.watched)}`,
+    },
+    ratio: ratioOf(
+      many.map((block) => block[of]),
+      few.map((block) => block[of]),
+    ),
+    promise: { ratioMax: 1.5 },
+    coresBusy,
+  })
+  return [
+    figure(`${firstBlockSize} first deposits until it is in the books`, 'seenMs', first),
+    figure(`${firstBlockSize} first deposits until they are payments`, 'recordedMs', first),
+    figure(`${blockSize} more deposits until it is in the books`, 'seenMs', again),
+    figure(`${blockSize} more deposits until they are payments`, 'recordedMs', again),
+  ]
+}
+
+async function inTurns(beds: Beds, rounds: number, time: (bed: Bed, round: number) => Promise<Latency>) {
+  const blocks: Record<keyof Beds, Latency[]> = { few: [], many: [] }
+  const names = Object.keys(blocks) as (keyof Beds)[]
+  for (let round = 0; round < rounds; round++)
+    for (const name of round % 2 === 0 ? names : names.toReversed()) {
+      const block = await time(beds[name], round)
+      beds[name].run.say(
+        `${shown(beds[name].watched)}: seen after ${block.seenMs.toFixed(0)} ms, payments after ${block.recordedMs.toFixed(0)} ms`,
+      )
+      blocks[name].push(block)
+    }
+  return blocks
 }
 
 /** A backlog of blocks that the worker comes back to, in two parts: how fast it is, and what is alive in it after each. */
@@ -148,9 +186,9 @@ async function flow(bed: Bed, watched: number): Promise<Figure[]> {
   const busy = countBusyCores()
   const early = await backlog(bed, watched, blocks * share)
   const late = await backlog(bed, watched, blocks * (1 - share))
-  const size = watched.toLocaleString('en')
+  const size = shown(watched)
   const megabytes = (bytes: number) => ({ value: bytes / 2 ** 20, unit: 'MB' as const })
-  const count = (part: number) => (blocks * part * blockSize).toLocaleString('en')
+  const count = (part: number) => shown(blocks * part * blockSize)
   return [
     {
       name: `deposits recorded of a backlog, one worker, ${size} watched addresses`,
@@ -171,7 +209,7 @@ async function flow(bed: Bed, watched: number): Promise<Figure[]> {
 async function backlog(bed: Bed, watched: number, blocks: number) {
   await bed.order('stop')
   for (let block = 0; block < blocks; block++) {
-    await fillPool(bed, () => Math.floor(Math.random() * watched))
+    await fillPool(bed, blockSize, () => Math.floor(Math.random() * watched))
     await mine(bed)
   }
   const startedMs = performance.now()
