@@ -29,10 +29,13 @@ async function controlled(
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
   const changed = await control(ctx, row, wanted)
   if (changed) return changed
-  const states = wanted === 'bump' ? 'SENT or STUCK' : 'INITIATED, CLEARED, QUEUED, SENT or STUCK'
-  const verb = wanted === 'bump' ? 'accelerated' : 'cancelled'
-  throw new ApiError(
-    'transactionNotEligible',
-    `The transaction is ${row.state}${wanted === 'bump' ? ', or about to be cancelled' : ''}: only what is ${states} can be ${verb}.`,
-  )
+  throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(wanted, row)}.`)
+}
+
+function reasonAgainst(wanted: 'bump' | 'cancel', { state }: TransactionRow): string {
+  if (wanted === 'cancel')
+    return `${state}: only what is INITIATED, CLEARED, QUEUED, SENT or STUCK can be cancelled`
+  if (state === 'SENT' || state === 'STUCK')
+    return 'being cancelled: to offer more for its cancellation, cancel it once more'
+  return `${state}: only what is SENT or STUCK can be accelerated`
 }

@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { recordChanges } from '#runtime/record/store'
 import { suggestedFees } from './fees.ts'
-import { leftBehind, wish } from './store/replacements.ts'
+import { leftBehind, wishDearer } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
 
 /** How long a transaction may wait for the price to fall before it counts as stuck. */
@@ -36,8 +36,8 @@ export async function careForStuck(ctx: EngineCtx, chain: Chain): Promise<boolea
     )
     // A treasury's transactions have no owner who could ask.
     const ofTreasury = new Set(behind.filter((row) => row.ofTreasury).map(({ id }) => id))
-    for (const row of stuck)
-      if (ctx.config.autoBump || ofTreasury.has(row.id)) await wish(tx, nowMs, blockchain, row, 'bump')
+    const cared = stuck.filter(({ id }) => ctx.config.autoBump || ofTreasury.has(id))
+    if (cared.length > 0) await wishDearer(tx, nowMs, blockchain, cared)
     return stuck.length > 0
   })
 }

@@ -73,8 +73,9 @@ async function replaceOne(
     const wish = await lockWish(tx, row)
     if (!wish || wish.wanted !== row.wanted || (await isReplaced(tx, row.entityId, row.attemptId)))
       return false
-    // Another price than asked for is no answer to a wish, and a cancellation need not be cancelled again.
-    const done = wish.wanted === 'cancel' && wish.kind === 'cancel'
+    // Another price than asked for is no answer to a wish, and a cancellation is only cancelled again for its price.
+    const isEnough = row.maxFee >= suggestion.baseFeeAtomic
+    const done = wish.wanted === 'cancel' && wish.kind === 'cancel' && isEnough
     if (done || replacement === 'too dear' || !(await holdFee(tx, ctx, chain, row, replacement))) {
       await endWish(tx, row)
       if (!done) await tellImpossible(tx, ctx, wish)
