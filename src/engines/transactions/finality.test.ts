@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { freshAddress } from '../../../testing/builders.ts'
+import { sql } from '#runtime/db/db'
+import { freshAddress, until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 
@@ -37,4 +38,32 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
   await chain.oracle.checkNonces(wallet.address)
   expect(await on.held(wallet)).toBe(0n)
+}, 120_000)
+
+it('property 20: what ended in a block that is orphaned can be made dearer', async () => {
+  const on = sendingOn(harness)
+  const chain = harness.chain()
+  const wallet = await on.fundedWallet()
+  await chain.setAutomine(false)
+  const id = await on.transfer(wallet)
+  await on.sent(id, 'original')
+  expect((await on.ask(id, 'cancel')).status).toBe(200)
+  const { maxFee } = await on.sent(id, 'cancel')
+  await chain.mine()
+  await on.reaches(id, 'CANCELLED')
+  await chain.reorg(1)
+  await on.reaches(id, 'SENT')
+  await on.sent(id, 'cancel')
+  await chain.rpc('anvil_setNextBlockBaseFeePerGas', [`0x${(maxFee * 3n).toString(16)}`])
+  await chain.mine()
+  expect((await on.ask(id, 'cancel')).status).toBe(200)
+  const dearer = async () => (await on.attemptsOf(id)).find((attempt) => attempt.maxFee > maxFee * 3n)
+  await until(async () => (await dearer())?.state === 'sent', 'a dearer cancellation is sent')
+  await chain.setAutomine(true)
+  await chain.mine()
+  expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
+  await chain.mine(baseSepolia.confirmations)
+  const grants = sql`select 1 from grants where intent_id = ${id}`
+  await until(async () => (await harness.database.all(grants)).length === 0, 'nobody can sign it any more')
+  await chain.oracle.checkNonces(wallet.address)
 }, 120_000)

@@ -75,7 +75,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   for (const row of cancelled) await note(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
-/** The chain took the fee, and the amount if it succeeded; what did not move is free again and can be signed no more. */
+/** The chain took the fee, and the amount if it succeeded; what did not move is free again. */
 async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: boolean })[]): Promise<void> {
   await resolveHolds(
     tx,
@@ -89,11 +89,6 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
       },
       { entityId, intentId, purpose: 'fee' as const, outcome: 'posted' as const },
     ]),
-  )
-  const ended = rows.filter(({ success }) => !success)
-  await eraseGrants(
-    tx,
-    ended.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
 }
 
@@ -129,8 +124,10 @@ async function completeFinal(ctx: EngineCtx, tx: Db, step: Step): Promise<void> 
     own.map(({ entityId, id }) => ({ entityId, intentId: id })),
   )
   await note(ctx, tx, final, 'COMPLETE')
-  // Only now: until here an orphaned block could still let them move what somebody else would have been allowed.
-  await releaseAllowance(tx, ctx.clock.nowMs(), await endedInBlocks(tx, blockchain, finalFrom, finalTo))
+  // Only now: an orphaned block would let them move what somebody else had been allowed, and may ask for dearer bytes.
+  const ended = await endedInBlocks(tx, blockchain, finalFrom, finalTo)
+  await eraseGrants(tx, ended)
+  await releaseAllowance(tx, ctx.clock.nowMs(), ended)
   await concludeForeign(ctx, tx, step)
 }
 
