@@ -1,9 +1,10 @@
+import { alarmRule, anchorRule, docPathRule, settingRule } from './tidy/documents.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
-import { docPathRule, leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
+import { leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
 
 /** The house rules, proven on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
@@ -17,6 +18,9 @@ const rules: Rule[] = [
   nameRule,
   leftoverRule,
   docPathRule,
+  anchorRule,
+  settingRule,
+  alarmRule,
   routeRule,
   errorRule,
   promiseRule,

@@ -135,6 +135,11 @@ const explainListen =
 
 /** Whoever may log in has to be let into the role that the program runs as. */
 const explainRole = (error: Error): never => {
+  if (/role "bezant_runtime" does not exist/.test(error.message))
+    throw new Error(
+      `${error.message}: make it by "create role bezant_runtime nologin", and restore the database again, since its rights were not restored without it`,
+      { cause: error },
+    )
   if (sqlState(error) !== '42501') throw error
   throw new Error(
     `${error.message}: let the user of DATABASE_URL run as it, by "grant bezant_runtime to USER" of who owns the tables`,

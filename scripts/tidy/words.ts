@@ -1,4 +1,3 @@
-import { dirname, join, normalize } from 'node:path'
 import ts from 'typescript'
 import type { Repository, Rule, SourceFile } from './repository.ts'
 
@@ -74,24 +73,4 @@ export const leftoverRule: Rule = {
           return reason ? [`${file.path}:${index + 1} ${reason}`] : []
         }),
       ),
-}
-
-export const docPathRule: Rule = {
-  name: 'paths in documents exist',
-  why: 'A recipe that names a file which is gone is worse than none.',
-  check: (repository) =>
-    repository
-      .matching(/\.md$/)
-      .flatMap((file) => [
-        ...[
-          ...file.text.matchAll(
-            /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
-          ),
-        ]
-          .filter(([, path]) => !repository.exists(path!))
-          .map(([, path]) => `${file.path} names ${path}`),
-        ...[...file.text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
-          .filter(([, path]) => !repository.exists(normalize(join(dirname(file.path), path!))))
-          .map(([, path]) => `${file.path} links ${path}`),
-      ]),
 }

@@ -1,0 +1,78 @@
+import { dirname, join, normalize } from 'node:path'
+import type { Repository, Rule, SourceFile } from './repository.ts'
+
+export const docPathRule: Rule = {
+  name: 'paths in documents exist',
+  why: 'A recipe that names a file which is gone is worse than none.',
+  check: (repository) =>
+    repository
+      .matching(/\.md$/)
+      .flatMap((file) => [
+        ...[
+          ...file.text.matchAll(
+            /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
+          ),
+        ]
+          .filter(([, path]) => !repository.exists(path!))
+          .map(([, path]) => `${file.path} names ${path}`),
+        ...[...file.text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
+          .filter(([, path]) => !repository.exists(normalize(join(dirname(file.path), path!))))
+          .map(([, path]) => `${file.path} links ${path}`),
+      ]),
+}
+
+export const anchorRule: Rule = {
+  name: 'sections that documents link to exist',
+  why: 'A link into a section that was renamed leads to the top of a page.',
+  check: (repository) =>
+    repository
+      .matching(/\.md$/)
+      .flatMap((file) =>
+        [...file.text.matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)]
+          .filter(([, path, anchor]) => !anchorsOf(repository, file, path!).includes(anchor!))
+          .map(([, path, anchor]) => `${file.path} links ${path}#${anchor}`),
+      ),
+}
+
+/** The anchors of the headings of the document that `path` names, as they are made on the web. */
+function anchorsOf({ files }: Repository, from: SourceFile, path: string): string[] {
+  const target = path === '' ? from.path : normalize(join(dirname(from.path), path))
+  const text = files.find((file) => file.path === target)?.text ?? ''
+  return [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading]) =>
+    heading!
+      .toLowerCase()
+      .replace(/[^\w\- ]/g, '')
+      .replaceAll(' ', '-'),
+  )
+}
+
+export const settingRule: Rule = {
+  name: 'settings are documented, and nothing else is',
+  why: 'A setting in no document is not found; one that a document names and nobody reads has no effect.',
+  check: (repository) => {
+    const setting = /\bBEZANT_[A-Z_]*[A-Z]\b/g
+    const read = matchesIn(repository, /^(src\/runtime\/config\.ts|examples\/.*\.mjs)$/, setting)
+    const documented = matchesIn(repository, /\.md$/, setting)
+    return differences(read, documented)
+  },
+}
+
+export const alarmRule: Rule = {
+  name: 'alarms are documented, and nothing else is',
+  why: 'Who is woken at night by a name in a log has to find out what it wants.',
+  check: (repository) => {
+    const raised = matchesIn(repository, /^src\/.*\.ts$/, /(?<=alarm: (?:'[\w-]+' \| )?')[\w-]+/g)
+    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)[a-z]+-[a-z-]+(?=` \|)/gm)
+    return differences(raised, documented)
+  },
+}
+
+const matchesIn = (repository: Repository, paths: RegExp, pattern: RegExp) =>
+  new Set(repository.matching(paths).flatMap(({ text }) => [...text.matchAll(pattern)].map(([name]) => name)))
+
+const differences = (real: ReadonlySet<string>, documented: ReadonlySet<string>) => [
+  ...[...real].filter((name) => !documented.has(name)).map((name) => `${name} is in no document`),
+  ...[...documented]
+    .filter((name) => !real.has(name))
+    .map((name) => `${name} is documented and is not there`),
+]
