@@ -247,6 +247,21 @@ describe('notifications', () => {
     expect(sink.messages('Notification')[0]!.SignatureVersion).toBe('2')
   })
 
+  it('call a transfer that runs pending where clients know no more', async () => {
+    const { config } = harness.ctx
+    await makeMoney(world, 10_000_000n)
+    await subscribe()
+    config.transferRunning = false
+    try {
+      await makeBusinessTransfer(world)
+      const told = () => sink.notices('transfers').map(({ transfer }) => transfer)
+      await until(async () => told().at(-1)?.status === 'complete', 'the transfer is told to be complete')
+      expect(told().map(({ status }) => status)).toEqual(['pending', 'pending', 'complete'])
+    } finally {
+      config.transferRunning = true
+    }
+  })
+
   it('are of events after the confirmation, of the own entity, and of nothing twice', async () => {
     await makePaymentIntent(world)
     await subscribe()
