@@ -83,6 +83,32 @@ const sections = {
     ],
     empty: 'No payments yet.',
   },
+  recipients: {
+    title: 'Recipients',
+    path: '/v1/addressBook/recipients',
+    items: (data) => data,
+    columns: [
+      column('Created', (recipient) => when(recipient.createDate)),
+      column('Nickname', (recipient) => recipient.metadata?.nickname),
+      column('Chain', (recipient) => recipient.chain),
+      column('Address', (recipient) => recipient.address, 'mono'),
+      column('Status', (recipient) => recipient.status, 'state'),
+    ],
+    empty: 'No recipients yet. Run examples/pay-out.mjs.',
+  },
+  payouts: {
+    title: 'Payouts',
+    path: '/v1/payouts',
+    items: (data) => data,
+    columns: [
+      column('Created', (payout) => when(payout.createDate)),
+      column('Amount', (payout) => money(payout.amount), 'right'),
+      column('To', (payout) => short(payout.destination?.id), 'mono'),
+      column('Hash', (payout) => short(payout.externalRef), 'mono'),
+      column('Status', (payout) => payout.status, 'state'),
+    ],
+    empty: 'No payouts yet.',
+  },
 }
 
 const at = (id) => document.getElementById(id)
@@ -180,7 +206,9 @@ function table({ columns, empty, more }, items) {
   const head = make(
     'tr',
     {},
-    ...columns.map(({ heading, style }) => make('th', { textContent: heading, className: style })),
+    ...columns.map(({ heading, style }) =>
+      make('th', { textContent: heading, className: style === 'right' ? style : '' }),
+    ),
   )
   const rows = items.map((item) => {
     const cells = columns.map(({ read, style }) => {
