@@ -153,3 +153,12 @@ describe('a journal', () => {
     await directory!.release()
   })
 })
+
+it('takes nothing more when its files were removed while it was open', async () => {
+  const journal = await openJournal(await makeJournal(home))
+  await journal.append([record(0)])
+  await rm(journal.path, { recursive: true })
+  await expect(journal.append([record(1)])).rejects.toMatchObject({ alarm: 'journal-gone' })
+  expect(journal.head().sequence).toBe(1)
+  await journal.close().catch(() => undefined)
+})

@@ -4,7 +4,7 @@ import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
 
 /** A journal that cannot be trusted or used; `alarm` is its name in logs. */
 export class JournalError extends Error {
-  readonly alarm: 'journal-damaged' | 'journal-diverged'
+  readonly alarm: 'journal-damaged' | 'journal-diverged' | 'journal-gone'
 
   constructor(alarm: JournalError['alarm'], message: string) {
     super(message)
@@ -68,10 +68,20 @@ const damaged = (path: string, atBytes: number) =>
     `the journal ${path} is damaged at byte ${atBytes}: restore this file from a copy, or look at the chain for what was sent and declare the journal lost`,
   )
 
+const gone = (path: string) =>
+  new JournalError(
+    'journal-gone',
+    `the journal ${path} was removed while its worker ran: bring it back from a copy if there is one, and start the worker again`,
+  )
+
+const isLinked = async (file: Awaited<ReturnType<typeof open>>) => (await file.stat()).nlink > 0
+
 function writerOn(directory: string, firstPath: string, firstHead: Head, firstSizeBytes: number): Segments {
   let [path, head, sizeBytes] = [firstPath, firstHead, firstSizeBytes]
   let file: Awaited<ReturnType<typeof open>> | undefined
   let syncs = 0
+  /** Some file systems count no links at all. */
+  let linked = false
   /** Something may stand behind the last frame that is not known to be on the disk. */
   let uncut = false
   const close = async () => {
@@ -87,6 +97,7 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
   const openFile = async () => {
     const opened = await open(path, 'a', 0o600)
     file = opened
+    linked = await isLinked(opened)
     await syncDirectory(directory)
     return opened
   }
@@ -96,6 +107,8 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
     write: async (count, payload) => {
       if (sizeBytes > segmentBytesMax) await turn()
       const out = file ?? (await openFile())
+      // The disk goes on taking what is written to a file that nobody can find any more.
+      if (linked && !(await isLinked(out))) throw gone(path)
       if (uncut) {
         await out.truncate(sizeBytes)
         await out.datasync()
