@@ -18,7 +18,9 @@ export async function careForStuck(ctx: EngineCtx, chain: Chain): Promise<boolea
   const { blockchain } = chain.network
   const { baseFeeAtomic } = await suggestedFees(chain)
   const afterMs = chain.local ? stuckAfterLocalMs : stuckAfterMs
-  const behind = await leftBehind(ctx.database, blockchain, baseFeeAtomic, afterMs, stuckMax)
+  // By the clock that dates attempts: that of the database may say another hour.
+  const beforeMs = ctx.clock.nowMs() - afterMs
+  const behind = await leftBehind(ctx.database, blockchain, baseFeeAtomic, beforeMs, stuckMax)
   if (behind.length === 0) return false
   return ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()

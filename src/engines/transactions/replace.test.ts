@@ -123,7 +123,8 @@ describe('a transaction that nobody signed yet', () => {
 })
 
 describe('a price that the blocks left behind', () => {
-  it('makes it STUCK, and accelerating brings it through', async () => {
+  it('makes it STUCK, whatever hour the database has, and accelerating brings it through', async () => {
+    harness.clock.moveMs(6 * 3_600_000)
     const chain = harness.chain()
     await chain.setAutomine(false)
     const id = await on.transfer(wallet)

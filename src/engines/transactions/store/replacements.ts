@@ -120,17 +120,17 @@ export const showReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, tx
   tx.run(sql`update transactions set tx_hash = ${txHash}, wanted = null, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 
-/** Sent for a while, in no block, and offering less than the block asks. */
+/** Signed before `beforeMs`, sent, in no block, and offering less than the block asks. */
 export const leftBehind = (
   db: Db,
   blockchain: string,
   baseFeeAtomic: bigint,
-  afterMs: number,
+  beforeMs: number,
   limit: number,
 ) =>
   db.all<Ref & { ofTreasury: boolean }>(sql`select distinct t.entity_id as "entityId", t.id,
       t.wallet_id is null as "ofTreasury"
     from attempts a join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
     where a.blockchain = ${blockchain} and a.state = 'sent' and a.max_fee < ${baseFeeAtomic.toString()}::numeric
-      and a.kind <> 'filler' and a.create_date < now() - ${afterMs} * interval '1 millisecond'
+      and a.kind <> 'filler' and a.create_date < ${formatInstant(beforeMs)}
       and t.state = 'SENT' limit ${limit}`)
