@@ -7,7 +7,13 @@ import type { EngineCtx } from '#engines/ctx'
 import { startIndexer, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { type Faucet, startReviews, startTreasury, startWires } from '#engines/treasury/index'
+import {
+  type Faucet,
+  startMoneyWatch,
+  startReviews,
+  startTreasury,
+  startWires,
+} from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armCrashPoint } from '#lib/crash-points'
 import { type Clock, systemClock } from '#lib/time'
@@ -82,6 +88,7 @@ export function startEngines(ctx: EngineCtx, faucet?: Faucet): { stop(): Promise
     startReconciler(ctx),
     startTransactionWorker(ctx),
     startTreasury(ctx, faucet && ((blockchain, address) => faucet.drip(blockchain, address, gasOnly))),
+    startMoneyWatch(ctx),
     startReviews(ctx),
     ...(faucet ? [startWires(ctx, faucet)] : []),
     startWebhooks(ctx, topics),

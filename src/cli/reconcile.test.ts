@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -38,6 +39,27 @@ it('prints the proof of a running platform, and exits with 1 and the place once 
     bookErrors: [{ what: 'a balance is not what its entries and open holds add up to' }],
     chains: [{ blockchain: 'BASE-SEPOLIA', gaps: [] }],
   })
+})
+
+it('exits with 1 when a wallet has money that no coins are behind, and names the merchant', async () => {
+  const owner = openAsOwner(await joinEmbeddedPostgres({ dataDir }))
+  const entityId = randomUUID()
+  await owner.tx(async (tx) => {
+    const ids = [randomUUID(), randomUUID()]
+    await tx.run(sql`insert into accounts (entity_id, id, kind, currency, blockchain, address, create_date, update_date)
+      select ${entityId}, i, k, 'USD', '', '1000', now(), now()
+      from unnest(${ids}::uuid[], array['wallet', 'settlement']) as n(i, k)`)
+    const posting = randomUUID()
+    await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
+      values (${entityId}, ${posting}, '', '', 'forged', now())`)
+    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
+      select ${entityId}, ${posting}, i, a from unnest(${ids}::uuid[], array[1500000, -1500000]) as n(i, a)`)
+  })
+  await owner.close()
+  const { code, stdout } = await run()
+  expect(stdout).toContain('USD      coins 0  owed 1.5  arriving 0  unclaimed 0  leaving 0  gap -1.5')
+  expect(stdout).toMatch(new RegExp(`GAP USD: coins 0 .* gap -1.5 \\(entity ${entityId}\\)`))
+  expect(code).toBe(1)
 })
 
 it('names the chains that there are when another one is asked for', async () => {

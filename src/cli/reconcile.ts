@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { openContext } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { type Proof, reconcile } from '#engines/indexer/index'
-import { type BookError, checkBooks } from '#engines/ledger/index'
-import { checkMerchants } from '#engines/treasury/index'
+import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
+import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
@@ -17,8 +16,12 @@ export const reconcileCommand: Command = {
 
 Compares what every managed address owns of every token, at the newest final block of each chain, with what the
 books say it owned at that block, gas included; and checks that the books agree with themselves, and that each merchant
-owns what his deposits and orders add up to, with the coins for it. A chain of which no
-block is final yet is not compared, and proves nothing.`,
+owns what his deposits and orders add up to. A chain of which no block is final yet is not compared, and proves nothing.
+Then compares, for each currency, the coins at all deposit addresses and treasuries with what is owed to merchants. Other
+coins are accounted for by name, and what remains is a gap:
+  arriving    deposits that no wallet was credited with yet, because their block is not final
+  unclaimed   what somebody sent to a treasury
+  leaving     missing: what left in a block for a payout, transfer or refund that has not ended`,
   options: {
     chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE.' },
     json: { type: 'boolean', about: 'Print one line of JSON instead of a table.' },
@@ -40,28 +43,15 @@ async function run(given: Given): Promise<number> {
     nodes,
   })
   try {
-    const bookErrors = [...(await checkBooks(ctx.db)), ...(await lastingErrors(ctx))]
+    const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
     const proofs: Proof[] = []
     for (const chain of chosenChains(ctx, textOf(given, 'chain')))
       proofs.push(await reconcile(ctx, chain, progress(chain.network.blockchain)))
-    process.stdout.write(
-      given.flags['json'] ? `${JSON.stringify(asJson(proofs, bookErrors))}\n` : asText(proofs, bookErrors),
-    )
-    return gapsIn(proofs) + bookErrors.length + notCompared(proofs).length === 0 ? 0 : 1
+    const found = { proofs, bookErrors, money: await proveMoney(ctx.db) }
+    process.stdout.write(given.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
+    return countIn(found) + notCompared(proofs).length === 0 ? 0 : 1
   } finally {
     await close()
-  }
-}
-
-/** How often, and how far apart, an error is seen that is one: in between, everybody has followed the newest blocks. */
-const looksMax = 5
-const lookAgainMs = 500
-
-async function lastingErrors(ctx: EngineCtx): Promise<BookError[]> {
-  for (let look = 1; ; look++) {
-    const errors = await checkMerchants(ctx.db)
-    if (errors.length === 0 || look === looksMax) return errors
-    await sleep(lookAgainMs)
   }
 }
 
@@ -83,42 +73,78 @@ const progress = (blockchain: string) => (addresses: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${addresses} addresses compared`)
 }
 
-const gapsIn = (proofs: readonly Proof[]) => proofs.reduce((count, { gaps }) => count + gaps.length, 0)
+type Found = { proofs: readonly Proof[]; bookErrors: readonly BookError[]; money: MoneyProof }
 
 const notCompared = (proofs: readonly Proof[]) =>
   proofs.filter(({ block }) => block === undefined).map(({ blockchain }) => blockchain)
 
-function asText(proofs: readonly Proof[], bookErrors: readonly BookError[]): string {
-  const compared = proofs.filter(({ block }) => block !== undefined)
-  const lines = compared.flatMap(({ blockchain, block, addresses, tokens, gaps }) => [
-    `${blockchain} at final block ${block!.number} ${block!.hash}, ${addresses} addresses`,
-    ...tokens.map(({ token, onChainAtomic, bookedAtomic }) => {
-      const amounts = [onChainAtomic, bookedAtomic, onChainAtomic - bookedAtomic].map((atomic) =>
-        formatAmount(atomic, token.decimals),
-      )
-      return `  ${token.symbol.padEnd(8)} on chain ${amounts[0]}  books ${amounts[1]}  gap ${amounts[2]}`
-    }),
-    ...gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
-      const token = tokens.find((each) => each.token.id === tokenId)!.token
-      return `  GAP ${address} ${token.symbol}: on chain ${formatAmount(onChainAtomic, token.decimals)}, books ${formatAmount(bookedAtomic, token.decimals)} (entity ${entityId})`
-    }),
-  ])
-  const broken = bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
-  const missing = notCompared(proofs).map(
+const countIn = ({ proofs, bookErrors, money }: Found) =>
+  proofs.reduce((count, { gaps }) => count + gaps.length, 0) + bookErrors.length + money.gaps.length
+
+function asText(found: Found): string {
+  const compared = found.proofs.filter(({ block }) => block !== undefined)
+  const broken = found.bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
+  const missing = notCompared(found.proofs).map(
     (blockchain) =>
       `${blockchain} is not compared: no block of it that a worker followed is final yet. Run bezant worker and try again`,
   )
-  const count = gapsIn(proofs) + bookErrors.length
+  const count = countIn(found)
   const verdict =
-    missing.length > 0 ? 'zero gaps in what was compared' : 'zero gaps: the books equal the chains'
-  return [...lines, ...broken, ...missing, count === 0 ? verdict : `${count} gaps`, ''].join('\n')
+    missing.length > 0
+      ? 'zero gaps in what was compared'
+      : 'zero gaps: the books equal the chains, and the coins are what merchants own'
+  return [
+    ...compared.flatMap(chainLines),
+    ...moneyLines(found.money),
+    ...broken,
+    ...missing,
+    count === 0 ? verdict : `${count} gaps`,
+    '',
+  ].join('\n')
 }
 
-const asJson = (proofs: readonly Proof[], bookErrors: readonly BookError[]) => ({
-  gaps: gapsIn(proofs) + bookErrors.length,
-  bookErrors,
-  notCompared: notCompared(proofs),
-  chains: proofs.map(({ tokens, gaps, ...proof }) => ({
+const chainLines = ({ blockchain, block, addresses, tokens, gaps }: Proof) => [
+  `${blockchain} at final block ${block!.number} ${block!.hash}, ${addresses} addresses`,
+  ...tokens.map(({ token, onChainAtomic, bookedAtomic }) => {
+    const amounts = [onChainAtomic, bookedAtomic, onChainAtomic - bookedAtomic].map((atomic) =>
+      formatAmount(atomic, token.decimals),
+    )
+    return `  ${token.symbol.padEnd(8)} on chain ${amounts[0]}  books ${amounts[1]}  gap ${amounts[2]}`
+  }),
+  ...gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
+    const token = tokens.find((each) => each.token.id === tokenId)!.token
+    return `  GAP ${address} ${token.symbol}: on chain ${formatAmount(onChainAtomic, token.decimals)}, books ${formatAmount(bookedAtomic, token.decimals)} (entity ${entityId})`
+  }),
+]
+
+const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'leaving', 'gap'] as const
+
+const shownSums = (sums: MoneyProof['totals'][number]) =>
+  moneyParts.map((part) => [part, formatAmount(sums[part], currencyDecimals)] as const)
+
+const moneyLines = ({ totals, gaps }: MoneyProof) => {
+  const lineOf = (sums: MoneyProof['totals'][number]) =>
+    shownSums(sums)
+      .map((shown) => shown.join(' '))
+      .join('  ')
+  return [
+    ...(totals.length > 0 ? ['merchants, on all chains'] : []),
+    ...totals.map((sums) => `  ${sums.currency.padEnd(8)} ${lineOf(sums)}`),
+    ...gaps.map((sums) => `  GAP ${sums.currency}: ${lineOf(sums)} (entity ${sums.entityId})`),
+  ]
+}
+
+const moneyJson = <Sums extends MoneyProof['totals'][number]>(sums: Sums) => ({
+  ...sums,
+  ...Object.fromEntries(shownSums(sums)),
+})
+
+const asJson = (found: Found) => ({
+  gaps: countIn(found),
+  bookErrors: found.bookErrors,
+  notCompared: notCompared(found.proofs),
+  merchants: { totals: found.money.totals.map(moneyJson), gaps: found.money.gaps.map(moneyJson) },
+  chains: found.proofs.map(({ tokens, gaps, ...proof }) => ({
     ...proof,
     tokens: tokens.map(({ token, onChainAtomic, bookedAtomic }) => ({
       symbol: token.symbol,

@@ -17,7 +17,13 @@ export {
   raiseHold,
   resolveHolds,
 } from './store/holds.ts'
-export { currencyDecimals, type WalletMoney, walletEntries, walletMoney } from './store/money.ts'
+export {
+  currencyDecimals,
+  unclaimedEntries,
+  type WalletMoney,
+  walletEntries,
+  walletMoney,
+} from './store/money.ts'
 export {
   addMonitored,
   findMonitorScope,

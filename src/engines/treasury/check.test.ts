@@ -55,11 +55,6 @@ it.each([
     `update payouts set status = 'failed' where status = 'complete'`,
     'add up to',
   ],
-  [
-    'coins that are gone',
-    `update accounts set posted = 0 where kind = 'address' and currency is null`,
-    'fewer coins',
-  ],
 ])('%s is found', async (_, forgery, said) => {
   await sound()
   await harness.stopEngines()

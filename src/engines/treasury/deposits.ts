@@ -3,7 +3,7 @@
  * money, then `confirmed` and `paid` at the depth where the chain counts as final. An orphaned block takes its payments
  * back to pending; one that no later block brings back is failed.
  */
-import type { Network, NetworkToken } from '#chains/network'
+import type { Network } from '#chains/network'
 import type { ObservedTransfer } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -11,6 +11,7 @@ import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import { actor, creditIntents } from './credit.ts'
 import { creditWallets, takeBackCredits } from './credit-wallets.ts'
+import { type FromOutside, fromOutside } from './from-outside.ts'
 import { applyIncoming, undoIncoming } from './incoming-transfers.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { type DepositAddress, depositAddressesOf } from './store/deposit-addresses.ts'
@@ -75,12 +76,7 @@ async function arrivalsIn(
   network: Network,
   transfers: readonly ObservedTransfer[],
 ): Promise<Arrival[]> {
-  const inside = new Set(transfers.filter(isSentByMerchant).map(placeOf))
-  const deposits = transfers.flatMap((transfer) => {
-    const token = network.tokens.find(({ id }) => id === transfer.tokenId)
-    const counts = transfer.direction === 'in' && transfer.purpose === 'deposit' && transfer.amount > 0n
-    return token && counts && !inside.has(placeOf(transfer)) ? [{ ...transfer, token }] : []
-  })
+  const deposits = fromOutside(network, transfers, 'deposit')
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
   const byId = new Map(addresses.map((address) => [address.id, address]))
@@ -90,12 +86,6 @@ async function arrivalsIn(
     return { ...deposit, at }
   })
 }
-
-/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
-const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
-  direction === 'out' && purpose !== 'wallet'
-
-const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
 
 async function savePayments(
   tx: Db,
@@ -142,13 +132,11 @@ async function savePayments(
   return savePending(tx, payments)
 }
 
-type Deposit = ObservedTransfer & { token: NetworkToken }
-
 /** Money at a deposit address: of an intent, or of the account itself. */
-export type Arrival = Deposit & { ordinal: number; at: DepositAddress }
+export type Arrival = FromOutside & { ordinal: number; at: DepositAddress }
 
 /** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
-function numbered(deposits: readonly Deposit[]): (Deposit & { ordinal: number })[] {
+function numbered(deposits: readonly FromOutside[]): (FromOutside & { ordinal: number })[] {
   const counts = new Map<string, number>()
   return [...deposits]
     .sort((one, other) => one.logIndex - other.logIndex)

@@ -6,6 +6,7 @@ import { applyBlock, undoBlock } from './deposits.ts'
 import type { Fuel } from './gas.ts'
 import { reopenOrders } from './reopen-orders.ts'
 import { startPaying } from './start-paying.ts'
+import { bookUnclaimed } from './unclaimed.ts'
 
 /** How many intents one turn closes. */
 const expireMax = 100
@@ -19,14 +20,14 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     const { kind, blockchain, blockHash, blockNumber, finalTo } = step
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
-    if (kind === 'undone') {
-      await undoBlock(tx, nowMs, blockchain, block)
-      return reopenOrders(tx, nowMs, step)
-    }
     const chain = ctx.chains.find(blockchain)
     if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)
-    await applyBlock(tx, nowMs, chain, { ...block, finalTo }, transfers)
+    if (kind === 'undone') {
+      await undoBlock(tx, nowMs, blockchain, block)
+      await reopenOrders(tx, nowMs, step)
+    } else await applyBlock(tx, nowMs, chain, { ...block, finalTo }, transfers)
+    await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
   })
   const expiry = repeat(
     async () =>

@@ -4,6 +4,7 @@ export { startTreasury } from './follow.ts'
 export type { Fuel } from './gas.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
+export { type MoneyProof, proveMoney, startMoneyWatch } from './money-proof.ts'
 export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
 export {
   type Destination,

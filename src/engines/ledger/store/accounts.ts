@@ -3,12 +3,19 @@ import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 
 /** What the chain says is booked in tokens, what a merchant owns in currencies. */
-export type AccountKind = 'address' | 'outside' | 'fees' | 'difference' | 'wallet' | 'settlement'
+export type AccountKind =
+  | 'address'
+  | 'outside'
+  | 'fees'
+  | 'difference'
+  | 'wallet'
+  | 'settlement'
+  | 'unclaimed'
 
 /** What an account is counted in. A currency is on no blockchain. */
 export type Unit = { tokenId: string; currency?: undefined } | { tokenId?: undefined; currency: string }
 
-/** Names an account without its id. `address` is a managed address or a merchant's wallet id, empty for other kinds. */
+/** Names an account without its id. `address` is a managed address, a merchant's wallet id or a treasury, empty for other kinds. */
 export type AccountName = Unit & {
   entityId: string
   kind: AccountKind

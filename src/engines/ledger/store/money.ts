@@ -19,3 +19,9 @@ export const walletEntries = (walletId: string, currency: string, amountAtomic: 
   { kind: 'wallet', currency, address: walletId, amountAtomic },
   { kind: 'settlement', currency, address: walletId, amountAtomic: -amountAtomic },
 ]
+
+/** Coins that came to a treasury from somebody, and are no merchant's. */
+export const unclaimedEntries = (treasury: string, currency: string, amountAtomic: bigint): Entry[] => [
+  { kind: 'unclaimed', currency, address: treasury, amountAtomic },
+  { kind: 'settlement', currency, address: treasury, amountAtomic: -amountAtomic },
+]

@@ -111,6 +111,24 @@ export async function hasTransaction(tx: Db, { entityId, id }: Order): Promise<b
   return found !== undefined
 }
 
+/** For a sum: what left in a block for orders that have not ended, less what came back for orders that have, in a block that was taken back. */
+export const leaving = join(
+  orderKinds.flatMap((kind) => {
+    const { table, isWaiting, isUnderWay, complete } = kept[kind]
+    return [
+      sql`select o.entity_id, o.currency, o.amount from ${table} o
+        join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
+        where ((${isWaiting}) or (${isUnderWay})) and t.state in ('CONFIRMED', 'COMPLETE')`,
+      // From the few transactions under way, and never from all orders, whatever the planner thinks.
+      sql`select o.* from (select entity_id, id from platform_transactions
+          where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
+        cross join lateral (select entity_id, currency, -amount from ${table}
+          where entity_id = t.entity_id and id = t.id and status = ${complete} offset 0) o`,
+    ]
+  }),
+  ' union all ',
+)
+
 /** How the transaction of an order stands. */
 export type Standing = { state: string; txHash: string | null; errorReason: string | null }
 

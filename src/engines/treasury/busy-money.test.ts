@@ -1,0 +1,228 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { reconcile } from '#engines/indexer/index'
+import { sql } from '#runtime/db/db'
+import { checkBooks } from '../../../testing/books.ts'
+import {
+  freshAddress,
+  makeActiveAddress,
+  makeActiveRecipient,
+  makeBusinessTransfer,
+  makePaymentIntent,
+  makePayout,
+  type PaymentIntent,
+  until,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { moneySums } from './store/money-proof.ts'
+
+/** The chain that is rewritten counts a block as final late, as a real one does: what is paid stays paid. */
+const chains = ['BASE', 'ETH'] as const
+const blockchainOf = { BASE: 'BASE-SEPOLIA', ETH: 'ETH-SEPOLIA' } as const
+const rewritten = 'BASE-SEPOLIA'
+const reorgMax = 6
+const rounds = Number(process.env['BUSY_ROUNDS'] ?? 200)
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: Object.values(blockchainOf),
+    node: async ({ blockchain }) => ({ local: blockchain !== rewritten }),
+  })
+})
+afterAll(() => harness.close())
+
+type Chosen = (typeof chains)[number]
+type Merchant = {
+  world: World
+  /** By chain. */
+  intents: Record<Chosen, PaymentIntent>
+  payees: string[]
+  ownAddresses: string[]
+}
+
+const pick = <Item>(list: readonly Item[]): Item => list[randomInt(list.length)]!
+const byChain = async <Made>(make: (chain: Chosen) => Promise<Made>) =>
+  Object.fromEntries(await Promise.all(chains.map(async (chain) => [chain, await make(chain)]))) as Record<
+    Chosen,
+    Made
+  >
+const idOf = async (made: Promise<{ id: string }>) => (await made).id
+
+/** Everybody pays everybody: strangers, himself elsewhere, and the deposit addresses of the other. */
+async function openMerchants(): Promise<Merchant[]> {
+  const worlds = [worldOf(harness), worldOf(harness, await harness.newEntity())]
+  const intents = await Promise.all(
+    worlds.map((world) => byChain((chain) => makePaymentIntent(world, chain))),
+  )
+  return Promise.all(
+    worlds.map(async (world, index) => {
+      const other = intents[1 - index]!
+      const payees = chains.flatMap((chain) =>
+        [freshAddress(), other[chain].depositAddress].map((address) =>
+          idOf(makeActiveRecipient(world, { chain, address })),
+        ),
+      )
+      const own = chains.map((chain) => idOf(makeActiveAddress(world, { chain })))
+      return {
+        world,
+        intents: intents[index]!,
+        payees: await Promise.all(payees),
+        ownAddresses: await Promise.all(own),
+      }
+    }),
+  )
+}
+
+const amount = () => `0.${String(randomInt(1, 999_999)).padStart(6, '0')}`
+const usd = () => ({ amount: amount(), currency: 'USD' })
+
+/** What can happen next. A merchant that has too little is told so, which is fine. */
+const happenings: ((merchant: Merchant) => Promise<unknown>)[] = [
+  ({ intents }) => deposit(intents),
+  ({ intents }) => deposit(intents),
+  ({ world, payees }) =>
+    makePayout(world, { destination: { type: 'address_book', id: pick(payees) }, amount: usd() }),
+  ({ world, payees }) =>
+    makePayout(world, { destination: { type: 'address_book', id: pick(payees) }, amount: usd() }),
+  ({ world, ownAddresses }) =>
+    makeBusinessTransfer(world, {
+      destination: { type: 'verified_blockchain', addressId: pick(ownAddresses) },
+      amount: usd(),
+    }),
+  ({ world, intents }) => {
+    const chain = pick(chains)
+    return world.call('POST', `/v1/paymentIntents/${intents[chain].id}/refund`, {
+      idempotencyKey: randomUUID(),
+      destination: { address: freshAddress(), chain },
+      amount: { currency: 'USD' },
+      toAmount: usd(),
+    })
+  },
+  () => harness.chain(rewritten).reorg(randomInt(1, reorgMax)),
+  () => harness.chain(rewritten).mine(randomInt(1, 4)),
+  async () => {
+    for (const { address, blockchain } of await treasuries())
+      await harness.chain(blockchain).send(address, BigInt(randomInt(1, 1_000)), 'USDC')
+  },
+]
+
+const deposit = (intents: Merchant['intents']) => {
+  const chain = pick(chains)
+  return harness
+    .chain(blockchainOf[chain])
+    .send(intents[chain].depositAddress, BigInt(randomInt(1, 5_000_000)), 'USDC')
+}
+
+const treasuries = () =>
+  harness.database.all<{ address: string; blockchain: string }>(
+    sql`select address, blockchain from treasuries`,
+  )
+
+/** More blocks, once those before them were followed: even more only make work. */
+async function mineMore(): Promise<void> {
+  const height = await harness.chain(rewritten).height()
+  const { number, followed } = await harness.database.one<{ number: number; followed: number }>(sql`select
+    (select max(number) from blocks where blockchain = ${rewritten} and canonical) as number,
+    (select count(*) from step_cursors c where c.blockchain = ${rewritten} and c.step
+      = (select max(step) from block_steps s where s.blockchain = c.blockchain)) as followed`)
+  if (number !== height || followed !== 2) return
+  // A node keeps what a reorg put back into its pool; this one forgets it, and a minute is long.
+  await harness.database.run(sql`update attempts set lease_until = now() where state = 'sent'`)
+  await harness.chain(rewritten).mine(12)
+}
+
+/** Nobody but its owner gives gas to a treasury on a chain that is not the sandbox's. */
+async function giveGas(merchants: readonly Merchant[]): Promise<void> {
+  const made = async () => (await treasuries()).filter(({ blockchain }) => blockchain === rewritten)
+  await until(async () => {
+    await mineMore()
+    return (await made()).length === merchants.length
+  }, 'the treasuries are there')
+  for (const { address } of await made()) await harness.chain(rewritten).send(address, 10n ** 19n)
+  // No reorg takes it away.
+  await harness.chain(rewritten).mine(reorgMax)
+}
+
+it('property 9: at every moment of a busy day the coins are what is owed to the merchants', async () => {
+  const merchants = await openMerchants()
+  for (const { world, intents } of merchants) {
+    for (const chain of chains)
+      await harness.chain(blockchainOf[chain]).send(intents[chain].depositAddress, 50_000_000n, 'USDC')
+    await until(async () => {
+      await mineMore()
+      const { available } = await world.call('GET', '/v1/businessAccount/balances')
+      return available[0]?.amount === '100.00'
+    }, 'there is money to begin with')
+  }
+  for (const { world, payees } of merchants)
+    for (const id of payees)
+      await makePayout(world, { destination: { type: 'address_book', id }, amount: usd() })
+  await giveGas(merchants)
+
+  const seen = { looks: 0, arriving: 0, leaving: 0, unclaimed: 0 }
+  let stopped = false
+  const watching = (async () => {
+    while (!stopped) {
+      const { totals, gaps } = await moneySums(harness.database)
+      expect(gaps).toEqual([])
+      seen.looks += 1
+      for (const name of ['arriving', 'leaving', 'unclaimed'] as const)
+        if (totals.some((sums) => sums[name] !== 0n)) seen[name] += 1
+    }
+  })()
+  const refused: string[] = []
+  try {
+    for (let round = 0; round < rounds; round++)
+      await Promise.race([
+        watching,
+        pick(happenings)(pick(merchants)).catch((error: Error) => void refused.push(error.message)),
+      ])
+    // What is owed on one chain and lies on another is given up after a day.
+    harness.clock.moveMs(25 * 3_600_000)
+    await Promise.race([watching, settled()])
+  } finally {
+    stopped = true
+  }
+  await watching
+
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
+  // For too little money, or a refund before its payment is final.
+  expect(refused.filter((message) => !message.includes(': 400 {'))).toEqual([])
+  const { totals } = await moneySums(harness.database)
+  expect(totals).toMatchObject([{ currency: 'USD', arriving: 0n, leaving: 0n, gap: 0n }])
+  expect(totals[0]!.owed + totals[0]!.unclaimed).toBe(await coinsOnChain())
+  for (const chain of harness.ctx.chains.list())
+    expect((await reconcile(harness.ctx, chain)).gaps).toEqual([])
+  await checkBooks(harness.database)
+}, 600_000)
+
+/** Everything that was asked for has ended, and every deposit is credited or lost. */
+const settled = () =>
+  until(
+    async () => {
+      await mineMore()
+      const { totals } = await moneySums(harness.database)
+      const row = await harness.database.one<{ open: number }>(sql`select
+        (select count(*) from payouts where status = 'pending') + (select count(*) from sweeps where status = 'pending')
+        + (select count(*) from transfers where status in ('pending', 'running'))
+        + (select count(*) from payments where status in ('pending', 'confirmed')) as open`)
+      return row.open === 0 && totals.every(({ arriving, leaving }) => arriving === 0n && leaving === 0n)
+    },
+    'everything has ended',
+    120_000,
+  )
+
+async function coinsOnChain(): Promise<bigint> {
+  const places = await harness.database.all<{ blockchain: string; address: string }>(
+    sql`select blockchain, address from managed_addresses where purpose in ('deposit', 'treasury')`,
+  )
+  let sum = 0n
+  for (const { blockchain, address } of places) {
+    const { oracle, tokens } = harness.chain(blockchain)
+    sum += await oracle.balanceOf(address, tokens.USDC)
+  }
+  return sum
+}

@@ -1,0 +1,25 @@
+import type { Network, NetworkToken } from '#chains/network'
+import type { ObservedTransfer } from '#engines/indexer/index'
+
+/** A transfer to a merchant's deposit address or treasury in a token that is credited. */
+export type FromOutside = ObservedTransfer & { token: NetworkToken }
+
+/** What a block brought to addresses of this purpose from somebody, in tokens that are credited. */
+export function fromOutside(
+  network: Network,
+  transfers: readonly ObservedTransfer[],
+  purpose: 'deposit' | 'treasury',
+): FromOutside[] {
+  const inside = new Set(transfers.filter(isSentByMerchant).map(placeOf))
+  return transfers.flatMap((transfer) => {
+    const token = network.tokens.find(({ id }) => id === transfer.tokenId)
+    const counts = transfer.direction === 'in' && transfer.purpose === purpose && transfer.amount > 0n
+    return token && counts && !inside.has(placeOf(transfer)) ? [{ ...transfer, token }] : []
+  })
+}
+
+/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
+const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
+  direction === 'out' && purpose !== 'wallet'
+
+const placeOf = ({ entityId, txHash, logIndex }: ObservedTransfer) => `${entityId}:${txHash}:${logIndex}`
