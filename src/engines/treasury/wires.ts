@@ -9,12 +9,11 @@ import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
 import {
   announceWire,
+  endLostWire,
   endWire,
   type FiatDeposit,
-  failLostWires,
   insertWire,
   takeWire,
-  type Wire,
 } from './store/fiat-deposits.ts'
 
 export type NewWire = NewDepositAddress & {
@@ -62,22 +61,15 @@ export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { st
 
 async function mintNext(ctx: EngineCtx, mint: Faucet['mint']): Promise<boolean> {
   const nowMs = ctx.clock.nowMs()
-  await failLostWires(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))
+  if (await endLostWire(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))) return true
   const wire = await takeWire(ctx.database, formatInstant(nowMs))
   if (!wire) return false
-  const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount).catch(
-    (error) => {
-      ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted')
-      return null
-    },
-  )
-  await end(ctx, wire, transactionHash)
+  try {
+    const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)
+    await endWire(ctx.database, wire, { transactionHash, at: formatInstant(ctx.clock.nowMs()) })
+  } catch (error) {
+    // It may have left all the same: whether its coins came is looked at when it counts as lost.
+    ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted, as far as is known')
+  }
   return true
 }
-
-const end = (ctx: EngineCtx, wire: Wire, transactionHash: string | null) =>
-  endWire(ctx.database, wire, {
-    state: transactionHash === null ? 'failed' : 'minted',
-    transactionHash,
-    at: formatInstant(ctx.clock.nowMs()),
-  })

@@ -44,16 +44,29 @@ export const takeWire = (db: Db, at: string) =>
 export const endWire = (
   db: Db,
   { entityId, id }: Wire,
-  outcome: { state: 'minted' | 'failed'; transactionHash: string | null; at: string },
+  { transactionHash, at }: { transactionHash: string; at: string },
 ) =>
-  db.run(sql`update fiat_deposits set state = ${outcome.state}, transaction_hash = ${outcome.transactionHash},
-      update_date = ${outcome.at}
+  db.run(sql`update fiat_deposits set state = 'minted', transaction_hash = ${transactionHash}, update_date = ${at}
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
-/** Gives up what somebody began to mint before `since` and did not end: it may be minted, so nobody tries again. */
-export const failLostWires = (db: Db, since: string, at: string) =>
-  db.run(sql`update fiat_deposits set state = 'failed', update_date = ${at}
-    where state = 'minting' and update_date < ${since}`)
+/**
+ * Ends one that somebody began to mint before `since` and did not end: nobody tries again. It is minted when as much came to its
+ * address since, by a transaction that is no other wire's. False when there is none.
+ */
+export async function endLostWire(db: Db, since: string, at: string): Promise<boolean> {
+  const count = await db.run(sql`update fiat_deposits f set transaction_hash = lost.hash, update_date = ${at},
+      state = case when lost.hash is null then 'failed' else 'minted' end
+    from (select w.entity_id, w.id, (select t.transaction_hash from transfers t
+          where t.entity_id = w.entity_id and t.direction = 'in' and t.blockchain = w.blockchain
+            and t.to_address = w.address and t.currency = w.currency and t.amount = w.amount
+            and t.create_date >= w.create_date and not exists (select 1 from fiat_deposits o
+              where o.entity_id = t.entity_id and o.transaction_hash = t.transaction_hash)
+          order by t.create_date, t.id limit 1) as hash
+      from fiat_deposits w where w.state = 'minting' and w.update_date < ${since}
+      order by w.create_date limit 1 for update of w skip locked) lost
+    where f.entity_id = lost.entity_id and f.id = lost.id`)
+  return count > 0
+}
 
 const columns =
   raw(`d.entity_id as "entityId", d.id, d.wallet_id as "walletId", d.currency, d.decimals, d.amount,
