@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { reconcile } from '#engines/indexer/index'
-import { sql } from '#runtime/db/db'
+import { raw, sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import {
   freshAddress,
@@ -129,8 +129,12 @@ async function mineMore(): Promise<void> {
     (select count(*) from step_cursors c where c.blockchain = ${rewritten} and c.step
       = (select max(step) from block_steps s where s.blockchain = c.blockchain)) as followed`)
   if (number !== height || followed !== 2) return
-  // A node keeps what a reorg put back into its pool; this one forgets it, and a minute is long.
+  // A node keeps what a reorg put back into its pool; this one forgets it, and a minute is long. So are rests of orders.
   await harness.database.run(sql`update attempts set lease_until = now() where state = 'sent'`)
+  for (const table of ['payouts', 'transfers', 'payments'])
+    await harness.database.run(
+      sql`update ${raw(table)} set look_after = now() where status = 'pending' and not submitted`,
+    )
   await harness.chain(rewritten).mine(12)
 }
 
