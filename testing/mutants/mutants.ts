@@ -2,6 +2,7 @@ import { blockMutants } from './blocks.ts'
 import { engineMutants } from './engine.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
+import { moneyMutants } from './money.ts'
 import type { Mutant } from './mutant.ts'
 import { notificationMutants } from './notifications.ts'
 import { policyMutants } from './policy.ts'
@@ -15,4 +16,5 @@ export const mutants: readonly Mutant[] = [
   ...keyMutants,
   ...policyMutants,
   ...notificationMutants,
+  ...moneyMutants,
 ]
