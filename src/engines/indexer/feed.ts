@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import type { Db } from '#runtime/db/db'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { claimStep, finishStep, type Step } from './store/steps.ts'
 
@@ -42,6 +42,6 @@ function followChain(
     })
   return {
     blockchain,
-    ...repeat(turn, (error) => ctx.log.error({ err: error, engine, blockchain }, 'a step failed')),
+    ...repeat(turn, logTrouble(ctx.log, 'following the feed of a chain', { engine, blockchain })),
   }
 }

@@ -6,7 +6,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { advance, DeepReorg } from './advance.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
 
@@ -51,20 +51,15 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
     return !stopping && !isFresh()
   }
-  // A node that is away fails every turn: that is worth one line when it begins and one when it ends.
-  let failing = false
-  const noted = async () => {
-    const did = await turn()
-    if (failing && !halted) ctx.log.info({ blockchain }, 'following a chain again')
-    failing = false
-    return did
-  }
-  const loop = repeat(noted, (error) => {
-    halted = error instanceof DeepReorg
-    if (halted)
-      ctx.log.error({ err: error, blockchain, alarm: 'deep-reorg' }, 'stopped following a chain for good')
-    else if (!failing) ctx.log.warn({ err: error, blockchain }, 'following a chain failed; trying on')
-    failing = true
+  const trouble = logTrouble(ctx.log, 'following a chain', { blockchain })
+  const loop = repeat(turn, {
+    failed: (error) => {
+      halted = error instanceof DeepReorg
+      if (halted)
+        ctx.log.error({ err: error, blockchain, alarm: 'deep-reorg' }, 'stopped following a chain for good')
+      else trouble.failed(error)
+    },
+    went: () => halted || trouble.went(),
   })
   const unwatch = chain.watchHeads(loop.wake)
   return {

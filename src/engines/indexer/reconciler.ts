@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { type Loop, repeat } from '#runtime/loop'
+import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
 import {
   claimReconciliation,
@@ -33,20 +33,14 @@ const settleMs = 500
 export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains.list().map((chain): Loop => {
     const { blockchain } = chain.network
-    let failing = false
     let dueMs = 0
     return repeat(
       async () => {
         if (performance.now() < dueMs) return false
         if (await turn(ctx, chain)) dueMs = performance.now() + restMs
-        failing = false
         return false
       },
-      (error) => {
-        if (!failing)
-          ctx.log.warn({ err: error, blockchain }, 'comparing the books with a chain failed; trying on')
-        failing = true
-      },
+      logTrouble(ctx.log, 'comparing the books with a chain', { blockchain }),
     )
   })
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) }

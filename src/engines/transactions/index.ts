@@ -7,7 +7,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasFollowed } from '#engines/indexer/index'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { careForStuck } from './care.ts'
 import { explainReverts } from './explain.ts'
@@ -82,17 +82,13 @@ const follow = (ctx: EngineCtx, keeper: Keeper) =>
   })
 
 function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
-  const onError = (error: unknown) =>
-    ctx.log.error(
-      { err: error, blockchain: chain.network.blockchain },
-      'carrying out transactions failed; trying again',
-    )
+  const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain: chain.network.blockchain })
   let stopping = false
   // Sending does not wait for signing, so that one slow node call does not hold up the other.
   const sending = repeat(async () => {
     const journal = keeper.writer()
     return journal !== undefined && sendSigned(ctx, chain, journal, () => !stopping)
-  }, onError)
+  }, trouble('sending transactions'))
   const signing = repeat(async () => {
     if (!(await keeper.maySign())) return false
     const signed = await signWaiting(ctx, chain, sending.wake)
@@ -101,8 +97,8 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
     const did = signed || filled || replaced || (await careForStuck(ctx, chain))
     if (did) sending.wake()
     return did
-  }, onError)
-  const explaining = repeat(() => explainReverts(ctx, chain), onError)
+  }, trouble('signing transactions'))
+  const explaining = repeat(() => explainReverts(ctx, chain), trouble('explaining reverts'))
   const loops = [signing, sending, explaining]
   return {
     wake: () => {

@@ -13,7 +13,7 @@ import type { Hex } from '#lib/hex'
 import { type Clock, formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import type { Log } from '#runtime/log/log'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import {
   blockchainsOfFaucet,
   deleteFaucetTransactions,
@@ -53,10 +53,7 @@ type Lane = { waiting: Waiting[]; running: boolean }
 
 export function createFaucet(input: FaucetInput): Faucet {
   const lanes = new Map<string, Lane>()
-  const resending = repeat(
-    () => resendUnmined(input),
-    (error) => input.log.warn({ err: error }, 'drips not sent again; trying again'),
-  )
+  const resending = repeat(() => resendUnmined(input), logTrouble(input.log, 'sending drips again'))
   const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
     const chain = input.chains.find(blockchain)
     if (!chain) throw new ApiError('chainNotStarted')

@@ -1,6 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransfersOf } from '#engines/indexer/index'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { expireIntents } from './credit.ts'
 import { applyBlock, undoBlock } from './deposits.ts'
 import type { Fuel } from './gas.ts'
@@ -32,7 +32,7 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
   const expiry = repeat(
     async () =>
       (await ctx.database.tx((tx) => expireIntents(tx, ctx.clock.nowMs(), expireMax))) === expireMax,
-    (error) => ctx.log.error({ err: error }, 'closing payment intents failed'),
+    logTrouble(ctx.log, 'closing payment intents'),
   )
   const paying = startPaying(ctx, fuel)
   return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop()])) }

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import {
   claimWatch,
   type MoneyGap,
@@ -38,18 +38,12 @@ const keyOf = ({ entityId, currency }: MoneyGap) => `${entityId}:${currency}`
 
 /** Starts comparing all the time; a gap is an alarm. Any number of processes may: one of them looks. */
 export function startMoneyWatch(ctx: EngineCtx): { stop(): Promise<void> } {
-  let failing = false
   return repeat(
     async () => {
       if (await claimWatch(ctx.database, restMs)) await watch(ctx)
-      failing = false
       return false
     },
-    (error) => {
-      if (!failing)
-        ctx.log.warn({ err: error }, 'comparing what merchants own with the coins failed; trying on')
-      failing = true
-    },
+    logTrouble(ctx.log, 'comparing what merchants own with the coins'),
   )
 }
 

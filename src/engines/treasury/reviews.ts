@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from './credit.ts'
@@ -18,7 +18,7 @@ const turnMax = 100
 export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
   const loop = repeat(
     async () => (await ctx.database.tx((tx) => review(tx, ctx.clock.nowMs()))) >= turnMax,
-    (error) => ctx.log.error({ err: error }, 'reviewing recipients failed'),
+    logTrouble(ctx.log, 'reviewing recipients'),
   )
   const unlisten = hearNotices(ctx, 'recipients', () => loop.wake())
   return {

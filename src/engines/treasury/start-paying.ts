@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { type Loop, repeat } from '#runtime/loop'
+import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import type { Fuel } from './gas.ts'
 import { payNext } from './pay-orders.ts'
@@ -26,19 +26,23 @@ export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): P
 
 function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
   const { blockchain } = chain.network
-  const onError = (error: unknown) =>
-    ctx.log.error({ err: error, blockchain }, 'paying what merchants send failed; trying again')
-  const paying = repeat(async () => {
-    const { waiting } = await pendingWork(ctx.database, blockchain)
-    let paid = false
-    for (const kind of waiting) paid = (await payNext(ctx, chain, kind, fuel)) || paid
-    return paid
-  }, onError)
-  const settling = repeat(async () => {
-    if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
-    let more = await settleSweeps(ctx, chain)
-    for (const kind of orderKinds) more = (await settleOrders(ctx, chain, kind)) || more
-    return more
-  }, onError)
+  const paying = repeat(
+    async () => {
+      const { waiting } = await pendingWork(ctx.database, blockchain)
+      let paid = false
+      for (const kind of waiting) paid = (await payNext(ctx, chain, kind, fuel)) || paid
+      return paid
+    },
+    logTrouble(ctx.log, 'paying what merchants send', { blockchain }),
+  )
+  const settling = repeat(
+    async () => {
+      if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
+      let more = await settleSweeps(ctx, chain)
+      for (const kind of orderKinds) more = (await settleOrders(ctx, chain, kind)) || more
+      return more
+    },
+    logTrouble(ctx.log, 'settling what merchants send', { blockchain }),
+  )
   return [paying, settling]
 }

@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import type { Faucet } from './faucet.ts'
@@ -46,10 +46,7 @@ export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatD
 
 /** Starts minting what came by wire: in a sandbox only, where a faucet is. Nothing is minted twice. */
 export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { stop(): Promise<void> } {
-  const loop = repeat(
-    () => mintNext(ctx, mint),
-    (error) => ctx.log.error({ err: error }, 'minting what came by wire failed'),
-  )
+  const loop = repeat(() => mintNext(ctx, mint), logTrouble(ctx.log, 'minting what came by wire'))
   const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
   return {
     stop: async () => {

@@ -6,7 +6,7 @@
  */
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import { repeat } from '#runtime/loop'
+import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { type Caller, createCaller } from '#runtime/outbound/call'
 import { leaseMs, runLane } from './deliver.ts'
@@ -38,31 +38,42 @@ export function startWebhooks(
 ): Webhooks {
   const ending = new AbortController()
   const lanes = new Set<Promise<void>>()
-  const onError = (error: unknown) => ctx.log.error({ err: error }, 'notifications failed; trying again')
-  const sending = repeat(async () => {
-    const free = lanesMax - lanes.size
-    if (free === 0) return false
-    const claimed = await claimLanes(ctx.database, formatInstant(ctx.clock.nowMs()), free, leaseMs)
-    for (const lane of claimed) {
-      const running = runLane(ctx, call, lane, ending.signal)
-        .catch(onError)
-        .finally(() => {
-          lanes.delete(running)
-          // Meanwhile something may have come that only waited for the lease to end.
-          sending.wake()
-        })
-      lanes.add(running)
-    }
-    return claimed.length > 0
-  }, onError)
+  const sending = repeat(
+    async () => {
+      const free = lanesMax - lanes.size
+      if (free === 0) return false
+      const claimed = await claimLanes(ctx.database, formatInstant(ctx.clock.nowMs()), free, leaseMs)
+      for (const lane of claimed) {
+        const running = runLane(ctx, call, lane, ending.signal)
+          .catch((error) =>
+            ctx.log.error({ err: error, endpoint: lane.endpoint }, 'notifying failed; trying again'),
+          )
+          .finally(() => {
+            lanes.delete(running)
+            // Meanwhile something may have come that only waited for the lease to end.
+            sending.wake()
+          })
+        lanes.add(running)
+      }
+      return claimed.length > 0
+    },
+    logTrouble(ctx.log, 'sending notifications'),
+  )
   // Entities take turns, so that one to which much happens does not hold up the others.
   let told = noEntity
-  const telling = repeat(async () => {
-    const before = told
-    told = (await fanOut(ctx, topics, before)) ?? noEntity
-    return told !== noEntity || before !== noEntity
-  }, onError)
-  const tidying = repeat(() => removeUnconfirmed(ctx), onError, tidyMs)
+  const telling = repeat(
+    async () => {
+      const before = told
+      told = (await fanOut(ctx, topics, before)) ?? noEntity
+      return told !== noEntity || before !== noEntity
+    },
+    logTrouble(ctx.log, 'writing notifications'),
+  )
+  const tidying = repeat(
+    () => removeUnconfirmed(ctx),
+    logTrouble(ctx.log, 'removing dead subscriptions'),
+    tidyMs,
+  )
   const listening = [
     hearNotices(ctx, 'queued_events', () => telling.wake()),
     hearNotices(ctx, 'notification_deliveries', () => sending.wake()),

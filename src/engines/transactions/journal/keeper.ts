@@ -60,9 +60,11 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
     if (opens) onMerged()
     return false
   }
-  const loop = repeat(turn, (error) => {
-    merged = false
-    complain(error)
+  const loop = repeat(turn, {
+    failed: (error) => {
+      merged = false
+      complain(error)
+    },
   })
   return {
     writer: () => own?.writer,
