@@ -59,7 +59,10 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
     await staff.arm(plans)
     await lane.mineEvery(schedule.blockTimeMs)
     doing = 'asking for transfers, and doing harm'
-    await Promise.all([desk.submitAll(transfers), inflict(lane, staff, faults)])
+    await Promise.all([
+      desk.submitAll(transfers).then(() => (doing = 'doing harm')),
+      inflict(lane, staff, faults).then(() => (doing = 'asking for transfers')),
+    ])
     doing = 'waking and replacing the workers'
     await staff.relent()
     faultsMs = performance.now() - startedMs
@@ -76,7 +79,7 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   }
   const overtime = new AbortController()
   try {
-    await Promise.race([act(), hung(() => doing, overtime.signal)])
+    await Promise.race([act(), hung(() => `${doing} (workers: ${staff.states()})`, overtime.signal)])
   } catch (error) {
     defects.push(String((error as Error).stack ?? error))
     staff.fire()

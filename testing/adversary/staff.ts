@@ -49,6 +49,8 @@ export type Staff = {
   dismiss(): Promise<void>
   /** Ends the processes, whatever they do. */
   fire(): void
+  /** What each process is, for who wonders why nothing goes on. */
+  states(): string
 }
 
 type Counts = { reached: number; deaths: number; freezes: number }
@@ -76,6 +78,7 @@ export function hire({ pool, platform, roles, restartMs }: StaffOptions): Staff 
     fire: () => {
       for (const seat of seats) seat.fire()
     },
+    states: () => seats.map((seat) => seat.state()).join(', '),
   }
 }
 
@@ -134,16 +137,28 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
       post.ended = true
       post.worker?.signal('SIGKILL')
     },
+    state: () => `${post.worker?.state() ?? 'nobody'}${post.started ? '' : ' and being opened'}`,
   }
 }
 
 async function keep(post: Post): Promise<void> {
+  await Promise.all([replaceDead(post), wakeFrozen(post)])
+}
+
+async function replaceDead(post: Post): Promise<void> {
   await open(post)
   while (!post.ended) {
-    const state = post.worker!.state()
-    if (state === 'frozen') await wake(post, post.worker!)
     // It may die again while it is being opened.
-    if (state === 'dead') await replace(post, post.worker!).catch((error) => unlessDead(post.worker, error))
+    if (post.worker!.state() === 'dead')
+      await replace(post, post.worker!).catch((error) => unlessDead(post.worker, error))
+    await sleep(watchMs)
+  }
+}
+
+/** Apart from the other, because one may freeze while it is being opened. */
+async function wakeFrozen(post: Post): Promise<void> {
+  while (!post.ended) {
+    if (post.worker?.state() === 'frozen') await wake(post, post.worker)
     await sleep(watchMs)
   }
 }
@@ -161,7 +176,7 @@ async function wake(post: Post, frozen: Worker): Promise<void> {
   if (!post.told) post.counts.reached += 1
   for (let ms = 0; ms < frozenMs && !post.ended; ms += 100) await sleep(100)
   frozen.signal('SIGCONT')
-  post.told = false
+  if (post.worker === frozen) post.told = false
 }
 
 async function replace(post: Post, dead: Worker): Promise<void> {
