@@ -13,37 +13,39 @@ import { aboveUnsigned, type Gap, holdersOf, outpricedBelow, refusedBelow } from
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
+/** How often all that is in flight is read, for gaps that no refusal tells of. */
+const lookEachMs = 1_000
 
 /**
  * Uses nonces below others that nothing uses: those above would wait in the node for ever. A transaction that moves nothing
  * takes the place of bytes that were certainly refused, of a filler that blocks pay too much for by now, or of nothing, where a
  * node had counted a nonce as used. It is signed under the grant of the transfer that waits behind it. No other transfer may
- * take over refused bytes: if a node had kept them after all, two of them would have the same nonce. True when something was
- * signed.
+ * take over refused bytes: if a node had kept them after all, two of them would have the same nonce. What it returns fills what
+ * there is, and is true when something was signed.
  */
-export async function fillGaps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
-  const refused = await refusedBelow(ctx.database, blockchain, gapsMax)
-  let did = false
-  for (const gap of [...refused, ...(await gapsInFlight(ctx, chain))]) {
-    try {
-      did = (await fillGap(ctx, chain, gap)) || did
-    } catch (error) {
-      if (error instanceof WalletFrozen) continue
-      ctx.log.error({ err: error, blockchain, ...gap }, 'cannot fill a nonce gap')
+  let dueMs = 0
+  return async () => {
+    const gaps = await refusedBelow(ctx.database, blockchain, gapsMax)
+    if (performance.now() >= dueMs) {
+      dueMs = performance.now() + lookEachMs
+      gaps.push(...(await gapsInFlight(ctx, chain)))
     }
+    let did = false
+    for (const gap of gaps) {
+      try {
+        did = (await fillGap(ctx, chain, gap)) || did
+      } catch (error) {
+        if (error instanceof WalletFrozen) continue
+        ctx.log.error({ err: error, blockchain, ...gap }, 'cannot fill a nonce gap')
+      }
+    }
+    return did
   }
-  return did
 }
 
-/** All that is in flight is read for these: not with every turn. */
-const lookEachMs = 1_000
-const lookedAtMs = new WeakMap<Chain, number>()
-
 async function gapsInFlight(ctx: EngineCtx, chain: Chain): Promise<Gap[]> {
-  const nowMs = performance.now()
-  if (nowMs - (lookedAtMs.get(chain) ?? Number.NEGATIVE_INFINITY) < lookEachMs) return []
-  lookedAtMs.set(chain, nowMs)
   const { blockchain } = chain.network
   const { baseFeeAtomic } = await suggestedFees(chain)
   const outpriced = await outpricedBelow(ctx.database, blockchain, baseFeeAtomic, gapsMax)

@@ -11,7 +11,7 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { careForStuck } from './care.ts'
 import { explainReverts } from './explain.ts'
-import { fillGaps } from './fill.ts'
+import { gapFiller } from './fill.ts'
 import { followStep } from './follow.ts'
 import { type Keeper, startKeeper } from './journal/keeper.ts'
 import { replaceWanted } from './replace.ts'
@@ -89,10 +89,11 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
     const journal = keeper.writer()
     return journal !== undefined && sendSigned(ctx, chain, journal, () => !stopping)
   }, trouble('sending transactions'))
+  const fillGaps = gapFiller(ctx, chain)
   const signing = repeat(async () => {
     if (!(await keeper.maySign())) return false
     const signed = await signWaiting(ctx, chain, sending.wake)
-    const filled = await fillGaps(ctx, chain)
+    const filled = await fillGaps()
     const replaced = await replaceWanted(ctx, chain)
     const did = signed || filled || replaced || (await careForStuck(ctx, chain))
     if (did) sending.wake()

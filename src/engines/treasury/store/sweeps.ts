@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import { isStillTrue, type SentTransaction } from './orders.ts'
+import { hasEnded, type SentTransaction } from './orders.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
 export type Sweep = {
@@ -75,9 +75,7 @@ export async function endSweeps(
     from (select s.entity_id, s.id, t.error_reason,
         case t.state when 'COMPLETE' then 'complete' else 'failed' end as status
       from sweeps s join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
-      where s.blockchain = ${blockchain} and s.status = 'pending' and (t.state = 'COMPLETE'
-        or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${finalTo})))
-        and ${isStillTrue}
+      where s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(finalTo)}
       order by s.entity_id, s.id limit ${limit} for update of s skip locked) t
     where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.blockchain, u.token_id as "tokenId",
