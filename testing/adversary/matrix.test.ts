@@ -51,6 +51,14 @@ describe('the crash matrix', () => {
     expect(frozen.reduce((total, { freezes }) => total + freezes, 0)).toBeGreaterThan(points.length / 2)
   }, 600_000)
 
+  it('tells of a worker that ended by itself, which nobody replaces', async () => {
+    const ending = 'data:text/javascript,setTimeout(() => process.exit(3), 5_000)'
+    const { args, cwd } = compiled.command
+    const command = { args: ['--import', ending, ...args], ...(cwd && { cwd }) }
+    const [result] = await runMatrix({ ...settings(), command, runs: 1, points: ['P23'] })
+    expect(result!.defects.join()).toMatch(/worker \d+ (ended by itself|is dead)/)
+  }, 60_000)
+
   it('plans the same for the same seed', () => {
     expect(scheduleOf(7, 'P8')).toEqual(scheduleOf(7, 'P8'))
     expect(scheduleOf(8, 'P8')).not.toEqual(scheduleOf(7, 'P8'))

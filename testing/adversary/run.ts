@@ -79,7 +79,8 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   }
   const overtime = new AbortController()
   try {
-    await Promise.race([act(), hung(() => `${doing} (workers: ${staff.states()})`, overtime.signal)])
+    const state = async () => `${doing} (workers: ${staff.states()}; the node ${await stateOf(lane)})`
+    await Promise.race([act(), staff.failed, hung(state, overtime.signal)])
   } catch (error) {
     defects.push(String((error as Error).stack ?? error))
     staff.fire()
@@ -95,9 +96,23 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
 }
 
 /** Fails a run that hangs, and says where. */
-async function hung(doing: () => string, signal: AbortSignal): Promise<void> {
+async function hung(state: () => Promise<string>, signal: AbortSignal): Promise<void> {
   await sleep(hungAfterMs, undefined, { signal }).catch(() => undefined)
-  if (!signal.aborted) throw new Error(`hung for ${hungAfterMs} ms while ${doing()}`)
+  if (!signal.aborted) throw new Error(`hung for ${hungAfterMs} ms while ${await state()}`)
+}
+
+/** Whether the node still reads and writes, which every fault and every request waits for. */
+async function stateOf({ chain }: Lane): Promise<string> {
+  const does = (verb: string, method: string, params: readonly unknown[]) =>
+    Promise.race([
+      chain.rpc(method, params).then(
+        () => `${verb}s`,
+        (error: Error) => `fails to ${verb}: ${error.message}`,
+      ),
+      sleep(patienceMs, `does not ${verb}`),
+    ])
+  const states = [does('read', 'eth_blockNumber', []), does('write', 'evm_setAutomine', [false])]
+  return (await Promise.all(states)).join(' and ')
 }
 
 const engines = ['indexer', 'transactions'] as const

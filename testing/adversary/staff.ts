@@ -49,6 +49,8 @@ export type Staff = {
   dismiss(): Promise<void>
   /** Ends the processes, whatever they do. */
   fire(): void
+  /** Rejects when one of them ended by itself: a defect, and nobody takes its place. */
+  failed: Promise<never>
   /** What each process is, for who wonders why nothing goes on. */
   states(): string
 }
@@ -78,6 +80,7 @@ export function hire({ pool, platform, roles, restartMs }: StaffOptions): Staff 
     fire: () => {
       for (const seat of seats) seat.fire()
     },
+    failed: Promise.race(seats.map((seat) => seat.failed)),
     states: () => seats.map((seat) => seat.state()).join(', '),
   }
 }
@@ -100,7 +103,8 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
   const none = { worker: undefined, url: undefined, started: false, told: false, relenting: false }
   const post: Post = { pool, options, restartMs, counts, ended: false, ...none }
   const kept = keep(post)
-  kept.catch(() => undefined)
+  const failed = kept.then(() => new Promise<never>(() => undefined))
+  failed.catch(() => undefined)
   const tell = (signal: 'SIGKILL' | 'SIGSTOP') => {
     if (post.relenting || post.worker?.state() !== 'running') return
     post.told = true
@@ -137,6 +141,7 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
       post.ended = true
       post.worker?.signal('SIGKILL')
     },
+    failed,
     state: () => `${post.worker?.state() ?? 'nobody'}${post.started ? '' : ' and being opened'}`,
   }
 }
