@@ -76,7 +76,7 @@ describe('a hostile node', () => {
     expect(await said(faults.swallowed)).toMatch(/^0x[0-9a-f]{64}$/)
     expect(await isOnChain(raw)).toBe(false)
     expect(await said(faults.nonceTooLowAfter)).toBe('nonce too low')
-    expect(await isOnChain(raw)).toBe(true)
+    await until(() => isOnChain(raw), 'the bytes are in a block')
   })
 
   it('meets by method, count, window and chance, and the same again from the same seed', async () => {
@@ -116,6 +116,7 @@ describe('a hostile node', () => {
   it('keeps receipts back for so many blocks, and then has them', async () => {
     const raw = await nextSigned()
     const txHash = await client.call<Hex>('eth_sendRawTransaction', [raw])
+    await until(() => isOnChain(raw), 'the bytes are in a block')
     node.play({ fault: faults.nullReceipts(3) })
     const receipt = () => client.call('eth_getTransactionReceipt', [txHash])
     expect(await receipt()).toBeNull()

@@ -194,9 +194,18 @@ function minedAway(state: State, from: Hex, nextNonce: number): Map<number, Pool
   return pooled
 }
 
+async function forgetMined(state: State, ask: Ask): Promise<void> {
+  const senders = [...state.pool].filter(([, pooled]) => pooled.size > 0).map(([from]) => from)
+  const answers = await ask(
+    senders.map((from, id) => ({ id, method: 'eth_getTransactionCount', params: [from, 'latest'] })),
+  )
+  for (const [index, from] of senders.entries()) minedAway(state, from, Number(answers[index]!.result))
+}
+
 async function evictByChance(state: State, ask: Ask): Promise<void> {
   const { evictOneIn } = state.rules
   if (evictOneIn === 0 || !state.chance.oneIn(evictOneIn)) return
+  await forgetMined(state, ask)
   const all = [...state.pool.values()].flatMap((mine) => [...mine.values()])
   if (all.length > 0) await evict(state, ask, state.chance.pick(all), 'random')
 }

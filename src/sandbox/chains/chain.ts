@@ -6,6 +6,7 @@ import type { LocalNode } from './node.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
 import { requestsIn } from './requests.ts'
 import type { Reply } from './rpc.ts'
+import { careForPool } from './stranded.ts'
 
 /** How a chain's state outlives its node, or does not. */
 export type Keeper = {
@@ -13,6 +14,8 @@ export type Keeper = {
   open(mining: Mining): Promise<LocalNode>
   /** Sends on a request that may change the chain, keeping what a later `open` needs. */
   write(node: LocalNode, body: Buffer): Promise<Reply>
+  /** Runs `work` while nothing else is written, and nothing persisted. */
+  alone<T>(work: () => Promise<T>): Promise<T>
   /** Makes everything up to now durable without the journal. */
   persist(node: LocalNode): Promise<void>
   /** Persists for the last time and lets go of the files; the node is ended by the caller. */
@@ -65,11 +68,13 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
     })
   }
   watch(node)
+  const pool = careForPool({ url: async () => (await ready).url, alone: keeper.alone })
 
   const write = async (body: Buffer) => {
     if (body.includes('utomine') || body.includes('Mining')) {
       if (requestsIn(body)?.some(setsMining)) mining.release()
     }
+    pool.wrote()
     return keeper.write(await ready, body)
   }
   let proxy: ChainProxy
@@ -78,12 +83,14 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
     proxy = await startProxy({ target, write, intercept: () => hook, port: options.proxyPort })
   } catch (error) {
     isStopping = true
+    pool.stop()
     await node.end(0)
     throw error
   }
   const stop = async () => {
     if (isStopping) return
     isStopping = true
+    pool.stop()
     mining.release()
     await proxy.close()
     const last = await ready.catch(() => node)

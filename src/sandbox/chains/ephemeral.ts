@@ -39,6 +39,7 @@ export function ephemeralKeeper(
         return post(node.url, body)
       })
     },
+    alone: gate.alone,
     persist: async () => {},
     close: async () => {},
   }

@@ -11,6 +11,7 @@ import {
   send,
   startBase,
   startVictim,
+  temporaryDirectory,
   transfer,
   until,
 } from '../../../testing/local-chains/kit.ts'
@@ -63,6 +64,24 @@ test('a transaction is mined at once; batches and large requests pass', async ()
   await until(async () => Number(await call(chain.rpcUrl, 'eth_getBalance', [bob, 'latest'])) === 201)
   const data = `0x${'ab'.repeat(3_000_000)}`
   expect(await call(chain.rpcUrl, 'web3_sha3', [data])).toBe(await call(chain.nodeUrl, 'web3_sha3', [data]))
+})
+
+test.each([
+  ['kept for nobody', true],
+  ['kept in a directory', false],
+])('what the node holds back for later is mined when its turn has come: %s', async (_, ephemeral) => {
+  const dataDir = temporaryDirectory()
+  const { chain } = await startBase({ ephemeral, dataDir })
+  const { rpcUrl } = chain
+  const hashes = await Promise.all([3, 4, 6].map((nonce) => send(rpcUrl, 2, nonce)))
+  // The node does not look at its pool again, as it does not when it takes one in while it mines the one before.
+  await call(rpcUrl, 'anvil_setNonce', [dev[2]!.address, '0x3'])
+  expect(await call(rpcUrl, 'txpool_status')).toMatchObject({ pending: '0x0', queued: '0x3' })
+  await until(async () => (await receipt(rpcUrl, hashes[1]!)) !== null)
+  expect(await receipt(rpcUrl, hashes[0]!)).toMatchObject({ status: '0x1' })
+  expect(await call(rpcUrl, 'txpool_status')).toMatchObject({ pending: '0x0', queued: '0x1' })
+  await send(rpcUrl, 2, 5)
+  await until(async () => (await receipt(rpcUrl, hashes[2]!)) !== null)
 })
 
 test('a revert right behind a transaction leaves no block of the old state on the new chain', async () => {

@@ -52,6 +52,7 @@ export function persistentKeeper(options: PersistentOptions): Keeper {
       }
       return post(node.url, body)
     },
+    alone: (work) => current().gate.alone(work),
     persist: async () => {
       const open = current()
       await open.gate.alone(() => dumpSession(open))
