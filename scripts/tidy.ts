@@ -3,7 +3,7 @@ import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
-import { migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
+import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
 import { leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
 
 /** The house rules, proven on the whole repository. Part of `npm run check`. */
@@ -14,6 +14,7 @@ const rules: Rule[] = [
   tableOwnerRule,
   migrationNumberRule,
   tenantKeyRule,
+  lockedChoiceRule,
   sizeRule,
   nameRule,
   leftoverRule,

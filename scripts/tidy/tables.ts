@@ -87,3 +87,26 @@ export const tenantKeyRule: Rule = {
     return [...keys, ...indexes]
   },
 }
+
+export const lockedChoiceRule: Rule = {
+  name: 'rows to change are chosen once',
+  why: 'A subquery that locks may be run again for each row, and change more than was chosen: choose in `with … as materialized (`.',
+  check: (repository) =>
+    repository
+      .matching(/^src\/.*\/store(\/.*)?\.ts$/)
+      .flatMap(({ path, text }) =>
+        [...text.matchAll(/\bfor (no key )?update\b|\$\{inLockOrder\}/g)]
+          .filter(({ index }) => /\b(from|in|join|lateral) $/.test(textBeforeParenthesis(text, index)))
+          .map(({ index }) => `${path}:${text.slice(0, index).split('\n').length} locks in a subquery`),
+      ),
+}
+
+/** What stands before the parenthesis, or the beginning of the query, that `index` is in. */
+function textBeforeParenthesis(text: string, index: number): string {
+  let depth = 0
+  for (let at = index - 1; at >= 0 && text[at] !== '`'; at--) {
+    if (text[at] === ')') depth++
+    if (text[at] === '(' && depth-- === 0) return text.slice(Math.max(0, at - 20), at)
+  }
+  return ''
+}

@@ -98,7 +98,7 @@ export const engineMutants: readonly Mutant[] = [
   {
     name: 'fence-ignored',
     about: 'a worker that lost its claim writes what it knew',
-    edits: [edit(attempts, ' and a.fencing_token = n.f', '')],
+    edits: [edit(attempts, ' and n.token = n.f', '')],
     test: proof(`${engine}/frozen.test.ts`, 'property 33'),
   },
   {

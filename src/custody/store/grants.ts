@@ -25,7 +25,8 @@ export const findGrants = (db: Db, intents: readonly IntentRef[]) =>
     GrantRow & { frozen: boolean }
   >(sql`select g.entity_id as "entityId", g.intent_id as "intentId", g.address,
       g.sealed_key as "sealedKey", coalesce(${isFrozen}, false) or ${isEntityFrozen} as frozen
-    from ${pairs(intents)} join grants g using (entity_id, intent_id)
+    from ${pairs(intents)} cross join lateral (select * from grants o where o.entity_id = asked.entity_id
+      and o.intent_id = asked.intent_id limit 1) g
     left join wallets w on w.entity_id = g.entity_id and w.id = g.wallet_id`)
 
 export const deleteGrants = (tx: Db, intents: readonly IntentRef[]) =>

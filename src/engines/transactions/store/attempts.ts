@@ -122,13 +122,15 @@ export async function claimUnsent(
   limit: number,
   leaseMs: number,
 ): Promise<Claimed[]> {
-  const rows = await db.all<Claimed>(sql`update attempts a
+  const rows = await db.all<Claimed>(sql`with due as materialized (
+      select entity_id, id from attempts
+      where blockchain = ${blockchain} and state in ('signed', 'sent') and (lease_until is null or lease_until < now())
+      order by address, nonce limit ${limit} for update skip locked
+    )
+    update attempts a
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
       broadcast_count = a.broadcast_count + 1
-    from (select entity_id, id from attempts
-      where blockchain = ${blockchain} and state in ('signed', 'sent') and (lease_until is null or lease_until < now())
-      order by address, nonce limit ${limit} for update skip locked) due
-    where a.entity_id = due.entity_id and a.id = due.id
+    from due where a.entity_id = due.entity_id and a.id = due.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash",
       a.raw_transaction as raw, a.fencing_token as "fencingToken", a.broadcast_count as "broadcastCount", a.state,
       a.address, a.nonce`)
@@ -160,13 +162,15 @@ export type SendResult = {
 
 /** Writes what sending came to; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */
 export async function recordSends(tx: Db, results: readonly SendResult[]): Promise<Set<string>> {
-  const rows = await tx.all<{ id: string }>(sql`update attempts a
-    set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r
-    from (select n.* from unnest(${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
-      ${results.map((row) => row.fencingToken)}::int8[], ${results.map((row) => row.state)}::text[],
-      ${results.map((row) => row.againMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
-      join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}) n
-    where a.entity_id = n.e and a.id = n.i and a.fencing_token = n.f and a.state in ('signed', 'sent')
+  const rows = await tx.all<{ id: string }>(sql`with locked as materialized (
+      select n.*, l.state as was, l.fencing_token as token from unnest(
+        ${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
+        ${results.map((row) => row.fencingToken)}::int8[], ${results.map((row) => row.state)}::text[],
+        ${results.map((row) => row.againMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
+      join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}
+    )
+    update attempts a set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r
+    from locked n where a.entity_id = n.e and a.id = n.i and n.token = n.f and n.was in ('signed', 'sent')
     returning a.id`)
   return new Set(rows.map((row) => row.id))
 }
@@ -185,26 +189,26 @@ export const markMined = (
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
 ) =>
-  tx.all<AttemptRef>(sql`update attempts a set state = 'mined'
-    from (select l.entity_id, l.id
+  tx.all<AttemptRef>(sql`with locked as materialized (
+      select l.entity_id, l.id
       from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
-      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h
-      ${inLockOrder}) n
-    where a.entity_id = n.entity_id and a.id = n.id
+      join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h ${inLockOrder}
+    )
+    update attempts a set state = 'mined' from locked n where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
 /** What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. */
 export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
-  tx.run(sql`update attempts a set state = 'replaced'
-    from (select l.entity_id, l.id
+  tx.run(sql`with locked as materialized (
+      select l.entity_id, l.id
       from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)
       join attempts m on m.entity_id = n.e and m.id = n.i
       cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = m.entity_id
         and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
         and s.state in ('signed', 'sent') order by s.nonce limit ${lineMax}) o
-      join attempts l on l.entity_id = o.entity_id and l.id = o.id
-      ${inLockOrder}) n
-    where a.entity_id = n.entity_id and a.id = n.id`)
+      join attempts l on l.entity_id = o.entity_id and l.id = o.id ${inLockOrder}
+    )
+    update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id`)
 
 /**
  * Their block was orphaned: the last bytes that were signed for each of their nonces are due to be sent again, at once.
@@ -215,12 +219,13 @@ export async function reviveAttempts(
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
 ): Promise<AttemptRef[]> {
-  const orphaned = await tx.all<AttemptRef>(sql`update attempts a set state = 'replaced'
-    from (select l.entity_id, l.id
+  const orphaned = await tx.all<AttemptRef>(sql`with locked as materialized (
+      select l.entity_id, l.id
       from unnest(${hashes.map((row) => row.entityId)}::uuid[], ${hashes.map((row) => row.txHash)}::text[]) as n(e, h)
       join attempts l on l.entity_id = n.e and l.blockchain = ${blockchain} and l.tx_hash = n.h and l.state = 'mined'
-      ${inLockOrder}) n
-    where a.entity_id = n.entity_id and a.id = n.id
+      ${inLockOrder}
+    )
+    update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
   await tx.run(sql`update attempts a set state = 'signed', lease_until = null
     from unnest(${orphaned.map((row) => row.entityId)}::uuid[], ${orphaned.map((row) => row.id)}::uuid[]) as n(e, i)
@@ -244,15 +249,14 @@ export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]
       select n.* from used n left join lateral (select true as own from attempts o where o.entity_id = n.e
         and o.blockchain = ${blockchain} and o.tx_hash = n.h limit 1) o on true
       where o.own is null
-    )
-    update attempts a set state = 'displaced'
-    from (select l.entity_id, l.id
+    ), locked as materialized (
+      select l.entity_id, l.id
       from outside n cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = n.e
         and s.blockchain = ${blockchain} and s.address = n.a and s.nonce = n.k
         and s.state in ('signed', 'sent', 'replaced') order by s.nonce limit ${lineMax}) f
-      join attempts l on l.entity_id = f.entity_id and l.id = f.id
-      ${inLockOrder}) n
-    where a.entity_id = n.entity_id and a.id = n.id
+      join attempts l on l.entity_id = f.entity_id and l.id = f.id ${inLockOrder}
+    )
+    update attempts a set state = 'displaced' from locked n where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
 export type NonceUse = { entityId: string; address: string; nonce: number; txHash: string }

@@ -130,7 +130,8 @@ export const leftBehind = (
 ) =>
   db.all<Ref & { ofTreasury: boolean }>(sql`select distinct t.entity_id as "entityId", t.id,
       t.wallet_id is null as "ofTreasury"
-    from attempts a join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
+    from attempts a cross join lateral (select * from transactions o where o.entity_id = a.entity_id
+      and o.id = a.transaction_id limit 1) t
     where a.blockchain = ${blockchain} and a.state = 'sent' and a.max_fee < ${baseFeeAtomic.toString()}::numeric
       and a.kind <> 'filler' and a.create_date < ${formatInstant(beforeMs)}
       and t.state = 'SENT' limit ${limit}`)

@@ -36,9 +36,12 @@ export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')
 
 /** The next wire to mint, which is nobody else's from then on. */
 export const takeWire = (db: Db, at: string) =>
-  db.maybe<Wire>(sql`update fiat_deposits f set state = 'minting', update_date = ${at}
-    where (f.entity_id, f.id) in (select entity_id, id from fiat_deposits where state = 'waiting'
-      order by create_date limit 1 for update skip locked)
+  db.maybe<Wire>(sql`with next as materialized (
+      select entity_id, id from fiat_deposits where state = 'waiting'
+      order by create_date limit 1 for update skip locked
+    )
+    update fiat_deposits f set state = 'minting', update_date = ${at}
+    from next where f.entity_id = next.entity_id and f.id = next.id
     returning f.entity_id as "entityId", f.id, f.currency, f.amount, f.blockchain, f.address`)
 
 export const endWire = (
@@ -54,17 +57,19 @@ export const endWire = (
  * address since, by a transaction that is no other wire's. False when there is none.
  */
 export async function endLostWire(db: Db, since: string, at: string): Promise<boolean> {
-  const count = await db.run(sql`update fiat_deposits f set transaction_hash = lost.hash, update_date = ${at},
-      state = case when lost.hash is null then 'failed' else 'minted' end
-    from (select w.entity_id, w.id, (select t.transaction_hash from transfers t
+  const count = await db.run(sql`with lost as materialized (
+      select w.entity_id, w.id, (select t.transaction_hash from transfers t
           where t.entity_id = w.entity_id and t.direction = 'in' and t.blockchain = w.blockchain
             and t.to_address = w.address and t.currency = w.currency and t.amount = w.amount
             and t.create_date >= w.create_date and not exists (select 1 from fiat_deposits o
               where o.entity_id = t.entity_id and o.transaction_hash = t.transaction_hash)
           order by t.create_date, t.id limit 1) as hash
       from fiat_deposits w where w.state = 'minting' and w.update_date < ${since}
-      order by w.create_date limit 1 for update of w skip locked) lost
-    where f.entity_id = lost.entity_id and f.id = lost.id`)
+      order by w.create_date limit 1 for update of w skip locked
+    )
+    update fiat_deposits f set transaction_hash = lost.hash, update_date = ${at},
+      state = case when lost.hash is null then 'failed' else 'minted' end
+    from lost where f.entity_id = lost.entity_id and f.id = lost.id`)
   return count > 0
 }
 

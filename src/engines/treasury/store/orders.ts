@@ -153,14 +153,16 @@ export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, finalTo: 
 
 /** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns what was shown. */
 export const showHashes = (tx: Db, kind: OrderKind, blockchain: string, at: string) =>
-  tx.all<{ entityId: string; id: string; status: string }>(sql`update ${kept[kind].table} u
-    set transaction_hash = t.tx_hash, update_date = ${at}, status = ${kept[kind].sent}
-    from (select o.entity_id, o.id, t.tx_hash from ${kept[kind].table} o
+  tx.all<{ entityId: string; id: string; status: string }>(sql`with signed as materialized (
+      select o.entity_id, o.id, t.tx_hash from ${kept[kind].table} o
       join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
       where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and t.tx_hash is distinct from o.transaction_hash
         and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')
-      order by o.entity_id, o.id limit 200 for update of o skip locked) t
-    where u.entity_id = t.entity_id and u.id = t.id
+      order by o.entity_id, o.id limit 200 for update of o skip locked
+    )
+    update ${kept[kind].table} u
+    set transaction_hash = t.tx_hash, update_date = ${at}, status = ${kept[kind].sent}
+    from signed t where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.status`)
 
 export type Ending = {

@@ -82,9 +82,11 @@ export const deleteRecipientAddress = (tx: Db, entityId: string, id: string, at:
   )
 
 const decide = (tx: Db, at: string, status: Sql, due: Sql, limit: number) =>
-  tx.all<RecipientAddress>(sql`update recipient_addresses a set status = ${status}, update_date = ${at}
-    where (a.entity_id, a.id) in (select entity_id, id from recipient_addresses a where ${inUse} and ${due}
-      limit ${limit} for update skip locked)
+  tx.all<RecipientAddress>(sql`with due as materialized (
+      select entity_id, id from recipient_addresses a where ${inUse} and ${due} limit ${limit} for update skip locked
+    )
+    update recipient_addresses a set status = ${status}, update_date = ${at}
+    where (a.entity_id, a.id) in (select * from due)
     returning ${columns}`)
 
 /** Verifies those that wait for it: `active`, or `verification_succeeded` while they are held back. */

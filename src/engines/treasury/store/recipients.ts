@@ -92,9 +92,11 @@ export async function deleteRecipient(
 }
 
 const decide = (tx: Db, at: string, status: Sql, due: Sql, limit: number) =>
-  tx.all<Recipient>(sql`update recipients r set status = ${status}, update_date = ${at}
-    where (r.entity_id, r.id) in (select entity_id, id from recipients r where ${inBook} and ${due}
-      limit ${limit} for update skip locked)
+  tx.all<Recipient>(sql`with due as materialized (
+      select entity_id, id from recipients r where ${inBook} and ${due} limit ${limit} for update skip locked
+    )
+    update recipients r set status = ${status}, update_date = ${at}
+    where (r.entity_id, r.id) in (select * from due)
     returning ${columns}`)
 
 /** Ends the review of those that wait for it: `active`, or `inactive` while they are held back. */

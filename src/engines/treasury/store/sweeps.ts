@@ -70,14 +70,16 @@ export async function endSweeps(
   limit: number,
 ): Promise<(Sweep & { status: 'complete' | 'failed'; errorReason: string | null })[]> {
   const ended = await tx.all<Sweep & { status: 'complete' | 'failed'; errorReason: string | null }>(sql`
-    update sweeps u set status = t.status, update_date = ${at},
-      failed_at = case t.status when 'failed' then now() end
-    from (select s.entity_id, s.id, t.error_reason,
+    with ended as materialized (
+      select s.entity_id, s.id, t.error_reason,
         case t.state when 'COMPLETE' then 'complete' else 'failed' end as status
       from sweeps s join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
       where s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(finalTo)}
-      order by s.entity_id, s.id limit ${limit} for update of s skip locked) t
-    where u.entity_id = t.entity_id and u.id = t.id
+      order by s.entity_id, s.id limit ${limit} for update of s skip locked
+    )
+    update sweeps u set status = t.status, update_date = ${at},
+      failed_at = case t.status when 'failed' then now() end
+    from ended t where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.blockchain, u.token_id as "tokenId",
       u.from_address as "fromAddress", u.to_address as "toAddress", u.amount, u.status, t.error_reason as "errorReason"`)
   const failed = ended.filter(({ status }) => status === 'failed')

@@ -13,12 +13,14 @@ export type Lane = {
 
 /** Leases subscriptions that have something to send, for `leaseMs` of database time. `now` is business time. */
 export const claimLanes = (db: Db, now: string, limit: number, leaseMs: number) =>
-  db.all<Lane>(sql`update notification_subscriptions s
-    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
-    from (select entity_id, id from notification_subscriptions
+  db.all<Lane>(sql`with due as materialized (
+      select entity_id, id from notification_subscriptions
       where wake_date <= ${now} and (lease_until is null or lease_until < now())
-      order by wake_date limit ${limit} for update skip locked) due
-    where s.entity_id = due.entity_id and s.id = due.id
+      order by wake_date limit ${limit} for update skip locked
+    )
+    update notification_subscriptions s
+    set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
+    from due where s.entity_id = due.entity_id and s.id = due.id
     returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.fencing_token as "fencingToken",
       s.failure_count as "failureCount"`)
 
@@ -155,9 +157,13 @@ export async function forgetOld(
   { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
   limit: number,
 ): Promise<void> {
-  await db.run(sql`delete from notification_deliveries where (entity_id, subscription_id, message_id) in (
-    select entity_id, subscription_id, message_id from notification_deliveries
-    where state <> 'waiting' and update_date < ${endedBefore} limit ${limit} for update skip locked)`)
-  await db.run(sql`delete from notifications where (entity_id, id) in (
-    select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked)`)
+  await db.run(sql`with ended as materialized (
+      select entity_id, subscription_id, message_id from notification_deliveries
+      where state <> 'waiting' and update_date < ${endedBefore} limit ${limit} for update skip locked
+    )
+    delete from notification_deliveries where (entity_id, subscription_id, message_id) in (select * from ended)`)
+  await db.run(sql`with old as materialized (
+      select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked
+    )
+    delete from notifications where (entity_id, id) in (select * from old)`)
 }

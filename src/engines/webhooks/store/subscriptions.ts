@@ -67,19 +67,23 @@ export const expireDetails = (
   at: string,
   limit: number,
 ) =>
-  tx.run(sql`update notification_subscription_details d set status = 'deleted', update_date = ${at}
-    from (select p.entity_id, p.id from notification_subscription_details p
+  tx.run(sql`with late as materialized (
+      select p.entity_id, p.id from notification_subscription_details p
       join notification_subscriptions s on s.entity_id = p.entity_id and s.id = p.subscription_id
       where p.status = 'pending' and p.create_date < ${before} and s.environment = ${environment}
-      limit ${limit} for update of p skip locked) late
-    where d.entity_id = late.entity_id and d.id = late.id`)
+      limit ${limit} for update of p skip locked
+    )
+    update notification_subscription_details d set status = 'deleted', update_date = ${at}
+    from late where d.entity_id = late.entity_id and d.id = late.id`)
 
 /** Subscriptions that have had no region but deleted ones for long are removed. */
 export const removeDead = (tx: Db, environment: 'TEST' | 'LIVE', before: string, at: string, limit: number) =>
-  tx.run(sql`update notification_subscriptions s set removed_date = ${at}, update_date = ${at}, wake_date = null
-    from (select p.entity_id, p.id from notification_subscriptions p
+  tx.run(sql`with dead as materialized (
+      select p.entity_id, p.id from notification_subscriptions p
       where p.removed_date is null and p.environment = ${environment} and p.create_date < ${before}
         and not exists (select 1 from notification_subscription_details d where d.entity_id = p.entity_id
           and d.subscription_id = p.id and (d.status <> 'deleted' or d.update_date >= ${before}))
-      limit ${limit} for update of p skip locked) dead
-    where s.entity_id = dead.entity_id and s.id = dead.id`)
+      limit ${limit} for update of p skip locked
+    )
+    update notification_subscriptions s set removed_date = ${at}, update_date = ${at}, wake_date = null
+    from dead where s.entity_id = dead.entity_id and s.id = dead.id`)
