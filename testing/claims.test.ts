@@ -1,0 +1,59 @@
+/** The planner may believe a queue empty that filled up since it was counted; what is claimed stays what was asked for. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { insertWire, takeWire } from '#engines/treasury/store/fiat-deposits'
+import { claimLanes } from '#engines/webhooks/store/deliveries'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+
+const rowsTotal = 20
+const date = '2026-01-01T00:00:00.000Z'
+const entityId = randomUUID()
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await openTestDatabase()
+})
+afterAll(() => test.close())
+
+it('takes one wire', async () => {
+  const money = { walletId: '1', currency: 'USD', decimals: 2, amount: 100n }
+  const place = {
+    accountNumber: '1',
+    trackingRef: 'CIR',
+    blockchain: 'BASE-SEPOLIA',
+    address: '0xaa',
+  } as const
+  for (let count = 0; count < rowsTotal; count++)
+    await insertWire(test.database, {
+      ...{ entityId, id: randomUUID(), createDate: date, updateDate: date },
+      ...money,
+      ...place,
+    })
+  await countEmpty('fiat_deposits')
+  await takeWire(test.database, date)
+  const [taken] = await test.database.all(
+    sql`select count(*) as count from fiat_deposits where state = 'minting'`,
+  )
+  expect(taken).toEqual({ count: 1 })
+})
+
+it('leases as many subscriptions as it can serve', async () => {
+  await test.database.run(sql`insert into notification_subscriptions (entity_id, id, endpoint, base_url, environment,
+      wake_date, create_date, update_date)
+    select ${entityId}, gen_random_uuid(), 'http://127.0.0.1/' || n, '', 'TEST', ${date}, ${date}, ${date}
+    from generate_series(1, ${rowsTotal}) n`)
+  await countEmpty('notification_subscriptions')
+  expect(await claimLanes(test.database, date, 3, 60_000)).toHaveLength(3)
+})
+
+/** As if the table had last been looked at when everything in it had been deleted. */
+async function countEmpty(table: string): Promise<void> {
+  const owner = openAsOwner(test.connection)
+  await owner.tx(async (tx) => {
+    await tx.run(sql`set local allow_system_table_mods = on`)
+    await tx.run(sql`update pg_class set reltuples = 0, relpages = 10
+      where relname = ${table} or oid in (select indexrelid from pg_index where indrelid = ${table}::regclass)`)
+  })
+  await owner.close()
+}
