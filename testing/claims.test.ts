@@ -17,19 +17,21 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 it('takes one wire', async () => {
-  const money = { walletId: '1', currency: 'USD', decimals: 2, amount: 100n }
-  const place = {
-    accountNumber: '1',
+  const wire = {
+    entityId,
+    walletId: '1',
+    currency: 'USD',
+    decimals: 2,
+    amount: 100n,
     trackingRef: 'CIR',
+    accountNumber: '1',
     blockchain: 'BASE-SEPOLIA',
     address: '0xaa',
+    createDate: date,
+    updateDate: date,
   } as const
   for (let count = 0; count < rowsTotal; count++)
-    await insertWire(test.database, {
-      ...{ entityId, id: randomUUID(), createDate: date, updateDate: date },
-      ...money,
-      ...place,
-    })
+    await insertWire(test.database, { ...wire, id: randomUUID() })
   await countEmpty('fiat_deposits')
   await takeWire(test.database, date)
   const [taken] = await test.database.all(

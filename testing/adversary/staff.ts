@@ -114,7 +114,7 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
   const arm = async (plan: CrashPlan | undefined) => {
     while (!isUp()) {
       if (post.ended) throw new Error('the run ended while a worker was missed')
-      await Promise.race([sleep(watchMs), kept])
+      await sleep(watchMs)
     }
     // Another one may have taken its place when the failure is told.
     const worker = post.worker!

@@ -83,14 +83,14 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
     proxy = await startProxy({ target, write, intercept: () => hook, port: options.proxyPort })
   } catch (error) {
     isStopping = true
-    pool.stop()
+    await pool.stop()
     await node.end(0)
     throw error
   }
   const stop = async () => {
     if (isStopping) return
     isStopping = true
-    pool.stop()
+    await pool.stop()
     mining.release()
     await proxy.close()
     const last = await ready.catch(() => node)

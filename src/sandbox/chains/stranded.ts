@@ -2,6 +2,7 @@
  * A node may take a transaction for one of the future while the one before it is being mined, and nothing ever tells it
  * otherwise: the transaction waits for a turn that has come, and all behind it with it. They are taken out and sent again.
  */
+import { repeat } from '#runtime/loop'
 import { call, callMany } from './rpc.ts'
 
 type Pooled = { hash: string; nonce: string; r: string }
@@ -11,7 +12,8 @@ type Stranded = { address: string; hash: string }
 export type PoolCare = {
   /** Something may have changed the pool: it is looked at again. */
   wrote(): void
-  stop(): void
+  /** Resolves when no look is under way. */
+  stop(): Promise<void>
 }
 
 export type PoolCareOptions = {
@@ -27,33 +29,22 @@ export function careForPool({ url, alone }: PoolCareOptions): PoolCare {
   let found: readonly Stranded[] = []
   let isDue = false
   const look = async () => {
+    if (!isDue) return false
+    isDue = false
     const nodeUrl = await url()
     const before = new Set(found.map(({ hash }) => hash))
     found = await strandedIn(nodeUrl)
-    if (found.length === 0) return
-    isDue = true
+    if (found.length > 0) wrote()
     for (const { address, hash } of found)
       if (before.has(hash)) await alone(() => sendAgain(nodeUrl, address))
+    return false
   }
-  let looking: Promise<void> | undefined
-  const timer = setInterval(() => {
-    if (!isDue || looking) return
-    isDue = false
-    looking = look()
-      .catch(() => {
-        isDue = true
-      })
-      .finally(() => {
-        looking = undefined
-      })
-  }, lookEveryMs)
-  timer.unref()
-  return {
-    wrote: () => {
-      isDue = true
-    },
-    stop: () => clearInterval(timer),
+  const wrote = () => {
+    isDue = true
   }
+  // A node that does not answer is somebody else's trouble; it is looked at again.
+  const { stop } = repeat(look, { failed: wrote }, lookEveryMs)
+  return { wrote, stop }
 }
 
 /** Of each sender the transaction that is next, as far as it is kept for later. */
