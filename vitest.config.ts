@@ -1,9 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { slowestFiles } from './testing/slowest-files.ts'
 
 const conditions = ['source', 'node']
 
-export default defineConfig({
+/** `--mode deep` is `npm run test:deep`: the same tests at the sizes that `testing/size.ts` chooses for it. */
+export default defineConfig(({ mode }) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   // Where the global setup runs, which is neither a browser nor a server to Vite.
@@ -11,13 +13,19 @@ export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/global-setup.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
-    // Machines of a gate are shared: what fails there is tried once more, and both outcomes are shown.
+    env: { TEST_SIZE: mode === 'deep' ? 'deep' : 'usual' },
+    reporters: ['default', slowestFiles()],
+    silent: 'passed-only',
+    // These end a hanging test and nothing else: a busy machine makes a test slower, not red.
+    testTimeout: mode === 'deep' ? 3_600_000 : 300_000,
+    hookTimeout: 300_000,
+    // Until runs beside busy loops have shown that none is needed; both outcomes are printed.
     retry: process.env['CI'] ? 1 : 0,
     pool: 'forks',
     execArgv: ['--conditions=source'],
-    // A worker runs local nodes and shares one PostgreSQL with the others: more workers than cores only wait.
-    maxWorkers: Math.max(1, Math.min(4, availableParallelism() - 1)),
+    // A file loads in milliseconds when its worker has loaded others before. Nothing is mocked, and what a file opens it closes.
+    isolate: false,
+    // Files wait for blocks, leases and processes as often as for a core.
+    maxWorkers: Math.max(2, Math.min(8, availableParallelism() * 2)),
   },
-})
+}))

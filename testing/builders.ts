@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { networks } from '#chains/networks/index'
 import { sql } from '#runtime/db/db'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer, Tenant } from './tenant.ts'
+import { until } from './until.ts'
 
 /** What a test needs as material, made through the API and remembered, so that it is made at most once per world. */
 export type World = {
@@ -280,24 +280,3 @@ export const makeBusinessTransfer = async (world: World, fields: object = {}): P
     amount: { amount: '0.01', currency: 'USD' },
     ...fields,
   })
-
-/** Asks again and again, every few milliseconds, until it is so. */
-export async function until(check: () => Promise<boolean>, what: string, withinMs = 40_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!(await check())) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${what}`)
-    await sleep(15)
-  }
-}
-
-/** Waits until nothing is left, however long a busy machine takes: fails when there is not less for a while. */
-export async function untilNone(count: () => Promise<number>, what: string): Promise<void> {
-  for (let left = await count(); left > 0; ) {
-    const before = left
-    const isLess = async () => {
-      left = await count()
-      return left < before
-    }
-    await until(isLess, `${what}: ${before} are left`)
-  }
-}

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blockchain } from '#chains/blockchains'
 import { networks } from '#chains/networks/index'
-import { createLog } from '#runtime/log/log'
 import { type Intercept, type LocalChain, startLocalChains } from '#sandbox/chains/index'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
 import { quantity, rpc } from './json-rpc.ts'
+import { testLog } from './log.ts'
 import { type Oracle, openOracle } from './oracle.ts'
 
 type Address = `0x${string}`
@@ -45,7 +45,7 @@ const outsider = devAccounts.at(-1)!.address
 /** Starts chains that keep nothing, one node each. */
 export async function startTestChains(options: TestChainOptions) {
   const chosen = options.blockchains.map((name) => networks.find(({ blockchain }) => blockchain === name)!)
-  const log = createLog('error')
+  const log = testLog()
   const { blockTimeMs, gasLimit } = options
   const local = await startLocalChains({
     networks: chosen,

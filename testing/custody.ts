@@ -15,10 +15,12 @@ import { systemClock } from '#lib/time'
 import { insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection, Database, Db } from '#runtime/db/db'
-import { createLog } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import { openTestDatabase } from './database.ts'
+import { testLog } from './log.ts'
+import { testRootKey } from './template.ts'
 import { seal } from './tenant.ts'
+import type { TemplateName } from './test-databases.ts'
 
 export type CustodyCtx = RequestScope & { custody: Custody }
 
@@ -47,10 +49,11 @@ export type TestEntity = {
   encrypt(bytes?: Buffer): Promise<string>
 }
 
-export async function openTestCustody(): Promise<TestCustody> {
-  const { database, connection, close } = await openTestDatabase('empty')
-  const log = createLog('silent')
-  const rootKey = randomBytes(32)
+/** `empty` has no transport key: the first custody makes one, which takes seconds of a processor. */
+export async function openTestCustody(template: TemplateName = 'seeded'): Promise<TestCustody> {
+  const { database, connection, close } = await openTestDatabase(template)
+  const log = testLog('silent')
+  const rootKey = template === 'seeded' ? testRootKey : randomBytes(32)
   const opened: Custody[] = []
   const open = async (key = rootKey) => {
     const custody = await openCustody({ database, log, rootKey: key, clock: systemClock })
@@ -103,7 +106,7 @@ export async function grantFor(
   await grantSigning(ctx, secret, await decide(ctx, wallet, { intentId, intent, operation }))
 }
 
-type Parts = { database: Database; custody: Custody; log: ReturnType<typeof createLog> }
+type Parts = { database: Database; custody: Custody; log: ReturnType<typeof testLog> }
 
 function entityOf({ database, custody, log }: Parts, id: string): TestEntity {
   const secret = randomBytes(32)

@@ -1,7 +1,7 @@
 import { inject } from 'vitest'
 import { type Connection, type Database, openDatabase } from '#runtime/db/db'
 import { cloneOf } from './database-clone.ts'
-import type { TemplateName } from './database-server.ts'
+import type { TemplateName } from './test-databases.ts'
 
 export type TestDatabase = { connection: Connection; database: Database; close(): Promise<void> }
 
@@ -21,5 +21,5 @@ export async function openTestDatabase(template: TemplateName = 'empty'): Promis
 
 /** The clone without a connection to it, for what opens its own. */
 export async function cloneDatabase(template: TemplateName) {
-  return cloneOf(inject('databaseServer'), template)
+  return cloneOf(inject('runServer'), template)
 }

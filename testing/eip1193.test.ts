@@ -1,8 +1,9 @@
 import { createEIP1193Provider } from '@circle-fin/developer-controlled-wallets/evm'
 import { encodeFunctionData, parseAbi, recoverTransactionAddress, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, until, type World, worldOf } from './builders.ts'
+import { freshAddress, type World, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { until } from './until.ts'
 
 /* The published EIP-1193 provider, through which any Ethereum library drives a wallet. */
 

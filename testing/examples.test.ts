@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Program, startProgram } from './program.ts'
+import { type Program, runProgram, startProgram } from './program.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -56,18 +56,7 @@ describe('the examples run against the started program', () => {
     expect(await example('pay-out.mjs')).toMatch(
       /is complete in 0x[\s\S]*the recipient holds 40\.00 USDC on chain/,
     )
-    const reconcile = [
-      '--conditions=source',
-      '--import',
-      'tsx',
-      'src/main.ts',
-      'reconcile',
-      '--data-dir',
-      dataDir,
-      '--chain',
-      'BASE-SEPOLIA',
-    ]
-    const { stdout } = await run(process.execPath, reconcile, { cwd: root })
+    const { stdout } = await runProgram({ dataDir, command: 'reconcile', args: ['--chain', 'BASE-SEPOLIA'] })
     expect(stdout).toContain('zero gaps')
   })
 })

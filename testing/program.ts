@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import { until } from './builders.ts'
+import { programFile } from './programs.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
+import { until } from './until.ts'
 
 /** What `sandbox --json` prints. */
 export type ProgramAnswer = {
@@ -40,16 +40,12 @@ export type ProgramOptions = {
   env?: Record<string, string>
 }
 
-const root = fileURLToPath(new URL('..', import.meta.url))
-const startWithinMs = 60_000
-
 /** Starts the sandbox and waits until it is ready; throws with its words when it ends before. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
-  const { child, ...started } = spawnProgram(options)
+  const { child, ...started } = await spawnProgram(options)
   await until(
     async () => started.stdout().includes('\n') || child.exitCode !== null || child.signalCode !== null,
     `the program is ready: ${started.stderr()}`,
-    startWithinMs,
   )
   if (!started.stdout().includes('\n')) throw new Error(`the program ended: ${started.stderr()}`)
   const answer = JSON.parse(started.stdout().split('\n')[0]!) as ProgramAnswer
@@ -67,24 +63,19 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
 }
 
 /** Starts the program without waiting for anything. */
-export function spawnProgram({ dataDir, args = [], command = 'sandbox', env: more = {} }: ProgramOptions) {
+export async function spawnProgram({
+  dataDir,
+  args = [],
+  command = 'sandbox',
+  env: more = {},
+}: ProgramOptions) {
   const { DATABASE_URL: _, ...own } = process.env
   const env = { ...own, ...more }
   const flags = command === 'sandbox' ? ['--json', '--port', '0'] : []
   const child: ChildProcess = spawn(
     process.execPath,
-    [
-      '--conditions=source',
-      '--import',
-      'tsx',
-      'src/main.ts',
-      command,
-      ...flags,
-      '--data-dir',
-      dataDir,
-      ...args,
-    ],
-    { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
+    [await programFile('bezant'), command, ...flags, '--data-dir', dataDir, ...args],
+    { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let stdout = ''
   let stderr = ''
@@ -102,7 +93,7 @@ export function spawnProgram({ dataDir, args = [], command = 'sandbox', env: mor
 
 /** Runs a command to its end. Its last words may come after it has exited, so its pipes are waited for too. */
 export async function runProgram(options: ProgramOptions) {
-  const { child, stdout, stderr } = spawnProgram(options)
+  const { child, stdout, stderr } = await spawnProgram(options)
   const [code] = (await once(child, 'close')) as [number | null]
   return { code, stdout: stdout(), stderr: stderr() }
 }

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import type { Chance } from './adversary/seed.ts'
 
 /** Text that has broken parsers before; put wherever text goes. */
 const hostileTexts = [
@@ -192,14 +193,18 @@ function changed(valid: Record<string, unknown>, changes: [string, Change][]): R
   return object
 }
 
-/** The object with one member at a time replaced by one hostile value: those it has, at any depth, and those it may have. */
+/**
+ * The object with one member at a time replaced by one hostile value: those it has, at any depth, and those it may have. Each
+ * member meets `each` values, drawn by `chance`, or all of them.
+ */
 export function* spoiledOneByOne(
   example: Record<string, unknown>,
   names: readonly string[],
+  { each, chance }: { each: number; chance: Chance },
 ): Generator<{ path: string; object: Record<string, unknown> }> {
   const paths = [...new Set([...pathsIn(example), ...names])]
   for (const path of paths) {
-    for (const value of [...hostileTexts, ...hostileValues])
+    for (const value of chance.draw<unknown>([...hostileTexts, ...hostileValues], each))
       yield { path, object: replaced(example, path, value) }
   }
 }

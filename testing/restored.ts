@@ -1,18 +1,28 @@
-/** Machines with a worker and a journal each, before one chain, and copies of their database that take its place. */
+/**
+ * Machines with a worker and a journal each, before one chain, and copies of their database that take its place. API and
+ * indexer run in the process of the test: nothing of theirs is outside of the database.
+ */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, inject } from 'vitest'
+import { openContext, startApi } from '#context'
+import { startIndexer } from '#engines/indexer/index'
+import { readConfig } from '#runtime/config'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import type { Chance } from './adversary/seed.ts'
-import { freshAddress, until } from './builders.ts'
+import { freshAddress } from './builders.ts'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type Clone, cloneOf } from './database-clone.ts'
+import { testLog } from './log.ts'
+import { spawnWorker } from './programs.ts'
+import { isDeep } from './size.ts'
+import { testRootKey } from './template.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
-import type { Role } from './transaction-process.ts'
-import { startWorker, type Worker } from './worker.ts'
+import { until } from './until.ts'
+import type { Worker } from './worker.ts'
 
 /** What a test has to take down again, last first. */
 export const undo: (() => Promise<unknown>)[] = []
@@ -29,40 +39,70 @@ export type Wallet = { id: string; address: string }
 export async function newSite(chance: Chance, { automine = false } = {}) {
   const local = await startTestChains({
     blockchains: ['BASE-SEPOLIA'],
-    blockTimeMs: automine ? undefined : chance.pick([100, 250, 600]),
+    blockTimeMs: automine ? undefined : chance.pick(isDeep ? [100, 250, 600] : [250, 600]),
   })
   undo.push(local.stop)
   const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
   undo.push(() => rm(home, { recursive: true, force: true }))
   const chain = local.chains[0]!
   const running = new Set<Worker>()
+  /** Closed ones, which wait to be opened again. */
+  const idle: Worker[] = []
   undo.push(async () => {
-    for (const worker of running) worker.signal('SIGKILL')
+    for (const worker of [...running, ...idle]) worker.signal('SIGKILL')
   })
-  const open = async (clone: Clone, machine: string, roles: readonly Role[]) => {
-    const worker = await startWorker()
+  const { rpcUrl, blockchain } = chain
+  let closeFront: () => Promise<unknown> = async () => undefined
+  const front = async (clone: Clone): Promise<Tenant> => {
+    const settings = { port: 0, databaseConnectionsMax: 6, dataDir: join(home, 'front'), logLevel: 'fatal' }
+    const { ctx, close } = await openContext({
+      config: readConfig(settings, {}),
+      log: testLog('fatal'),
+      connection: clone.connection,
+      rootKey: testRootKey,
+      nodes: [{ blockchain, rpcUrl, local: true }],
+    })
+    const indexer = startIndexer(ctx)
+    const api = await startApi(ctx)
+    closeFront = async () => {
+      closeFront = async () => undefined
+      await Promise.all([api.stop(), indexer.stop()])
+      await close()
+    }
+    undo.push(() => closeFront())
+    return tenantOf(api.url, credentials)
+  }
+  const open = async (clone: Clone, machine: string): Promise<Worker> => {
+    const worker = idle.pop() ?? (await spawnWorker())
     running.add(worker)
-    const { rpcUrl, blockchain } = chain
     await worker.open({
       connection: clone.connection,
       rpcUrl,
       blockchain,
-      roles,
+      roles: ['transactions'],
       dataDir: join(home, machine),
     })
-    const url = await worker.start()
-    return { worker, tenant: url === undefined ? undefined : tenantOf(url, credentials) }
+    await worker.start()
+    return worker
   }
   const killAll = async () => {
     for (const worker of running) worker.signal('SIGKILL')
     await Promise.all([...running].map((worker) => worker.exited))
     running.clear()
+    await closeFront()
   }
+  const closeWorkers = () => Promise.all([...running].map(close))
   const closeAll = async () => {
-    for (const worker of running) await worker.close()
-    await killAll()
+    await closeWorkers()
+    await closeFront()
   }
-  return { chain, home, open, killAll, closeAll }
+  const close = async (worker: Worker) => {
+    running.delete(worker)
+    if (worker.state() === 'dead') return
+    await worker.close()
+    idle.push(worker)
+  }
+  return { chain, home, front, open, close, closeWorkers, killAll, closeAll }
 }
 
 const credentials = {
@@ -73,7 +113,7 @@ const credentials = {
 
 /** A database of its own with everything that is in another one now. */
 export async function copyOf(name: string): Promise<Clone> {
-  const clone = await cloneOf(inject('databaseServer'), name)
+  const clone = await cloneOf(inject('runServer'), name)
   undo.push(clone.drop)
   return clone
 }

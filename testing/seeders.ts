@@ -9,9 +9,9 @@ import {
   makeTransfer,
   makeWallet,
   makeWalletSet,
-  until,
   type World,
 } from './builders.ts'
+import { until } from './until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: every list has items of its own shape
 export type Item = any

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { balancesOf } from '#engines/ledger/index'
 import { findTransaction, type State, type TransactionRow } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, until, type Wallet, type World, worldOf } from './builders.ts'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from './builders.ts'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer } from './tenant.ts'
+import { until } from './until.ts'
 
 /** One signed transaction as it is stored. */
 export type StoredAttempt = {
@@ -52,8 +53,8 @@ export function sendingOn(harness: Harness) {
     return rows.map(({ state }) => state)
   }
 
-  async function reaches(id: string, state: State, withinMs?: number): Promise<TransactionRow> {
-    await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`, withinMs)
+  async function reaches(id: string, state: State): Promise<TransactionRow> {
+    await until(async () => (await read(id)).state === state, `transaction ${id} is ${state}`)
     return read(id)
   }
 

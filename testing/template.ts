@@ -2,8 +2,8 @@ import { openCustody, seedSandboxEntity, transportPublicKey } from '#custody/ind
 import { systemClock } from '#lib/time'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Connection, openDatabase } from '#runtime/db/db'
-import { createLog } from '#runtime/log/log'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { testLog } from './log.ts'
 
 /** Opens every key at rest in test databases; one for all, because they are clones of one template. */
 export const testRootKey = Buffer.alloc(32, 0x5e)
@@ -11,7 +11,7 @@ export const testRootKey = Buffer.alloc(32, 0x5e)
 /** Fills a migrated database with what every test starts from: the transport key and the sandbox entity. */
 export async function seedTemplate(connection: Connection): Promise<void> {
   const database = openDatabase(connection, 2)
-  const scope = { database, db: database, clock: systemClock, log: createLog('error') }
+  const scope = { database, db: database, clock: systemClock, log: testLog() }
   const custody = await openCustody({ ...scope, rootKey: testRootKey })
   const nowMs = systemClock.nowMs()
   const { id: entityId, environment } = sandboxEntity

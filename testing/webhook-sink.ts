@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { until } from './builders.ts'
 import { type SnsMessage, verifyMessage } from './sns-signature.ts'
+import { until } from './until.ts'
 
 export type Received = {
   method: string

@@ -4,7 +4,6 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
 import type { CrashPlan } from '#lib/crash-points'
 import type { Connection } from '#runtime/db/db'
 import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
@@ -27,21 +26,10 @@ export type Worker = {
   failed(): boolean
 }
 
-/** How a worker process is started: by default from the sources, as they are. */
-export type WorkerCommand = { args: readonly string[]; cwd?: string }
-
-const fromSource: WorkerCommand = {
-  args: [
-    '--conditions=source',
-    '--import',
-    'tsx',
-    fileURLToPath(new URL('./transaction-process.ts', import.meta.url)),
-  ],
-}
-
-/** Starts a process and resolves when it has loaded everything and waits for orders. */
-export async function startWorker({ args, cwd }: WorkerCommand = fromSource): Promise<Worker> {
-  const child = spawn(process.execPath, args, { cwd, stdio: ['pipe', 'pipe', 'inherit'] })
+/** Starts `node` with the compiled worker among `args`, and resolves when it has loaded everything and waits for orders. */
+export async function startWorker(args: readonly string[]): Promise<Worker> {
+  const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'pipe'] })
+  child.stderr.on('data', (text: Buffer) => console.error(text.toString()))
   child.stdin.on('error', () => undefined)
   const exited = once(child, 'exit').then(() => undefined)
   const waiting: { resolve(answer: Answer): void; reject(error: Error): void }[] = []

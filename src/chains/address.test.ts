@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { isDeep } from '../../testing/size.ts'
 import { parseAddress } from './address.ts'
 import { blockchains } from './blockchains.ts'
 
@@ -40,7 +41,7 @@ describe('an address', () => {
         const kept = parseAddress(blockchain, text)
         if (kept !== undefined) expect(parseAddress(blockchain, kept)).toBe(kept)
       }),
-      { numRuns: 2_000 },
+      { numRuns: isDeep ? 2_000 : 500 },
     )
   })
 })

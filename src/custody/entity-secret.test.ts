@@ -1,7 +1,10 @@
 import { constants, publicEncrypt, randomBytes } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { isDeep } from '../../testing/size.ts'
 import { openEntitySecret, spendCiphertext, transportPublicKey } from './index.ts'
+
+const contenders = isDeep ? 200 : 24
 
 let test: TestCustody
 let entity: TestEntity
@@ -37,10 +40,12 @@ describe('a ciphertext', () => {
     await expect(use(ciphertext)).rejects.toMatchObject({ code: 156004 })
   })
 
-  it('property 36: works once among 200 at a time in two processes', async () => {
+  it(`property 36: works once among ${contenders} at a time in two processes`, async () => {
     const other = await test.open()
     const ciphertext = await entity.encrypt()
-    const tries = Array.from({ length: 200 }, (_, index) => use(ciphertext, index % 2 ? other : test.custody))
+    const tries = Array.from({ length: contenders }, (_, index) =>
+      use(ciphertext, index % 2 ? other : test.custody),
+    )
     const outcomes = await Promise.allSettled(tries)
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled').length).toBe(1)
     for (const outcome of outcomes)
@@ -53,7 +58,9 @@ describe('a ciphertext', () => {
     expect(new Set(variants).size).toBeGreaterThanOrEqual(30)
     for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
     await use(ciphertext)
-    for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
+    // Another draw every time: before and after differ by what is stored, not by how a variant is read.
+    const again = isDeep ? variants : variants.filter(() => Math.random() < 0.25)
+    for (const variant of again) expect(await refused(variant)).toEqual(wrong)
   })
 
   it('is refused with one answer, whatever is wrong with it', async () => {

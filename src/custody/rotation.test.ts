@@ -1,7 +1,9 @@
+import { createHook } from 'node:async_hooks'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { isDeep } from '../../testing/size.ts'
 import { seal } from '../../testing/tenant.ts'
 import {
   createWalletSet,
@@ -17,6 +19,10 @@ import {
   transportPublicKey,
   type Wallet,
 } from './index.ts'
+
+const keyCount = isDeep ? 150 : 12
+const makerCount = isDeep ? 20 : 6
+const starters = isDeep ? 3 : 2
 
 let test: TestCustody
 
@@ -56,13 +62,13 @@ async function grantWith(entity: TestEntity, bytes: Buffer, wallet: Wallet) {
 describe('rotating the entity secret', () => {
   it('lets every key open with the new secret only, and keeps grants good', async () => {
     const entity = await test.newEntity()
-    const made = await wallets(entity, 150)
+    const made = await wallets(entity, keyCount)
     const before = await grantWith(entity, entity.secret, made[3]!)
     const [signature] = await signForIntents(test.custody, test.database, [before], Date.now())
     const fresh = randomBytes(32)
     await rotate(entity, fresh)
     await expect(grantWith(entity, entity.secret, made[3]!)).rejects.toMatchObject({ code: 156013 })
-    for (const wallet of [made[0]!, made[3]!, made[149]!]) await grantWith(entity, fresh, wallet)
+    for (const wallet of [made[0]!, made[3]!, made.at(-1)!]) await grantWith(entity, fresh, wallet)
     const after = await grantWith(entity, fresh, made[3]!)
     const again = await signForIntents(test.custody, test.database, [before, after], Date.now())
     expect(again).toEqual([signature, signature])
@@ -133,7 +139,9 @@ describe('rotating the entity secret', () => {
   it('loses no key while wallets are being made', async () => {
     const entity = await test.newEntity()
     const fresh = randomBytes(32)
-    const making = Array.from({ length: 20 }, () => wallets(entity, 2).catch((error) => error.code as number))
+    const making = Array.from({ length: makerCount }, () =>
+      wallets(entity, 2).catch((error) => error.code as number),
+    )
     const [outcomes] = await Promise.all([Promise.all(making), rotate(entity, fresh)])
     const made = outcomes.flatMap((outcome) => (typeof outcome === 'number' ? [] : outcome))
     expect(outcomes.filter((outcome) => typeof outcome === 'number' && outcome !== 156013)).toEqual([])
@@ -143,8 +151,8 @@ describe('rotating the entity secret', () => {
 
 describe('transport keys', () => {
   it('are one, however many processes start at once', async () => {
-    const own = await openTestCustody()
-    const others = await Promise.all([own.open(), own.open()])
+    const own = await openTestCustody('empty')
+    const others = await Promise.all(Array.from({ length: starters - 1 }, () => own.open()))
     const keys = await Promise.all([own.custody, ...others].map(transportPublicKey))
     expect(new Set(keys).size).toBe(1)
     await own.close()
@@ -154,7 +162,15 @@ describe('transport keys', () => {
     const entity = await test.newEntity()
     const other = await test.open()
     const old = await transportPublicKey(test.custody)
+    let made = 0
+    const hook = createHook({ init: (_id, type) => void (type === 'KEYPAIRGENREQUEST' && made++) }).enable()
+    // A start with a key that is there spends no seconds on another one.
+    expect(await transportPublicKey(await test.open())).toBe(old)
+    expect(made).toBe(0)
     await rotateTransportKey(test.custody)
+    hook.disable()
+    // The hook sees keys being made: the zero above means something.
+    expect(made).toBe(1)
     const fresh = await transportPublicKey(other)
     expect(fresh).not.toBe(old)
     for (const custody of [test.custody, other])

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
+import { isDeep } from '../../testing/size.ts'
 import {
   createWalletSet,
   createWallets,
@@ -14,6 +15,9 @@ import {
   type Wallet,
   walletsPerSetMax,
 } from './index.ts'
+
+const sequences = isDeep ? 15 : 6
+const callers = isDeep ? 40 : 12
 
 let test: TestCustody
 let entity: TestEntity
@@ -115,19 +119,19 @@ describe('addresses within a set', () => {
         }
         expect(new Set(addresses.values()).size).toBe(addresses.size)
       }),
-      { numRuns: 15 },
+      { numRuns: sequences },
     )
   })
 
-  it('are handed out once to 40 calls at a time', async () => {
+  it(`are handed out once to ${callers} calls at a time`, async () => {
     const set = await newSet()
-    const calls = Array.from({ length: 40 }, (_, index) =>
+    const calls = Array.from({ length: callers }, (_, index) =>
       create(set, index % 2 ? ['BASE-SEPOLIA'] : ['BASE-SEPOLIA', 'ETH-SEPOLIA']),
     )
     const made = (await Promise.all(calls)).flat()
     const onBase = made.filter((wallet) => wallet.blockchain === 'BASE-SEPOLIA')
     expect(onBase.map((wallet) => wallet.derivationIndex).sort((a, b) => a - b)).toEqual([
-      ...Array(40).keys(),
+      ...Array(callers).keys(),
     ])
     const derived = await Promise.all(Array.from({ length: 10 }, () => derive(onBase[0]!, 'OP-SEPOLIA')))
     expect(derived.filter((outcome) => outcome.made).length).toBe(1)

@@ -1,22 +1,41 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import { buildSync } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { readConfig } from '#runtime/config'
-import { until } from '../../testing/builders.ts'
+import { until } from '../../testing/until.ts'
 import { armCrashPoint, crashPoints, isCrashPoint, parseCrashPlan, reachPoint } from './crash-points.ts'
+
+const contents = `
+  import { writeSync } from 'node:fs'
+  import { armCrashPoint, reachPoint } from '#lib/crash-points'
+  import { readConfig } from '#runtime/config'
+  armCrashPoint(readConfig().crashAt)
+  for (let hit = 1; hit <= 5; hit++) { reachPoint('P7'); reachPoint('P8'); writeSync(1, String(hit)) }
+`
+
+let script: string | undefined
+
+function compiled(): string {
+  const { outputFiles } = buildSync({
+    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
+    bundle: true,
+    write: false,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['source'],
+    packages: 'external',
+  })
+  return outputFiles[0]!.text
+}
 
 /** A process that reaches P8 again and again, saying so, armed as the environment says. */
 function reaching(crashAt: string) {
-  const script = `
-    import { writeSync } from 'node:fs'
-    import { armCrashPoint, reachPoint } from '#lib/crash-points'
-    import { readConfig } from '#runtime/config'
-    armCrashPoint(readConfig().crashAt)
-    for (let hit = 1; hit <= 5; hit++) { reachPoint('P7'); reachPoint('P8'); writeSync(1, String(hit)) }
-  `
-  const args = ['--conditions=source', '--import', 'tsx', '--input-type=module', '--eval', script]
+  script ??= compiled()
+  const args = ['--input-type=module', '--eval', script]
   const env = { ...process.env, BEZANT_CRASH_AT: crashAt }
-  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
   let said = ''
   child.stdout.on('data', (text) => (said += text))
   return { child, closed: once(child, 'close'), said: () => said }

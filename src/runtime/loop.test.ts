@@ -1,6 +1,6 @@
 import { pino } from 'pino'
 import { expect, it } from 'vitest'
-import { until } from '../../testing/builders.ts'
+import { until } from '../../testing/until.ts'
 import { logTrouble, repeat } from './loop.ts'
 
 it('a loop that goes on failing is told of once, and so is what it fails with next, and its end', async () => {

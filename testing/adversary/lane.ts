@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
-import { createLog } from '#runtime/log/log'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { startTestChains, type TestChain } from '../chain.ts'
 import { cloneOf } from '../database-clone.ts'
+import { testLog } from '../log.ts'
 import { testRootKey } from '../template.ts'
 import { type Tenant, tenantOf } from '../tenant.ts'
 import { walletCount } from './schedule.ts'
@@ -15,7 +15,7 @@ export type PlannedWallet = { id: string; address: string }
 
 /** What all runs start from: a database that knows the wallets, which nobody is connected to. */
 export type Ground = {
-  databaseServer: string
+  runServer: string
   template: string
   wallets: PlannedWallet[]
   /** What entity secrets are sealed for. */
@@ -32,12 +32,12 @@ const account = {
 export const tenantAt = (url: string): Tenant => tenantOf(url, account)
 
 /** Makes the wallets once, through the API, without any chain. */
-export async function layGround(databaseServer: string): Promise<Ground> {
-  const { name, connection, drop } = await cloneOf(databaseServer, 'seeded')
+export async function layGround(runServer: string): Promise<Ground> {
+  const { name, connection, drop } = await cloneOf(runServer, 'seeded')
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
   const context = await openContext({
     config: readConfig({ port: 0, databaseConnectionsMax: 4 }, {}),
-    log: createLog('error'),
+    log: testLog(),
     connection,
     rootKey: testRootKey,
     nodes: [{ blockchain, rpcUrl: chains[0]!.rpcUrl, local: true }],
@@ -58,7 +58,7 @@ export async function layGround(databaseServer: string): Promise<Ground> {
       blockchains: [blockchain],
       count: walletCount,
     })
-    return { databaseServer, template: name, wallets, publicKey, drop }
+    return { runServer, template: name, wallets, publicKey, drop }
   } finally {
     await api.stop()
     await context.close()

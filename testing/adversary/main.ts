@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
 import { crashPoints, isCrashPoint } from '#lib/crash-points'
-import { compileSources } from '../compiled.ts'
-import { startDatabaseServer } from '../database-server.ts'
+import { compilePrograms } from '../compile-programs.ts'
+import { startRunServer } from '../run-server.ts'
 import { runMatrix } from './matrix.ts'
 import type { RunResult } from './run.ts'
 import { matrixPoints } from './schedule.ts'
@@ -70,16 +70,16 @@ process.once('SIGTERM', () => {
   process.exit(143)
 })
 
-const compiled = compileSources()
-const server = await startDatabaseServer(process.env['DATABASE_URL'] || undefined)
+const compiled = await compilePrograms()
+const server = await startRunServer(process.env['DATABASE_URL'] || undefined)
 const results = await runMatrix({
-  databaseServer: server.url,
+  runServer: server.url,
   seed,
   runs,
   points: points.filter(isCrashPoint),
   action,
   lanes,
-  command: compiled.command,
+  workerArgs: [compiled.files.worker],
   onStart: (schedule) => void underWay.set(schedule.seed, schedule),
   onResult: (result, done) => {
     underWay.delete(result.seed)

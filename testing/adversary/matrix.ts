@@ -4,7 +4,6 @@
  * independent reader of the chain says whether each accepted transfer moved its value once, or failed and moved nothing.
  */
 import type { CrashAction, CrashPoint } from '#lib/crash-points'
-import type { WorkerCommand } from '../worker.ts'
 import { layGround } from './lane.ts'
 import { carryOut, type RunResult } from './run.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
@@ -12,7 +11,7 @@ import { openPool } from './staff.ts'
 
 export type MatrixOptions = {
   /** Address of the server of test databases. */
-  databaseServer: string
+  runServer: string
   /** Seed of the first run; each following one has the next number. */
   seed: number
   runs: number
@@ -21,17 +20,17 @@ export type MatrixOptions = {
   action?: CrashAction | undefined
   /** How many runs go on at once; they mostly wait for leases to end. */
   lanes: number
-  /** How worker processes are started; by default from the sources. */
-  command?: WorkerCommand
+  /** Arguments of `node` that start a worker process. */
+  workerArgs: readonly string[]
   onStart?(schedule: Schedule): void
   onResult?(result: RunResult, done: number): void
 }
 
 /** Carries out all runs; points take turns, so that each gets its share. */
 export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
-  const { databaseServer, seed, runs, points, command, onStart, onResult } = options
-  const pool = openPool(command)
-  const ground = await layGround(databaseServer)
+  const { runServer, seed, runs, points, workerArgs, onStart, onResult } = options
+  const pool = openPool(workerArgs)
+  const ground = await layGround(runServer)
   const results: RunResult[] = []
   let started = 0
   const work = async () => {

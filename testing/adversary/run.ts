@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { until } from '../builders.ts'
 import { cloneOf } from '../database-clone.ts'
+import { until } from '../until.ts'
 import { type Desk, openDesk } from './desk.ts'
 import { blockchain, type Ground, type Lane, openLane } from './lane.ts'
 import type { Fault, Schedule } from './schedule.ts'
@@ -36,7 +36,7 @@ export type Stage = { ground: Ground; pool: Pool }
 /** Carries out one schedule from an empty chain to the verdict. */
 export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Promise<RunResult> {
   const { seed, point, plans, restartMs, transfers, faults } = schedule
-  const [lane, clone] = await Promise.all([openLane(ground), cloneOf(ground.databaseServer, ground.template)])
+  const [lane, clone] = await Promise.all([openLane(ground), cloneOf(ground.runServer, ground.template)])
   const database = openDatabase(clone.connection, 2)
   const { rpcUrl } = lane.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { isDeep } from '../size.ts'
 
 /** Chances drawn from one number: the same seed draws the same, so that a failure can be run again. */
 export type Chance = {
@@ -9,6 +10,8 @@ export type Chance = {
   below(sides: number): number
   oneIn(sides: number): boolean
   pick<Item>(items: readonly Item[]): Item
+  /** So many different ones, in any order; all of them when there are no more. */
+  draw<Item>(items: readonly Item[], count: number): Item[]
 }
 
 export function chanceOf(seed: number): Chance {
@@ -26,12 +29,19 @@ export function chanceOf(seed: number): Chance {
     below,
     oneIn: (sides) => below(sides) === 0,
     pick: (items) => items[below(items.length)]!,
+    draw: (items, count) => {
+      const left = [...items]
+      return Array.from(
+        { length: Math.min(count, left.length) },
+        () => left.splice(below(left.length), 1)[0]!,
+      )
+    },
   }
 }
 
 /**
  * The seeds of a run: `ADVERSARY_SEED=7` replays one, `ADVERSARY_SEEDS=100` draws that many, and without either `few`
- * are drawn anew in every run. Put the seed into the title of the test, so that a failure tells it.
+ * are drawn anew in every run, at the deep size five times as many. Put the seed into the title of the test, so that a failure tells it.
  */
 export function seedsOf(
   few: number,
@@ -39,6 +49,6 @@ export function seedsOf(
 ): number[] {
   const replayed = environment['ADVERSARY_SEED']
   if (replayed) return replayed.split(',').map(Number)
-  const count = Number(environment['ADVERSARY_SEEDS'] ?? few)
+  const count = Number(environment['ADVERSARY_SEEDS'] ?? (isDeep ? 5 * few : few))
   return Array.from({ length: count }, () => randomInt(2 ** 31))
 }

@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { CrashPlan } from '#lib/crash-points'
 import type { Role, TransactionProcessOptions } from '../transaction-process.ts'
-import { startWorker, type Worker, type WorkerCommand } from '../worker.ts'
+import { startWorker, type Worker } from '../worker.ts'
 
 /** Processes that wait to be opened, shared by all runs: only those that were killed are started anew. */
 export type Pool = { take(): Promise<Worker>; give(worker: Worker): void; end(): void }
 
-export function openPool(command?: WorkerCommand): Pool {
+export function openPool(workerArgs: readonly string[]): Pool {
   const idle: Worker[] = []
   const all = new Set<Worker>()
   return {
     take: async () => {
       for (let worker = idle.pop(); worker; worker = idle.pop())
         if (worker.state() === 'running') return worker
-      const worker = await startWorker(command)
+      const worker = await startWorker(workerArgs)
       all.add(worker)
       void worker.exited.then(() => all.delete(worker))
       return worker

@@ -1,8 +1,9 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { until } from '../builders.ts'
 import { startTestChains, type TestChain } from '../chain.ts'
 import { rpc } from '../json-rpc.ts'
+import { until } from '../until.ts'
+import { gethRules } from './pool-rules.ts'
 import { openStrictPool, type StrictPool } from './strict-pool.ts'
 
 type Hex = `0x${string}`
@@ -17,7 +18,7 @@ beforeAll(async () => {
   const started = await startTestChains({ blockchains: ['BASE-SEPOLIA'] })
   chain = started.chains[0]!
   stop = () => started.stop()
-  pool = await openStrictPool(chain.rpcUrl, { rules: { queuedLifetimeMs: 600 } })
+  pool = await openStrictPool(chain.rpcUrl)
 })
 afterAll(async () => {
   await pool?.close()
@@ -114,11 +115,14 @@ describe('a strict pool', () => {
   })
 
   it('drops what waited too long, what chance picks, and all when wiped; what was dropped may come again', async () => {
+    const { queuedLifetimeMs } = gethRules
+    pool.change({ queuedLifetimeMs: 600 })
     const before = pool.evictions.length
     const dropped = () => pool.evictions.slice(before).map(({ nonce, why }) => [nonce, why])
     expect(await sends([0, 2])).toEqual(['accepted', 'accepted'])
     await until(async () => dropped().length > 0, 'what waits is dropped')
     expect(dropped()).toEqual([[2, 'lifetime']])
+    pool.change({ queuedLifetimeMs })
     await pool.wipe()
     expect(dropped().at(-1)).toEqual([0, 'wiped'])
     pool.change({ evictOneIn: 1 })

@@ -3,9 +3,9 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { systemCode } from '#runtime/db/embedded/errors'
 import type { Owner } from '#runtime/db/embedded/privileges'
+import { programFile } from '../programs.ts'
 import type { Orders, Reply } from './child.ts'
 
 export type Child = {
@@ -43,8 +43,8 @@ export function ownTemporaryDirectory(): string {
 
 /** Starts a process in a group of its own. */
 export async function startChild(owner?: Owner): Promise<Child> {
-  const child = fork(join(import.meta.dirname, 'child.ts'), {
-    execArgv: ['--conditions=source', '--import', 'tsx'],
+  const child = fork(await programFile('postgres'), {
+    execArgv: [],
     detached: true,
     ...(owner && { uid: owner.uid, gid: owner.gid }),
   })
@@ -105,13 +105,5 @@ export function isRunning(pid: number): boolean {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
   } catch {
     return false
-  }
-}
-
-export async function until(condition: () => boolean, withinMs = 40_000): Promise<void> {
-  const deadline = performance.now() + withinMs
-  while (!condition()) {
-    if (performance.now() > deadline) throw new Error(`not within ${withinMs} ms: ${condition}`)
-    await sleep(10)
   }
 }

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import { privateKeyToAccount } from 'viem/accounts'
 import { onTestFinished } from 'vitest'
 import { networkOf } from '#chains/networks/index'
-import { createLog } from '#runtime/log/log'
 import {
   type LocalChain,
   type LocalChains,
@@ -15,10 +14,12 @@ import {
 } from '#sandbox/chains/index'
 import { call } from '#sandbox/chains/rpc'
 import { devAccounts } from '#sandbox/constants'
+import { testLog } from '../log.ts'
+import { programFile } from '../programs.ts'
 
 export const dev = devAccounts.map(({ privateKey }) => privateKeyToAccount(privateKey))
 export const bob = '0x00000000000000000000000000000000000000bb'
-const log = createLog(process.env['LOG_LEVEL'] ?? 'error')
+const log = testLog(process.env['LOG_LEVEL'])
 
 export type Block = {
   number: string
@@ -48,11 +49,11 @@ export async function startBase(
 /** Starts BASE-SEPOLIA in a process of its own, which `kill` ends with its node, both without warning. */
 export async function startVictim(options: { dataDir: string; ephemeral?: boolean; blockTimeMs?: number }) {
   const asked = JSON.stringify({ ephemeral: false, blockchains: ['BASE-SEPOLIA'], ...options })
-  const program = join(import.meta.dirname, 'victim.ts')
-  const child = spawn(process.execPath, ['--conditions=source', '--import', 'tsx', program, asked], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+  const child = spawn(process.execPath, [await programFile('chains'), asked], {
+    stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   })
+  child.stderr.on('data', (text: Buffer) => console.error(text.toString()))
   const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   if (!Buffer.isBuffer(line)) throw new Error('The process did not start its chains')
   const chain = (JSON.parse(line.toString()) as LocalChain[])[0]!
@@ -111,15 +112,6 @@ export const blockAt = (url: string, number: number | 'latest') =>
 export async function allBlocks(url: string): Promise<Block[]> {
   const height = Number(await call(url, 'eth_blockNumber'))
   return Promise.all(Array.from({ length: height + 1 }, (_, number) => blockAt(url, number)))
-}
-
-/** Waits until a condition holds, asking every few milliseconds. */
-export async function until(condition: () => Promise<boolean>, timeoutMs = 40_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error('It did not come to pass in time')
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
 }
 
 export const receipt = (url: string, hash: string) =>

@@ -49,7 +49,7 @@ export const notificationMutants: readonly Mutant[] = [
     name: 'dated-at-each-try',
     about: 'a repeated message differs from its first try',
     edits: [edit(`${webhooks}/deliver.ts`, 'timestamp: delivery.createDate,', 'timestamp: nowOf(ctx),')],
-    test: faults('that fails with a reset gets the same message again'),
+    test: faults('gets the same message again'),
   },
   {
     name: 'unfenced-delivery',

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { makeWallet, until, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
+import { until } from '../../../testing/until.ts'
 
 const [usdc, eurc] = ['USDC', 'EURC'].map(
   (symbol) => baseSepolia.tokens.find((token) => token.symbol === symbol)!,

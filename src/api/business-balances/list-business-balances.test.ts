@@ -1,8 +1,9 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { checkBooks } from '../../../testing/books.ts'
-import { makePaymentIntent, until, worldOf } from '../../../testing/builders.ts'
+import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let circle: Circle

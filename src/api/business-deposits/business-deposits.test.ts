@@ -3,8 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
-import { until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 const wire = (amount: unknown, fields: object = {}) => ({
   trackingRef: 'CIR2Y3BBTP',

@@ -3,15 +3,9 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
-import {
-  freshAddress,
-  makeActiveAddress,
-  makeMoney,
-  until,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { freshAddress, makeActiveAddress, makeMoney, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World

@@ -3,8 +3,8 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { checkBooks } from '../../../testing/books.ts'
-import { until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 const path = '/v1/businessAccount/wallets/addresses/deposit'
 const request = (fields: object = {}) => ({

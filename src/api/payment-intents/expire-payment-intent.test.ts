@@ -1,13 +1,8 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  makePaymentIntent,
-  makeTransientIntent,
-  until,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { makePaymentIntent, makeTransientIntent, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World

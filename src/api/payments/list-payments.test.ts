@@ -5,9 +5,10 @@ import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileResponse } from '#runtime/http/validate'
-import { until, worldOf } from '../../../testing/builders.ts'
+import { worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { parseLink } from '../../../testing/link.ts'
+import { until } from '../../../testing/until.ts'
 import { paymentSchema } from './schema.ts'
 
 let harness: Harness

@@ -3,8 +3,9 @@ import { type AddressBookRecipientRequest, Circle } from '@circle-fin/circle-sdk
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
-import { freshAddress, until } from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 import { recipientSchema } from './schema.ts'
 
 const path = '/v1/addressBook/recipients'
@@ -273,7 +274,8 @@ describe('PATCH and DELETE /v1/addressBook/recipients/{id}', () => {
 
 describe('the hold for new recipients', () => {
   it('keeps them inactive for as long as it was set, also when they are changed', async () => {
-    const held = await openHarness({ config: { recipientHoldHours: 24 } })
+    const held = harness
+    held.ctx.config.recipientHoldHours = 24
     const { body } = await held.http('POST', path, { body: request() })
     const { id } = body.data
     const statusOf = async () => (await held.http('GET', `${path}/${id}`)).body.data.status
@@ -287,6 +289,6 @@ describe('the hold for new recipients', () => {
     await becomes('inactive')
     held.clock.moveMs(60_000)
     await becomes('active')
-    await held.close()
+    held.ctx.config.recipientHoldHours = 0
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { makeRecipient, makeRecipientAddress, until, type World, worldOf } from '../../../testing/builders.ts'
+import { makeRecipient, makeRecipientAddress, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 
 let harness: Harness

@@ -9,8 +9,9 @@ import {
   toRlp,
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, makeTransfer, until, type World } from '../../../testing/builders.ts'
+import { freshAddress, makeTransfer, type World } from '../../../testing/builders.ts'
 import { openSigning, type Signing } from '../../../testing/signing.ts'
+import { until } from '../../../testing/until.ts'
 
 type Hex = `0x${string}`
 

@@ -1,7 +1,8 @@
 import { encodeFunctionData, getAddress, hashTypedData, parseAbi, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, until } from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { openSigning, type Signing } from '../../../testing/signing.ts'
+import { until } from '../../../testing/until.ts'
 
 type Hex = `0x${string}`
 

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { until, type Wallet } from '../../../testing/builders.ts'
+import type { Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
 
 const path = '/v1/w3s/transactions/lowestNonceTransaction'
 let harness: Harness

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { freshAddress, makeWallet, until, type Wallet, worldOf } from '../../../testing/builders.ts'
+import { freshAddress, makeWallet, type Wallet, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let wallet: Wallet

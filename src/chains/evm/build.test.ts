@@ -3,6 +3,7 @@ import { keccak256, parseTransaction, recoverTransactionAddress } from 'viem'
 import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
+import { isDeep } from '../../../testing/size.ts'
 import type { Signature, UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { baseSepolia } from '../networks/base-sepolia.ts'
@@ -62,7 +63,7 @@ describe.each([
         const sender = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })
         expect(sender).toBe(account.address)
       }),
-      { numRuns: 60 },
+      { numRuns: isDeep ? 60 : 15 },
     )
   })
 

@@ -11,8 +11,8 @@ import {
   openHostileRpc,
   seedsOf,
 } from '../../../testing/adversary/index.ts'
-import { until } from '../../../testing/builders.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import { until } from '../../../testing/until.ts'
 import type { BroadcastOutcome } from '../chain.ts'
 import { combineOutcomes } from './broadcast.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
@@ -25,6 +25,8 @@ let nodes: HostileRpc[]
 let stop: () => Promise<void>
 let endpoints: Endpoints
 let nonce = 0
+/** Longer than an honest node takes on a busy machine. */
+const timeoutMs = 10_000
 
 beforeAll(async () => {
   const started = await startTestChains({ blockchains: ['BASE-SEPOLIA'] })
@@ -45,12 +47,12 @@ beforeEach(async () => {
   endpoints = open(nodes)
 })
 
-const open = (some: readonly HostileRpc[], agree?: number) =>
+const open = (some: readonly HostileRpc[], agree?: number, waitsMs = timeoutMs) =>
   createEndpoints({
     urls: some.map(({ url }) => url),
     chainId: chain.chainId,
     blockTimeMs: baseSepolia.blockTimeMs,
-    timeoutMs: 600,
+    timeoutMs: waitsMs,
     agree,
   })
 const height = () => endpoints.call<Hex>('eth_blockNumber', []).then(Number)
@@ -86,27 +88,29 @@ describe('reads from several endpoints', () => {
     expect(nodes[0]!.met.length - before).toBeLessThan(5)
     nodes[0]!.play()
     nodes[2]!.play({ fault: faults.resetBefore })
-    await until(async () => (await height().catch(() => 0)) > 0, 'the first one serves again', 5_000)
+    await until(async () => (await height().catch(() => 0)) > 0, 'the first one serves again')
   })
 
   it('leave one alone for as long as it asks for by 429', async () => {
     nodes[0]!.play({ fault: faults.rateLimited })
     await height()
+    const restsUntilMs = nodes[0]!.met.at(-1)!.atMs + 1_000
     const before = nodes[0]!.met.length
-    const endMs = performance.now() + 800
-    while (performance.now() < endMs) await height()
-    expect(nodes[0]!.met.length).toBe(before)
+    await height()
+    while (performance.now() < restsUntilMs) {
+      expect(nodes[0]!.met.length).toBe(before)
+      await height()
+    }
     nodes[0]!.play({ fault: faults.limitExceeded, methods: ['eth_blockNumber'] })
-    await sleep(400)
     for (let index = 0; index < 5; index++) expect(await height()).toBeGreaterThan(0)
   })
 
-  it('fail at once, not slowly, when nothing can be reached, and tell no address', async () => {
+  it('fail without asking again when nothing can be reached, and tell no address', async () => {
     for (const node of nodes) node.play({ fault: faults.error500 })
     await expect(height()).rejects.toBeInstanceOf(RpcUnreachable)
-    const startedMs = performance.now()
+    const before = askedFor('eth_blockNumber')
     await expect(height()).rejects.toThrow(/every endpoint rests/)
-    expect(performance.now() - startedMs).toBeLessThan(500)
+    expect(askedFor('eth_blockNumber')).toEqual(before)
     await height().catch((error) => expect(String(error)).not.toContain('http://'))
   })
 
@@ -128,7 +132,7 @@ describe('reads from several endpoints', () => {
   it('prefer a head that is not far behind', async () => {
     const head = await chain.height()
     nodes[0]!.play({ fault: faults.staleHead(4) })
-    await until(async () => (await height()) === head, 'another one is asked', 8_000)
+    await until(async () => (await height()) === head, 'another one is asked')
   })
 
   it('go to the last one again after all were away, however often they are asked meanwhile', async () => {
@@ -139,7 +143,7 @@ describe('reads from several endpoints', () => {
       rpcUrls,
       finalityDepth: 1,
       local: true,
-      timeoutMs: 600,
+      timeoutMs,
     })
     const isThere = () =>
       evm.head().then(
@@ -154,7 +158,7 @@ describe('reads from several endpoints', () => {
     }
     // The one that was read last, and no other.
     nodes[0]!.play()
-    await until(isThere, 'it serves again', 15_000)
+    await until(isThere, 'it serves again')
     await evm.close()
   })
 
@@ -186,9 +190,10 @@ describe('raw transactions', () => {
 
   it('are not waited for by whoever is slow', async () => {
     nodes[1]!.play({ fault: faults.timeOut, methods: ['eth_sendRawTransaction'] })
-    const startedMs = performance.now()
-    expect(meaning(await endpoints.broadcast([await signed()]))).toBe('accepted')
-    expect(performance.now() - startedMs).toBeLessThan(500)
+    // Longer than this test may take: waiting for the slow one would end it.
+    const patient = open(nodes, undefined, 3_600_000)
+    expect(meaning(await patient.broadcast([await signed()]))).toBe('accepted')
+    patient.close()
   })
 
   it('are maybe sent when one gave no answer and the others refused', async () => {

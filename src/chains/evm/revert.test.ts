@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { isDeep } from '../../../testing/size.ts'
 import { explainRevert, isRevert } from './revert.ts'
 import { RpcError } from './rpc.ts'
 
@@ -67,7 +68,7 @@ describe('a revert', () => {
         expect(said.length).toBeLessThan(400)
         expect(said).not.toMatch(/[\p{Cc}\p{Cf}]/u)
       }),
-      { numRuns: 500 },
+      { numRuns: isDeep ? 500 : 100 },
     )
   })
 })

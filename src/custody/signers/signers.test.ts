@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, vi } from 'vitest'
-import { createLog } from '#runtime/log/log'
+import { testLog } from '../../../testing/log.ts'
 import { type Candidate, chooseSigner } from './choose.ts'
 import { faultOf } from './known-answers.ts'
 import { nativeSigner } from './native.ts'
@@ -43,14 +43,14 @@ describe('the signers', () => {
 
 describe('choosing a signer', () => {
   const logged = () => {
-    const log = createLog('silent')
+    const log = testLog('silent')
     const warn = vi.spyOn(log, 'warn')
     return { log, warn }
   }
   const missing: Candidate = { name: 'native', make: () => Promise.reject(new Error('no build fits')) }
 
   it('takes the native one on this machine', async () => {
-    expect((await chooseSigner(createLog('silent'))).name).toBe('native')
+    expect((await chooseSigner(testLog('silent'))).name).toBe('native')
   })
 
   it('passes over what does not load and says why', async () => {

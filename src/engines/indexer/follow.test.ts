@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { sql } from '#runtime/db/db'
 import { createLog, type Log } from '#runtime/log/log'
 import { checkBooks } from '../../../testing/books.ts'
-import { until } from '../../../testing/builders.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import {
   arrivalsOnChain,
@@ -22,6 +21,9 @@ import {
 } from '../../../testing/indexing.ts'
 import { quantity, rpcBatch } from '../../../testing/json-rpc.ts'
 import { openLyingNode } from '../../../testing/lying-node.ts'
+import { programFile } from '../../../testing/programs.ts'
+import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { applyBlock } from './apply.ts'
 import { canonicalHead } from './store/blocks.ts'
 
@@ -29,8 +31,11 @@ let chain: TestChain
 let indexing: Indexing
 let stopChains: () => Promise<void>
 const address = someAddress()
-const missedBlocks = Number(process.env['MISSED_BLOCKS'] ?? 500)
-const patienceMs = 20_000 + missedBlocks * 50
+const missedBlocks = sizeOf('MISSED_BLOCKS', { usual: 40, deep: 2_000 })
+const arrivals = isDeep ? 60 : 6
+const refusedArrivals = isDeep ? 12 : 4
+const blockTransfers = isDeep ? 2_000 : 200
+const racedBlocks = isDeep ? 20 : 6
 
 beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain], gasLimit: 1_000_000_000n })
@@ -47,10 +52,10 @@ beforeEach(async () => {
 afterAll(async () => {
   await caughtUp(indexing, chain.rpcUrl)
   await checkBooks(indexing.database)
-  expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, chain.rpcUrl, patienceMs))
+  expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, chain.rpcUrl))
   await indexing.close()
   await stopChains()
-}, 100_000 + patienceMs)
+})
 
 const isVisible = async (txHash: string, where = indexing) =>
   (await where.database.maybe(sql`select 1 from observed_transfers where tx_hash = ${txHash}`)) !== undefined
@@ -63,55 +68,36 @@ async function appliedOnce(where = indexing): Promise<void> {
 }
 
 /** The number of the block that holds it; a node may answer before it has mined. */
-async function minedIn(txHash: string): Promise<number> {
-  const receipt = () => chain.rpc<{ blockNumber: string } | null>('eth_getTransactionReceipt', [txHash])
+async function minedIn(where: TestChain, txHash: string): Promise<number> {
+  const receipt = () => where.rpc<{ blockNumber: string } | null>('eth_getTransactionReceipt', [txHash])
   await until(async () => (await receipt()) !== null, 'the transaction is mined')
   return Number((await receipt())!.blockNumber)
 }
 
-it(
-  'property 23: misses no block of those that were mined while it was away',
-  async () => {
-    const every = 10
-    await indexing.stop()
-    for (let mined = 0; mined < missedBlocks; mined += every) {
-      await chain.send(address, BigInt(1 + mined))
-      await chain.mine(every - 1)
-    }
-    const startedMs = performance.now()
-    indexing.start()
-    await caughtUp(indexing, chain.rpcUrl, patienceMs)
-    console.info(`${missedBlocks} missed blocks caught up in ${Math.round(performance.now() - startedMs)} ms`)
-    expect(await arrivalsSeen(indexing.database, address)).toEqual(
-      await arrivalsOnChain(chain.oracle, address),
-    )
-    const numbers = await indexing.database.all(
-      sql`select number from blocks where canonical order by number`,
-    )
-    expect(numbers).toEqual(Array.from({ length: (await chain.height()) + 1 }, (_, number) => ({ number })))
-    await appliedOnce()
-  },
-  300_000 + patienceMs,
-)
-
-it('shows what came in soon after it was broadcast', async () => {
-  const tookMs: number[] = []
-  for (let index = 0; index < 60; index++) {
-    const startedMs = performance.now()
-    const txHash = await chain.send(address, 1n, index % 2 === 0 ? 'USDC' : undefined)
-    while (!(await isVisible(txHash))) if (performance.now() - startedMs > 10_000) throw new Error('not seen')
-    tookMs.push(performance.now() - startedMs)
+it('property 23: misses no block of those that were mined while it was away', async () => {
+  const every = 10
+  await indexing.stop()
+  for (let mined = 0; mined < missedBlocks; mined += every) {
+    await chain.send(address, BigInt(1 + mined))
+    await chain.mine(every - 1)
   }
-  tookMs.sort((a, b) => a - b)
-  const [p50, p95] = [tookMs[30]!, tookMs[57]!]
-  console.info(
-    `inbound transfer, from broadcast to visible row: p50 ${p50.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`,
-  )
-  expect(p50).toBeLessThan(500)
+  indexing.start()
+  await caughtUp(indexing, chain.rpcUrl)
+  expect(await arrivalsSeen(indexing.database, address)).toEqual(await arrivalsOnChain(chain.oracle, address))
+  const numbers = await indexing.database.all(sql`select number from blocks where canonical order by number`)
+  expect(numbers).toEqual(Array.from({ length: (await chain.height()) + 1 }, (_, number) => ({ number })))
+  await appliedOnce()
 })
 
-it('applies a block of 2,000 transfers to 2,000 managed addresses in one go', async () => {
-  const crowd = Array.from({ length: 2_000 }, someAddress)
+it('shows what came in', async () => {
+  for (let index = 0; index < arrivals; index++) {
+    const txHash = await chain.send(address, 1n, index % 2 === 0 ? 'USDC' : undefined)
+    await until(() => isVisible(txHash), 'the transfer is seen')
+  }
+})
+
+it('applies a block of many transfers to as many managed addresses in one go', async () => {
+  const crowd = Array.from({ length: blockTransfers }, someAddress)
   await manage(indexing.database, indexing.ctx, crowd)
   await indexing.stop()
   await chain.setAutomine(false)
@@ -133,19 +119,12 @@ it('applies a block of 2,000 transfers to 2,000 managed addresses in one go', as
   await chain.setAutomine(true)
   const [known] = indexing.ctx.chains.list()
   const parent = await canonicalHead(indexing.database, blockchain)
-  const readMs = performance.now()
   const block = await known!.blockByNumber(parent!.number + 1)
-  const applyMs = performance.now()
-  expect(block!.transfers).toHaveLength(2_000)
+  expect(block!.transfers).toHaveLength(blockTransfers)
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(true)
-  const doneMs = performance.now()
-  console.info(
-    `block of 2,000 transfers: read in ${Math.round(applyMs - readMs)} ms, applied in ${Math.round(doneMs - applyMs)} ms`,
-  )
   // A second process that comes with the same block writes nothing.
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(false)
-  expect(doneMs - applyMs).toBeLessThan(3_000)
-}, 120_000)
+})
 
 it('sees heads without a WebSocket, and across refused connections', async () => {
   const node = await openLyingNode(chain.rpcUrl)
@@ -153,10 +132,8 @@ it('sees heads without a WebSocket, and across refused connections', async () =>
   const polling = await openIndexing({ rpcUrl: node.url, connection: indexing.connection })
   polling.start()
   await caughtUp(polling, chain.rpcUrl)
-  const startedMs = performance.now()
   const txHash = await chain.send(address, 3n)
   await until(() => isVisible(txHash), 'a transfer is seen by polling')
-  expect(performance.now() - startedMs).toBeLessThan(5_000)
   let state = 1
   const oneIn = (sides: number) => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
@@ -167,13 +144,13 @@ it('sees heads without a WebSocket, and across refused connections', async () =>
     return method === 'eth_getLogs' && oneIn(3) ? 'nonsense' : result
   })
   const more: string[] = []
-  for (let index = 0; index < 12; index++) more.push(await chain.send(address, 1n, 'USDC'))
+  for (let index = 0; index < refusedArrivals; index++) more.push(await chain.send(address, 1n, 'USDC'))
   const all = async () => (await Promise.all(more.map((hash) => isVisible(hash)))).every(Boolean)
-  await until(all, 'all are seen', 40_000)
+  await until(all, 'all are seen')
   await polling.close()
   await node.close()
   await appliedOnce()
-}, 60_000)
+})
 
 describe('several processes', () => {
   const processes: ChildProcess[] = []
@@ -181,9 +158,8 @@ describe('several processes', () => {
     for (const child of processes) child.kill('SIGKILL')
   })
   const startProcess = async (options: object) => {
-    const file = fileURLToPath(new URL('../../../testing/indexer-process.ts', import.meta.url))
-    const args = ['--conditions=source', '--import', 'tsx', file, JSON.stringify(options)]
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const args = [await programFile('indexer'), JSON.stringify(options)]
+    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
     processes.push(child)
     await once(child.stdout!, 'data')
     return child
@@ -202,15 +178,11 @@ describe('several processes', () => {
     await until(() => isVisible(before), 'the transfer is seen')
     expect(await leaders()).toEqual([leader])
     first.kill('SIGKILL')
-    const startedMs = performance.now()
     const after = await chain.send(address, 2n)
     await until(() => isVisible(after), 'the transfer is seen by the next leader')
-    console.info(
-      `the next leader had the next block ${Math.round(performance.now() - startedMs)} ms after the kill`,
-    )
     expect(await leaders()).not.toEqual([leader])
     await appliedOnce()
-  }, 60_000)
+  })
 
   it('do no harm when both believe that they lead', async () => {
     await indexing.stop()
@@ -218,7 +190,7 @@ describe('several processes', () => {
       [1, 2, 3].map(() => openIndexing({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
     )
     const [known] = indexing.ctx.chains.list()
-    for (let index = 0; index < 20; index++) await chain.send(address, 1n)
+    for (let index = 0; index < racedBlocks; index++) await chain.send(address, 1n)
     const { advance } = await import('./advance.ts')
     await Promise.all(
       others.map(({ ctx }) => advance(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
@@ -232,55 +204,62 @@ describe('several processes', () => {
 
 it('goes on although a block takes the node longer than the lease lasts', async () => {
   const node = await openLyingNode(chain.rpcUrl)
-  node.lie(async (method, result) => {
-    if (method === 'eth_getBlockByNumber') await new Promise((resolve) => setTimeout(resolve, 1_700))
+  node.lie(async (method, result, [key]) => {
+    if (method === 'eth_getBlockByNumber' && key !== 'latest')
+      await new Promise((resolve) => setTimeout(resolve, 1_700))
     return result
   })
   const slow = await openIndexing({ rpcUrl: node.url })
   slow.start()
   const applied = () => slow.database.all(sql`select 1 from blocks`)
-  await until(async () => (await applied()).length >= 3, 'a slow node is followed', 40_000)
+  await until(async () => (await applied()).length >= 3, 'a slow node is followed')
   await slow.close()
   await node.close()
-}, 60_000)
+})
 
 it('property 20: stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
-  const depth = baseSepolia.confirmations
+  // The usual size takes a chain that is final sooner.
+  const network = isDeep ? baseSepolia : ethSepolia
+  const depth = network.confirmations
+  const started = await startTestChains({ blockchains: [network.blockchain] })
+  const rewritten = started.chains[0]!
   const alarms: string[] = []
   const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }
   const hearing = {
     ...log,
     error: (about: { alarm?: string }) => void (about.alarm && alarms.push(about.alarm)),
   } as unknown as Log
-  const snapshot = await chain.snapshot()
-  const configured = await openIndexing({ rpcUrl: chain.rpcUrl, local: false, log: hearing })
+  const configured = await openIndexing({
+    rpcUrl: rewritten.rpcUrl,
+    followed: network.blockchain,
+    local: false,
+    log: hearing,
+  })
   configured.start()
-  await caughtUp(configured, chain.rpcUrl)
-  // A block with something in it is another one without it, and so is every block above.
-  const dropped = await chain.send(address, 5n)
-  await minedIn(dropped)
-  await chain.mine(depth - 2)
-  await caughtUp(configured, chain.rpcUrl)
-  await chain.reorg(depth - 1)
-  await chain.mine()
-  await caughtUp(configured, chain.rpcUrl)
+  await caughtUp(configured, rewritten.rpcUrl)
+  const fork = await rewritten.snapshot()
+  const dropped = await rewritten.send(address, 5n)
+  await minedIn(rewritten, dropped)
+  await rewritten.mine(depth - 2)
+  await caughtUp(configured, rewritten.rpcUrl)
+  await rewritten.revert(fork)
+  const final = await minedIn(rewritten, await rewritten.send(address, 6n))
+  await rewritten.mine(depth - 1)
+  await caughtUp(configured, rewritten.rpcUrl)
   const undone = await configured.database.all(sql`select 1 from block_steps where kind = 'undone'`)
   expect([undone.length, alarms]).toEqual([depth - 1, []])
-  expect(await chain.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
-  const final = await minedIn(await chain.send(address, 5n))
-  await chain.mine(depth - 1)
-  await caughtUp(configured, chain.rpcUrl)
-  await chain.reorg(depth)
-  await chain.mine()
+  expect(await rewritten.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
+  // A block with something in it is another one without it, and so is every block above.
+  await rewritten.reorg(depth)
+  await rewritten.mine()
   await until(async () => alarms.length > 0, 'the alarm is raised')
-  const head = await canonicalHead(configured.database, blockchain)
+  const head = await canonicalHead(configured.database, network.blockchain)
   expect(alarms).toEqual(['deep-reorg'])
   expect(head!.number).toBe(final)
   await configured.stop()
   configured.start()
   await until(async () => alarms.length > 1, 'the alarm is raised again')
-  expect(await canonicalHead(configured.database, blockchain)).toEqual(head)
+  expect(await canonicalHead(configured.database, network.blockchain)).toEqual(head)
   await configured.close()
-  await chain.revert(snapshot)
-  await chain.mine()
-}, 60_000)
+  await started.stop()
+})

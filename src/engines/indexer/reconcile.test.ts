@@ -3,12 +3,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { checkBooks } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { type Proof, reconcile } from './index.ts'
 
 const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
+const transfers = isDeep ? 12 : 6
 let harness: Harness
 let owner: Database
 let kit: ReturnType<typeof sendingOn>
@@ -51,10 +54,10 @@ describe('property 9: the books and the chain', () => {
     await harness.chain().send(intent.depositAddress, 7_000_001n, 'USDC')
     await harness.chain().send(intent.depositAddress, 3n, 'EURC')
     const ids = []
-    for (let index = 0; index < 12; index++) {
+    for (let index = 0; index < transfers; index++) {
       const destinationAddress = index % 3 === 0 ? wallet.address : freshAddress()
       ids.push(await kit.transfer(index % 2 ? wallet : other, { destinationAddress }))
-      if (index === 6) await harness.chain().reorg(2)
+      if (index === transfers / 2) await harness.chain().reorg(2)
       const proof = await prove()
       expect(proof.gaps).toEqual([])
     }

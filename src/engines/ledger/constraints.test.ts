@@ -6,6 +6,7 @@ import { systemClock } from '#lib/time'
 import { type Db, openAsOwner, sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { isDeep } from '../../../testing/size.ts'
 import {
   balancesOf,
   type Entry,
@@ -22,6 +23,7 @@ const { blockchain } = baseSepolia
 const tokenId = baseSepolia.tokens[0]!.id
 const nowMs = systemClock.nowMs()
 const address = `0x${'ab'.repeat(20)}`
+const rounds = isDeep ? 30 : 8
 let test: TestDatabase
 
 beforeAll(async () => {
@@ -173,7 +175,7 @@ describe('holds', () => {
   it('property 6: are resolved once also when they are posted and voided at the same moment', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 1_000n)]))
-    for (let round = 0; round < 30; round++) {
+    for (let round = 0; round < rounds; round++) {
       const intentId = randomUUID()
       await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n, intentId)]))
       const both = (['posted', 'voided', 'posted', 'voided'] as const).map((outcome) =>

@@ -4,7 +4,11 @@ import { issuerAccount } from '#sandbox/constants'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
 import { startTransactionWorker } from './index.ts'
+
+const together = isDeep ? 60 : 12
+const backlog = isDeep ? 30 : 5
 
 let harness: Harness
 let on: ReturnType<typeof sendingOn>
@@ -31,7 +35,7 @@ describe('several workers', () => {
   it('give out nonces without gap or repetition and move each value once', async () => {
     const others = [startTransactionWorker(harness.ctx), startTransactionWorker(harness.ctx)]
     const wallet = await on.fundedWallet({ usdc: '1000', native: '10' })
-    const made = Array.from({ length: 60 }, (_, index) => ({
+    const made = Array.from({ length: together }, (_, index) => ({
       destinationAddress: freshAddress(),
       amounts: [`0.${String(index + 1).padStart(6, '0')}`],
     }))
@@ -40,7 +44,7 @@ describe('several workers', () => {
     await Promise.all(others.map((worker) => worker.stop()))
     const chain = harness.chain()
     await chain.oracle.checkNonces(wallet.address)
-    expect(await chain.oracle.transactions(wallet.address)).toHaveLength(60)
+    expect(await chain.oracle.transactions(wallet.address)).toHaveLength(together)
     await chain.oracle.checkMovedOnce(
       made.map((each, index) => ({
         from: wallet.address,
@@ -106,7 +110,7 @@ describe('a backlog', () => {
     await blocklist(blocked)
     const bad = await on.transfer(wallet, { destinationAddress: blocked })
     const good: string[] = []
-    for (let count = 0; count < 30; count++) good.push(await on.transfer(wallet))
+    for (let count = 0; count < backlog; count++) good.push(await on.transfer(wallet))
     harness.startEngines()
     for (const id of good) await on.reaches(id, 'COMPLETE')
     expect((await on.reaches(bad, 'FAILED')).errorReason).toBe('ESTIMATION_ERROR')

@@ -1,15 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
+import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { sql } from '#runtime/db/db'
-import { freshAddress, until } from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
+
+/** Few confirmations at the usual size: each is a block to be read. */
+const network = isDeep ? baseSepolia : ethSepolia
 
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await openHarness({ node: async () => ({ local: false }) })
+  harness = await openHarness({ blockchains: [network.blockchain], node: async () => ({ local: false }) })
 })
 afterAll(() => harness?.close())
 
@@ -30,7 +36,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   const second = await on.reaches(id, 'CONFIRMED')
   expect([second.txHash, second.blockHash === first.blockHash]).toEqual([first.txHash, false])
   const above = (await chain.height()) - second.blockHeight!
-  await chain.mine(baseSepolia.confirmations - above - 2)
+  await chain.mine(network.confirmations - above - 2)
   await sleep(1_500)
   expect((await on.read(id)).state).toBe('CONFIRMED')
   await chain.mine()
@@ -38,7 +44,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
   await chain.oracle.checkNonces(wallet.address)
   expect(await on.held(wallet)).toBe(0n)
-}, 120_000)
+})
 
 it('property 20: what ended in a block that is orphaned can be made dearer', async () => {
   const on = sendingOn(harness)
@@ -62,8 +68,8 @@ it('property 20: what ended in a block that is orphaned can be made dearer', asy
   await chain.setAutomine(true)
   await chain.mine()
   expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
-  await chain.mine(baseSepolia.confirmations)
+  await chain.mine(network.confirmations)
   const grants = sql`select 1 from grants where intent_id = ${id}`
   await until(async () => (await harness.database.all(grants)).length === 0, 'nobody can sign it any more')
   await chain.oracle.checkNonces(wallet.address)
-}, 120_000)
+})

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let on: ReturnType<typeof sendingOn>
@@ -16,8 +18,9 @@ beforeEach(async () => {
 })
 afterAll(() => harness?.close())
 
-/** How many signed transactions are ahead of the chain: by default few, all of them with HEALING_ALL set. */
-const distances = process.env['HEALING_ALL'] ? [1, 16, 64, 700] : [1, 16, 64]
+/** How many signed transactions are ahead of the chain. */
+const distances = isDeep ? [1, 16, 64, 700] : [6]
+const restored = isDeep ? 20 : 6
 
 describe('nonces ahead of the chain', () => {
   it.each(distances)(
@@ -29,7 +32,7 @@ describe('nonces ahead of the chain', () => {
       for (const id of ids) await on.sent(id, 'original')
       await chain.rpc('anvil_dropAllTransactions')
       await chain.setAutomine(true)
-      for (const id of ids) await on.reaches(id, 'COMPLETE', 120_000)
+      for (const id of ids) await on.reaches(id, 'COMPLETE')
       await chain.oracle.checkNonces(wallet.address)
       for (const id of ids) expect(await on.attemptsOf(id)).toHaveLength(1)
       await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
@@ -39,13 +42,13 @@ describe('nonces ahead of the chain', () => {
   it('property 17: in a node that was restored from an older state are used by themselves', async () => {
     const chain = harness.chain()
     const snapshot = await chain.snapshot()
-    const to = Array.from({ length: 20 }, freshAddress)
+    const to = Array.from({ length: restored }, freshAddress)
     const ids = await Promise.all(to.map((destinationAddress) => on.transfer(wallet, { destinationAddress })))
     for (const id of ids) await on.reaches(id, 'COMPLETE')
     await chain.revert(snapshot)
     await chain.mine()
-    const sentAgain = async () => (await chain.oracle.transactions(wallet.address)).length === 20
-    await until(sentAgain, 'all are mined again', 120_000)
+    const sentAgain = async () => (await chain.oracle.transactions(wallet.address)).length === restored
+    await until(sentAgain, 'all are mined again')
     await chain.oracle.checkNonces(wallet.address)
     const token = chain.tokens.USDC
     for (const address of to) expect(await chain.oracle.transfers({ to: address, token })).toHaveLength(1)

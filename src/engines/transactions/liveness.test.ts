@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
 import { feeMaxAtomic } from './index.ts'
 
 let harness: Harness
@@ -73,12 +74,12 @@ describe('a price that rises fifty-fold', () => {
     for (const { id } of before) await on.sent(id, 'original')
     const spike = blocksAt(50n * (await baseFee()))
     const after = await order(wallet)
-    for (const { id } of [...before, after]) await on.reaches(id, 'COMPLETE', 60_000)
+    for (const { id } of [...before, after]) await on.reaches(id, 'COMPLETE')
     await spike.stop()
     await neverOverspent()
     await allMoved(wallet, [...before, after])
     await chain.setAutomine(true)
-  }, 120_000)
+  })
 
   it('property 28: waits out a price above the cap, and goes on when it has fallen', async () => {
     const chain = harness.chain()
@@ -89,18 +90,18 @@ describe('a price that rises fifty-fold', () => {
     await on.sent(before.id, 'original')
     // A transfer could come to some three coins, which the wallet has, and one is the most that it may cost.
     const spike = blocksAt(2n * 10n ** 13n)
-    await on.reaches(before.id, 'STUCK', 30_000)
+    await on.reaches(before.id, 'STUCK')
     const refused = await order(wallet)
     expect((await on.reaches(refused.id, 'FAILED')).errorReason).toBe('FEE_EXCEEDS_MAX_ALLOWANCE')
     await spike.stop()
     const calm = blocksAt(feeAtomic)
-    await on.reaches(before.id, 'COMPLETE', 60_000)
+    await on.reaches(before.id, 'COMPLETE')
     const after = await order(wallet)
-    await on.reaches(after.id, 'COMPLETE', 60_000)
+    await on.reaches(after.id, 'COMPLETE')
     await calm.stop()
     await neverOverspent()
     await allMoved(wallet, [before, after])
     expect(await chain.oracle.transfers({ to: refused.to })).toEqual([])
     await chain.setAutomine(true)
-  }, 180_000)
+  })
 })

@@ -1,15 +1,18 @@
-/** One wallet, many transfers, four worker processes: the nonces are what one worker alone would have given out. */
+/** One wallet, many transfers, several worker processes: the nonces are what one worker alone would have given out. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, until } from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
 import { sendingOn } from '../../../testing/sending.ts'
-import { startWorker, type Worker } from '../../../testing/worker.ts'
+import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
+import type { Worker } from '../../../testing/worker.ts'
 
-/** 1,000 is the measure; every change pays for this many. */
-const transfersTotal = Number(process.env['NONCE_TRANSFERS'] ?? 200)
-const workersTotal = 4
+/** 1,000 through four workers is the measure; every change pays for this many. */
+const transfersTotal = sizeOf('NONCE_TRANSFERS', { usual: 30, deep: 1_000 })
+const workersTotal = isDeep ? 4 : 2
 
 let harness: Harness
 let indexer: { stop(): Promise<void> }
@@ -32,7 +35,7 @@ it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use
   const { connection } = harness
   const { rpcUrl, blockchain } = chain
   for (let index = 0; index < workersTotal; index++) {
-    const worker = await startWorker()
+    const worker = await spawnWorker()
     workers.push(worker)
     await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'] })
   }
@@ -45,17 +48,13 @@ it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use
         return on.transfer(wallet, { destinationAddress: to, amounts })
       }),
     )
-  await until(
-    async () => {
-      const { open } = await harness.database.one<{
-        open: number
-      }>(sql`select count(*) as open from transactions
+  await until(async () => {
+    const { open } = await harness.database.one<{
+      open: number
+    }>(sql`select count(*) as open from transactions
         where transaction_type = 'OUTBOUND' and state <> 'COMPLETE'`)
-      return open === 0
-    },
-    'every transfer is complete',
-    180_000,
-  )
+    return open === 0
+  }, 'every transfer is complete')
   await chain.oracle.checkNonces(wallet.address)
   expect(await chain.oracle.transactions(wallet.address)).toHaveLength(transfersTotal)
   await chain.oracle.checkMovedOnce(
@@ -70,4 +69,4 @@ it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use
     sql`select nonce, count(distinct transaction_id) as intents from attempts group by nonce order by nonce`,
   )
   expect(nonces).toEqual(Array.from({ length: transfersTotal }, (_, nonce) => ({ nonce, intents: 1 })))
-}, 300_000)
+})

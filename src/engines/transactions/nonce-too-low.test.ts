@@ -5,9 +5,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { type Fault, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { holdsAreSettled } from './index.ts'
 
 const send = 'eth_sendRawTransaction'
@@ -85,7 +87,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     const wallet = await on.fundedWallet()
     const before = node.raws.length
     const said = meeting(tooLow)
-    node.play({ fault: tooLow, times: 3 })
+    node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
     const { id, to } = await order(wallet)
     await said(2)
     // Nobody is known to have taken it: it is not shown as sent.
@@ -156,7 +158,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     const { id, to } = await order(wallet)
     await said(1)
     node.play({ fault: tooLow }, { fault: ahead })
-    await counted(3)
+    await counted(isDeep ? 3 : 2)
     expect((await on.read(id)).state).toBe('QUEUED')
     expect(await on.attemptsOf(id)).toHaveLength(1)
     node.play()

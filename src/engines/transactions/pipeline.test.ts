@@ -7,20 +7,18 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { openStrictPool, type Send, type StrictPool } from '../../../testing/adversary/index.ts'
-import {
-  freshAddress,
-  makeWallet,
-  until,
-  untilNone,
-  type Wallet,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { until, untilNone } from '../../../testing/until.ts'
 
-const sendsTotal = Number(process.env['POOL_SENDS'] ?? 1_000)
-const walletCount = 4
-const blockTimeMs = 150
+const sendsTotal = sizeOf('POOL_SENDS', { usual: 36, deep: 1_000 })
+const walletCount = isDeep ? 4 : 2
+/** More of each wallet than the pool takes at once. */
+const backlog = 18
+const behindDelegation = isDeep ? 6 : 3
+const dropped = isDeep ? 24 : 8
+const blockTimeMs = isDeep ? 150 : 300
 
 let harness: Harness
 let world: World
@@ -91,12 +89,17 @@ describe('a pool that enforces its limits', () => {
       wallet: wallets[index % walletCount]!,
       to: freshAddress(),
     }))
-    const todo = [...jobs]
-    await Promise.all(
-      Array.from({ length: 16 }, async () => {
-        for (let job = todo.shift(); job; job = todo.shift()) await transfer(job.wallet, job.to)
-      }),
-    )
+    const waiting = [...jobs]
+    const submit = (some: typeof jobs) =>
+      Promise.all(
+        Array.from({ length: 16 }, async () => {
+          for (let job = some.shift(); job; job = some.shift()) await transfer(job.wallet, job.to)
+        }),
+      )
+    await harness.stopEngines()
+    await submit(waiting.splice(0, backlog * walletCount))
+    harness.startEngines()
+    await submit(waiting)
     await allComplete(wallets)
     for (const wallet of wallets)
       await movedOnce(
@@ -109,12 +112,12 @@ describe('a pool that enforces its limits', () => {
     )
     expect(pool.avoidable()).toEqual([])
     expect(pool.sends.filter(({ place }) => place === 'queued')).toEqual([])
-  }, 600_000)
+  })
 
   it('property 27: has one in flight of an account that delegates', async () => {
     const wallet = await funded()
     await harness.chain().rpc('anvil_setCode', [wallet.address, `0xef0100${'11'.repeat(20)}`])
-    const recipients = Array.from({ length: 6 }, freshAddress)
+    const recipients = Array.from({ length: behindDelegation }, freshAddress)
     await Promise.all(recipients.map((to) => transfer(wallet, to)))
     await allComplete([wallet])
     await movedOnce(wallet, recipients)
@@ -123,21 +126,21 @@ describe('a pool that enforces its limits', () => {
 
   it('property 27: gets the same bytes again after it dropped them', async () => {
     const wallet = await funded()
-    const dropped = pool.evictions.length
+    const before = pool.evictions.length
     pool.change({ evictOneIn: 2 })
     // What is in a block cannot be dropped any more.
     await harness.chain().setAutomine(false)
-    const recipients = Array.from({ length: 24 }, freshAddress)
+    const recipients = Array.from({ length: dropped }, freshAddress)
     await Promise.all(recipients.map((to) => transfer(wallet, to)))
-    await until(async () => pool.evictions.length > dropped, 'the pool drops one')
+    await until(async () => pool.evictions.length > before, 'the pool drops one')
     pool.change({ evictOneIn: 0 })
     await harness.chain().setAutomine(true)
     await harness.chain().mine()
     await allComplete([wallet])
     await movedOnce(wallet, recipients)
     const sent = sendsOf(wallet)
-    expect(new Set(sent.map(({ raw }) => raw)).size).toBe(24)
-    expect(sent.length).toBeGreaterThan(24)
+    expect(new Set(sent.map(({ raw }) => raw)).size).toBe(dropped)
+    expect(sent.length).toBeGreaterThan(dropped)
     expect(sent.filter(({ avoidable }) => avoidable)).toEqual([])
   })
 })

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let on: ReturnType<typeof sendingOn>
@@ -157,7 +158,7 @@ describe('what a node says to a send', () => {
     const id = await on.transfer(wallet)
     await until(async () => sends > 1, 'it is refused')
     const behind = await on.transfer(wallet)
-    const failed = await on.reaches(id, 'FAILED', 60_000)
+    const failed = await on.reaches(id, 'FAILED')
     expect(failed.errorReason).toBe('GAS_LIMIT_TOO_LOW')
     await on.reaches(behind, 'COMPLETE')
     harness.chain().intercept(undefined)

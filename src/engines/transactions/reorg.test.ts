@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, until } from '../../../testing/builders.ts'
+import { freshAddress, makeWallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
 import type { TransactionRow } from './index.ts'
 
 let harness: Harness

@@ -1,8 +1,11 @@
+import { randomInt } from 'node:crypto'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { freshAddress, until, type Wallet } from '../../../testing/builders.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { replacementFee } from './fees.ts'
 
 let harness: Harness
@@ -29,21 +32,25 @@ describe('the price of a replacement', () => {
         expect(enough(priorityFeeAtomic, before.priorityFeeAtomic)).toBe(true)
         expect(priorityFeeAtomic <= maxFeeAtomic && priorityFeeAtomic >= tip).toBe(true)
       }),
-      { numRuns: 2_000 },
+      { numRuns: isDeep ? 2_000 : 500 },
     )
   })
 })
 
 /** What is asked in turn of one transaction, and which of its attempts a block takes in the end. */
-const interleavings: [('accelerate' | 'cancel')[], 'original' | 'bump' | 'cancel'][] = [
+type Interleaving = [('accelerate' | 'cancel')[], 'original' | 'bump' | 'cancel']
+const short: Interleaving[] = [
   [['accelerate'], 'original'],
   [['accelerate'], 'bump'],
   [['cancel'], 'original'],
   [['cancel'], 'cancel'],
+]
+const long: Interleaving[] = [
   [['accelerate', 'cancel'], 'original'],
   [['accelerate', 'cancel'], 'bump'],
   [['accelerate', 'cancel'], 'cancel'],
 ]
+const interleavings = isDeep ? [...short, ...long] : [short[randomInt(short.length)]!, ...long]
 
 describe('a transaction of which several were signed', () => {
   it.each(interleavings)(

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStrictPool, type StrictPool } from '../../../testing/adversary/index.ts'
-import { until } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 
-const bumps = 6
+const bumps = isDeep ? 6 : 3
 
 let harness: Harness
 let on: ReturnType<typeof sendingOn>

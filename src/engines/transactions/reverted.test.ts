@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { freshAddress, until } from '../../../testing/builders.ts'
+import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { asIssuer } from '../../../testing/issuer.ts'
 import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let kit: ReturnType<typeof sendingOn>

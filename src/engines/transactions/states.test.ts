@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { insertEntity } from '#runtime/auth/store'
 import { sql } from '#runtime/db/db'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { isDeep } from '../../../testing/size.ts'
 import { mayEnter, type State, states } from './states.ts'
 import { enterState } from './store/transactions.ts'
 
@@ -73,7 +74,7 @@ describe('a stored transaction', () => {
           expect(row.state).toBe(expected)
         }
       }),
-      { numRuns: 40 },
+      { numRuns: isDeep ? 40 : 12 },
     )
   })
 

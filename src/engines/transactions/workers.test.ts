@@ -7,20 +7,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import {
-  freshAddress,
-  makeWallet,
-  until,
-  untilNone,
-  type Wallet,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { startWorker, type Worker } from '../../../testing/worker.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
+import { sizeOf } from '../../../testing/size.ts'
+import { until, untilNone } from '../../../testing/until.ts'
+import type { Worker } from '../../../testing/worker.ts'
 
-const transfersTotal = Number(process.env['CRASH_TRANSFERS'] ?? 200)
-const kills = Number(process.env['CRASH_KILLS'] ?? 8)
+const transfersTotal = sizeOf('CRASH_TRANSFERS', { usual: 18, deep: 1_000 })
+const kills = sizeOf('CRASH_KILLS', { usual: 2, deep: 40 })
 const walletCount = 2
 
 let harness: Harness
@@ -76,7 +71,7 @@ async function requireDurable({ body }: { body: Buffer }): Promise<'forward'> {
 async function prepareWorker(): Promise<Worker> {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()
-  const worker = await startWorker()
+  const worker = await spawnWorker()
   workers.add(worker)
   await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'] })
   return worker
@@ -109,11 +104,7 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
   const share = Math.floor(transfersTotal / (kills + 1))
   const submitting = (async () => {
     for (const order of orders) {
-      await until(
-        async () => started >= kills || submitted < share * started,
-        'a worker has started',
-        120_000,
-      )
+      await until(async () => started >= kills || submitted < share * started, 'a worker has started')
       await submit(order)
       submitted += 1
     }
@@ -127,7 +118,7 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
       const before = sends
       await worker.start()
       started += 1
-      await until(async () => sends > before, 'something is being sent', 120_000)
+      await until(async () => sends > before, 'something is being sent')
       await sleep(randomInt(0, 100))
       worker.signal('SIGKILL')
       await worker.exited
@@ -162,7 +153,7 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
     (select count(*) from attempts) as attempts, (select count(*) from grants) as grants,
     (select sum(held) from accounts) as held`)
   expect(count).toEqual({ attempts: transfersTotal, grants: 0, held: 0n })
-}, 600_000)
+})
 
 /** Attempts that are signed and in no block yet. */
 async function underWay(): Promise<number> {

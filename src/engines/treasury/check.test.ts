@@ -5,11 +5,11 @@ import {
   makeMoney,
   makePaidIntent,
   makePayout,
-  until,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 import { checkMerchants } from './index.ts'
 
 let harness: Harness
@@ -42,7 +42,7 @@ it('merchants own what their deposits and orders add up to, also while these are
   await until(async () => (await harness.database.all(isOpen)).length === 0, 'everything has ended')
   expect(ids).toHaveLength(2)
   await sound()
-}, 120_000)
+})
 
 it.each([
   [

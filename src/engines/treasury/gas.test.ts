@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startEngines } from '#context'
 import { sql } from '#runtime/db/db'
-import { makeMoney, makePayout, until, worldOf } from '../../../testing/builders.ts'
+import { makeMoney, makePayout, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 const alarms: { alarm?: string; entityId?: string; address?: string }[] = []
 
@@ -37,4 +38,4 @@ it('a treasury without gas is named in an alarm, and what it has to pay waits un
     async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete',
     'the payout is complete',
   )
-}, 120_000)
+})

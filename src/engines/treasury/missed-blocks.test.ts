@@ -4,7 +4,6 @@ import type { CrashPlan } from '#lib/crash-points'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
 import { checkBooks } from '../../../testing/books.ts'
-import { until } from '../../../testing/builders.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import {
   arrivalsOnChain,
@@ -14,7 +13,10 @@ import {
   type Indexing,
   openIndexing,
 } from '../../../testing/indexing.ts'
-import { startWorker, type Worker } from '../../../testing/worker.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
+import type { Worker } from '../../../testing/worker.ts'
 import { openDepositAddress } from './open-deposit-address.ts'
 
 let chain: TestChain
@@ -23,6 +25,8 @@ let indexing: Indexing
 let stopChains: () => Promise<void>
 let address: string
 const workers: Worker[] = []
+const deposits = isDeep ? 30 : 8
+const hits = isDeep ? [1, 20, 35] : [1, 12]
 
 beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain] })
@@ -43,7 +47,7 @@ afterAll(async () => {
 
 /** A process that follows the chain and turns what it sees into transfers, until it comes to the point. */
 async function follow(crashAt?: CrashPlan): Promise<Worker> {
-  const worker = await startWorker()
+  const worker = await spawnWorker()
   workers.push(worker)
   const { connection } = indexing
   const roles = ['indexer', 'treasury'] as const
@@ -55,12 +59,8 @@ async function follow(crashAt?: CrashPlan): Promise<Worker> {
 const dieAt = (point: 'P22' | 'P23', hit: number) => follow({ point, hit, action: 'kill' })
 
 async function followed(): Promise<void> {
-  await caughtUp(indexing, chain.rpcUrl, 60_000)
-  await until(
-    () => hasFollowed(indexing.database, 'treasury', blockchain),
-    'the treasury has followed',
-    60_000,
-  )
+  await caughtUp(indexing, chain.rpcUrl)
+  await until(() => hasFollowed(indexing.database, 'treasury', blockchain), 'the treasury has followed')
 }
 
 async function sendMany(count: number): Promise<void> {
@@ -71,8 +71,8 @@ async function sendMany(count: number): Promise<void> {
 }
 
 it('property 23: makes each deposit one transfer although processes die between block and cursor, and midway through taking back', async () => {
-  await sendMany(30)
-  for (const hit of [1, 20, 35]) await (await dieAt('P22', hit)).exited
+  await sendMany(deposits)
+  for (const hit of hits) await (await dieAt('P22', hit)).exited
   const victim = await dieAt('P23', 2)
   await followed()
   // Blocks with deposits that are gone for good, and deposits in place of them.
@@ -93,4 +93,4 @@ it('property 23: makes each deposit one transfer although processes die between 
     from transfers where status = 'complete' order by block_number, ordinal`)
   expect(transfers).toEqual(arrived.map(({ txHash, amountAtomic }) => ({ txHash, amountAtomic })))
   await checkBooks(indexing.database)
-}, 300_000)
+})

@@ -7,12 +7,12 @@ import {
   makeMoney,
   makePaidIntent,
   makePayout,
-  until,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { asIssuer } from '../../../testing/issuer.ts'
+import { until } from '../../../testing/until.ts'
 
 /** On a local chain one block makes final, and a reorg takes final blocks back all the same. */
 let harness: Harness
@@ -77,7 +77,7 @@ it('a payout that was complete, and reverts after a reorg, fails, and its money 
   expect(await available()).toBe(before)
   expect(await coinsOf(payee)).toBe(0n)
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 it('a payout that had failed, and is paid after a reorg, is complete, and its money has left', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
@@ -98,7 +98,7 @@ it('a payout that had failed, and is paid after a reorg, is complete, and its mo
   expect(Number(await available())).toBe(before - 2)
   expect(await coinsOf(payee)).toBe(2_000_000n)
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 it('a refund that was complete, and reverts after a reorg, can be made again', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
@@ -134,7 +134,7 @@ it('a refund that was complete, and reverts after a reorg, can be made again', a
   expect(amountRefunded).toEqual(usd('3.00'))
   expect(await coinsOf(address)).toBe(3_000_000n)
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 it('what a sweep fetched of a deposit that came again after a reorg keeps no later deposit from being swept', async () => {
   const { setAutomine, mine, reorg, height, send, rpc, outsider, tokens } = harness.chain()
@@ -174,7 +174,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   await isComplete(id)
   expect(await sweeps()).toHaveLength(2)
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 it('what was swept and paid of a deposit that never comes again fails, and nobody owes anything', async () => {
   const { mine, reorg, height, send, oracle } = harness.chain()
@@ -208,7 +208,7 @@ it('what was swept and paid of a deposit that never comes again fails, and nobod
   expect(await oracle.transfers({ to: address })).toHaveLength(1)
   expect(await balance()).toEqual([usd('0.00')])
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 /** As soon as the wallet has the money for it. */
 async function makeFundedPayout(of: World, amount: string): Promise<{ id: string }> {

@@ -8,11 +8,11 @@ import {
   makeActiveRecipient,
   makeMoney,
   makePayout,
-  until,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World

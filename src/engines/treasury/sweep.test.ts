@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
-import { makePaidIntent, makePayout, until, type World, worldOf } from '../../../testing/builders.ts'
+import { makePaidIntent, makePayout, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { asIssuer } from '../../../testing/issuer.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World
@@ -49,7 +50,7 @@ it('what cannot be fetched from one address is fetched from others, and from tha
     'the last sweep is complete',
   )
   await checkBooks(harness.database)
-}, 120_000)
+})
 
 it('a payout whose coins cannot be fetched at all fails with its reason, and the next one is paid', async () => {
   const { depositAddress } = await makePaidIntent(world, 2_000_000n)
@@ -62,4 +63,4 @@ it('a payout whose coins cannot be fetched at all fails with its reason, and the
   const next = await makePayout(world, { amount: usd('2') })
   expect(await ended(next.id)).toMatchObject({ status: 'complete' })
   await checkBooks(harness.database)
-}, 120_000)
+})

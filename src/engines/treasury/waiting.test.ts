@@ -2,15 +2,10 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freeze, unfreeze } from '#custody/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
-import {
-  makeActiveRecipient,
-  makeMoney,
-  makePayout,
-  until,
-  type World,
-  worldOf,
-} from '../../../testing/builders.ts'
+import { makeActiveRecipient, makeMoney, makePayout, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let poor: World
@@ -18,9 +13,10 @@ let rich: World
 beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   ;[poor, rich] = [worldOf(harness, await harness.newEntity()), worldOf(harness, await harness.newEntity())]
-}, 60_000)
+})
 afterAll(() => harness.close())
 
+const waiting = isDeep ? 40 : 6
 const usd = (amount: string) => ({ amount, currency: 'USD' })
 const statusOf = async (world: World, id: string): Promise<string> =>
   (await world.call('GET', `/v1/payouts/${id}`)).status
@@ -31,12 +27,14 @@ it('payouts whose coins are elsewhere hold nobody up, however many wait', async 
   await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
   // From here on nothing is given up for having waited too long.
   harness.clock.hold()
-  const stuck = await Promise.all(Array.from({ length: 40 }, () => makePayout(poor, { amount: usd('1') })))
+  const stuck = await Promise.all(
+    Array.from({ length: waiting }, () => makePayout(poor, { amount: usd('1') })),
+  )
   const { id } = await makePayout(rich, { amount: usd('5') })
   await until(async () => (await statusOf(rich, id)) === 'complete', 'the payout of the other is complete')
   for (const each of stuck) expect(await statusOf(poor, each.id)).toBe('pending')
   harness.clock.release()
-}, 120_000)
+})
 
 it('payouts of an entity that is frozen hold up nobody else', async () => {
   const held = worldOf(harness, await harness.newEntity())
@@ -51,7 +49,7 @@ it('payouts of an entity that is frozen hold up nobody else', async () => {
   expect(await statusOf(held, frozen.id)).toBe('pending')
   await unfreeze(operator, subject)
   await until(async () => (await statusOf(held, frozen.id)) === 'complete', 'the thawed payout is complete')
-}, 120_000)
+})
 
 it('a payout whose payment fails again and again holds nobody up', async () => {
   await makeMoney(rich, 2_000_000n)
@@ -61,4 +59,4 @@ it('a payout whose payment fails again and again holds nobody up', async () => {
   await harness.database.run(sql`update payouts set token_id = ${newId(0)} where id = ${broken.id}`)
   harness.startEngines()
   await until(async () => (await statusOf(rich, sound.id)) === 'complete', 'the sound payout is complete')
-}, 120_000)
+})

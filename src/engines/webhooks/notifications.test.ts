@@ -15,11 +15,12 @@ import {
   makePayment,
   makePaymentIntent,
   makePayout,
-  until,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { startWebhooks } from './index.ts'
 
@@ -225,7 +226,7 @@ describe('notifications', () => {
     const hashes: string[] = []
     for (let count = 1; count <= 3; count++) {
       hashes.push(await harness.chain().send(depositAddress, BigInt(count) * 1_000_000n, 'USDC'))
-      await harness.chain().mine(20)
+      await harness.chain().mine(isDeep ? 20 : 3)
     }
     harness.startEngines()
     const told = (hash: string) =>
@@ -274,9 +275,10 @@ describe('notifications', () => {
   })
 
   it('are told once although several workers run', async () => {
+    const count = isDeep ? 30 : 8
     await subscribe()
     const others = [startWebhooks(harness.ctx, topics), startWebhooks(harness.ctx, topics)]
-    const made = await Promise.all(Array.from({ length: 30 }, () => makePaymentIntent(world)))
+    const made = await Promise.all(Array.from({ length: count }, () => makePaymentIntent(world)))
     await until(async () => sink.notices().length >= made.length, 'all are told')
     await Promise.all(others.map((each) => each.stop()))
     const told = sink.notices().map((notice) => notice['paymentIntent'].id)

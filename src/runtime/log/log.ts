@@ -1,9 +1,9 @@
-import { type Logger, pino } from 'pino'
+import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child'>
 
-/** Logs go to standard error, since standard output belongs to the command's own answer. */
-export function createLog(level: string): Log {
+/** Logs go to standard error by default, since standard output belongs to the command's own answer. */
+export function createLog(level: string, destination?: DestinationStream): Log {
   return pino(
     {
       level,
@@ -14,6 +14,6 @@ export function createLog(level: string): Log {
         censor: '[secret]',
       },
     },
-    pino.destination({ fd: 2, sync: true }),
+    destination ?? pino.destination({ fd: 2, sync: true }),
   )
 }

@@ -4,10 +4,17 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isDeep } from '../../../../testing/size.ts'
 import { holdJournal, idsIn, makeJournal } from './directory.ts'
 import { decodeRecords, type JournalRecord, openJournal } from './journal.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
+
+const appends = isDeep ? 1_000 : 300
+/** Three large records fill a segment. */
+const bytesOf = (nonce: number) => (isDeep ? 2 ** 24 : nonce < 3 ? 12 * 2 ** 20 : 100)
+const rounds = isDeep ? 60 : 20
 
 let home: string
 const children: ChildProcess[] = []
@@ -67,18 +74,18 @@ async function reopened(id: string, path: string) {
 describe('a journal', () => {
   it('keeps what is appended at once in its order, with far fewer waits for the disk than appends', async () => {
     const journal = await openJournal(await makeJournal(home))
-    await Promise.all(upTo(1_000).map((nonce) => journal.append([record(nonce)])))
+    await Promise.all(upTo(appends).map((nonce) => journal.append([record(nonce)])))
     expect(journal.syncs()).toBeLessThan(20)
-    expect(journal.head().sequence).toBe(1_000)
+    expect(journal.head().sequence).toBe(appends)
     await journal.close()
-    expect(await noncesIn(journal.path, journal.id)).toEqual(upTo(1_000))
-    expect(await hashAt(journal.path, journal.id, 1_000)).toEqual(journal.head().hash)
-    expect(await hashAt(journal.path, journal.id, 1_001)).toBeUndefined()
+    expect(await noncesIn(journal.path, journal.id)).toEqual(upTo(appends))
+    expect(await hashAt(journal.path, journal.id, appends)).toEqual(journal.head().hash)
+    expect(await hashAt(journal.path, journal.id, appends + 1)).toBeUndefined()
   })
 
   it('goes on in another segment when one is full, and is read across them', async () => {
     const journal = await openJournal(await makeJournal(home))
-    for (const nonce of upTo(5)) await journal.append([record(nonce, 2 ** 24)])
+    for (const nonce of upTo(5)) await journal.append([record(nonce, bytesOf(nonce))])
     await journal.close()
     expect((await readdir(journal.path)).filter((name) => name.endsWith('.journal')).length).toBeGreaterThan(
       1,
@@ -95,7 +102,7 @@ describe('a journal', () => {
     const { id, path, file } = await written(4)
     const whole = await readFile(file)
     const three = whole.lastIndexOf('BZJ1')
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < rounds; round++) {
       const at = randomInt(three, whole.length)
       const rest = [Buffer.alloc(0), Buffer.alloc(whole.length - at), randomBytes(whole.length - at)]
       await writeFile(file, Buffer.concat([whole.subarray(0, at), rest[round % 3]!]))
@@ -111,7 +118,7 @@ describe('a journal', () => {
     const { id, path, file } = await written(4)
     const whole = await readFile(file)
     const three = whole.lastIndexOf('BZJ1')
-    for (let round = 0; round < 60; round++) {
+    for (let round = 0; round < rounds; round++) {
       const damaged = Buffer.from(whole)
       const at = randomInt(0, three)
       damaged[at]! ^= 1 << randomInt(0, 8)
@@ -130,17 +137,19 @@ describe('a journal', () => {
   })
 
   it('is held by one process at a time, and taken over from a killed one', async () => {
-    const holder = spawn(process.execPath, [
-      '--conditions=source',
-      '--import',
-      'tsx',
-      '--eval',
-      `import { makeJournal } from '#engines/transactions/journal/directory'
+    const contents = `import { makeJournal } from '#engines/transactions/journal/directory'
       const { id } = await makeJournal(${JSON.stringify(home)})
       console.log(id)
-      setInterval(() => undefined, 1_000)`,
-      '--input-type=module',
-    ])
+      setInterval(() => undefined, 1_000)`
+    const { outputFiles } = await build({
+      stdin: { contents, resolveDir: import.meta.dirname },
+      bundle: true,
+      write: false,
+      platform: 'node',
+      format: 'esm',
+      conditions: ['source'],
+    })
+    const holder = spawn(process.execPath, ['--input-type=module', '--eval', outputFiles[0]!.text])
     children.push(holder)
     const [said] = (await once(holder.stdout, 'data')) as [Buffer]
     const id = said.toString().trim()

@@ -5,9 +5,9 @@
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { chanceOf } from '../../../../testing/adversary/seed.ts'
-import { until } from '../../../../testing/builders.ts'
 import type { TestChain } from '../../../../testing/chain.ts'
 import { copyOf, fundedWallets, newSite, submit, undo, undoAll } from '../../../../testing/restored.ts'
+import { until } from '../../../../testing/until.ts'
 
 afterEach(undoAll)
 
@@ -46,26 +46,26 @@ it.each([
     const site = await newSite(chanceOf(1), { automine: true })
     const { chain } = site
     const first = await copyOf('seeded')
-    const { worker: front, tenant } = await site.open(first, 'one', ['api', 'indexer'])
-    const { worker } = await site.open(first, 'one', ['transactions'])
-    const [wallet] = await fundedWallets(tenant!, chain)
+    const tenant = await site.front(first)
+    const worker = await site.open(first, 'one')
+    const [wallet] = await fundedWallets(tenant, chain)
     await chain.setAutomine(false)
     if (crashAt) await worker.arm(crashAt)
-    else await worker.close()
-    const order = await submit(tenant!, chain, wallet!)
+    else await site.close(worker)
+    const order = await submit(tenant, chain, wallet!)
     if (crashAt) await worker.exited
-    await front.close()
-    const backup = await copyOf(first.name)
-    await site.open(first, 'one', ['transactions'])
+    await site.closeAll()
+    const restored = await copyOf(first.name)
+    await site.open(first, 'one')
     const pending = async () => Number((await chain.rpc<{ pending: string }>('txpool_status')).pending)
     await until(async () => (await pending()) === 1, 'a node has it')
     await site.killAll()
 
-    const restored = await copyOf(backup.name)
     const database = openDatabase(restored.connection, 2)
     undo.push(() => database.close())
     refuseOnce(chain)
-    await site.open(restored, 'one', ['indexer', 'transactions'])
+    await site.front(restored)
+    await site.open(restored, 'one')
     await until(async () => (await refused(database)).length === 1, 'another node has refused it')
     expect(await refused(database)).toEqual([{ state: 'QUEUED' }])
     chain.intercept(undefined)
@@ -76,5 +76,4 @@ it.each([
     await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic }])
     await chain.oracle.checkNonces(wallet!.address)
   },
-  120_000,
 )

@@ -13,15 +13,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
-import { until, type Wallet } from '../../../../testing/builders.ts'
+import type { Wallet } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { spawnWorker } from '../../../../testing/programs.ts'
 import { sendingOn } from '../../../../testing/sending.ts'
-import { startWorker, type Worker } from '../../../../testing/worker.ts'
+import { isDeep, sizeOf } from '../../../../testing/size.ts'
+import { until } from '../../../../testing/until.ts'
+import type { Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
 import { bytesIn, decodeRecords } from './journal.ts'
 import { readFrom } from './segments.ts'
 
-const transfersTotal = Number(process.env['JOURNAL_TRANSFERS'] ?? 300)
+const transfersTotal = sizeOf('JOURNAL_TRANSFERS', { usual: 12, deep: 300 })
+const tracedTotal = isDeep ? 60 : 8
+const unwrittenTotal = isDeep ? 20 : 6
 const strace = '/usr/bin/strace'
 
 let harness: Harness
@@ -35,7 +40,7 @@ const arrivals: { atMs: number; raws: string[] }[] = []
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bezant-write-ahead-'))
-  harness = await openHarness({ engines: false, blockTimeMs: 150 })
+  harness = await openHarness({ engines: false, blockTimeMs: isDeep ? 150 : 300 })
   indexer = startIndexer(harness.ctx)
   sending = sendingOn(harness)
   for (let index = 0; index < 3; index++)
@@ -87,11 +92,14 @@ async function requireWritten({ body }: { body: Buffer }): Promise<'forward'> {
 async function newWorker(): Promise<Worker> {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()
-  const worker = await startWorker()
+  const worker = await spawnWorker()
   workers.push(worker)
   await worker.open({ connection, rpcUrl, blockchain, roles: ['transactions'], dataDir })
   return worker
 }
+
+/** The one that was not killed. */
+const survivor = () => workers.find((worker) => worker.state() === 'running')!
 
 const transfer = (wallet: Wallet) => sending.transfer(wallet, { amounts: ['0.01'] })
 
@@ -108,31 +116,29 @@ it(`property 13: each of ${transfersTotal} transfers is in the database and in a
     // One is killed on the way: whoever sends what it had claimed has to write it down as well.
     if (index === Math.floor(transfersTotal / 2)) first.signal('SIGKILL')
   }
-  await until(allComplete, 'every transfer is complete', 60_000)
+  await until(allComplete, 'every transfer is complete')
   expect(arrivals.flatMap(({ raws }) => raws).length).toBeGreaterThanOrEqual(transfersTotal)
   expect(violations).toEqual([])
   const { hashes } = await harness.database.one<{ hashes: string[] }>(
     sql`select array_agg(tx_hash) as hashes from attempts`,
   )
   expect(hashes).toHaveLength(transfersTotal)
-  for (const worker of workers) worker.signal('SIGKILL')
-}, 180_000)
+})
 
 it.runIf(existsSync(strace))(
   'property 13: at least one fsync for each request has ended when it is sent',
   async () => {
-    const worker = await newWorker()
+    const worker = survivor()
     const trace = join(dataDir, 'trace')
     const stop = await watch(worker, ['-ttt', '-e', 'trace=fdatasync', '-o', trace])
     arrivals.length = 0
-    await worker.start()
     const sent: Promise<string>[] = []
-    for (let index = 0; index < 60; index++) {
+    for (let index = 0; index < tracedTotal; index++) {
       sent.push(transfer(wallets[index % wallets.length]!))
       await sleep(20)
     }
     await Promise.all(sent)
-    await until(allComplete, 'every transfer is complete', 60_000)
+    await until(allComplete, 'every transfer is complete')
     await stop()
     const endedMs = (await readFile(trace, 'utf8'))
       .split('\n')
@@ -148,19 +154,14 @@ it.runIf(existsSync(strace))(
       // The next one may be on the disk already while this one is under way.
       expect(endedMs.filter((endMs) => endMs <= atMs + 1).length).toBeGreaterThanOrEqual(requests)
     }
-    expect(known.size).toBe(60)
-    worker.signal('SIGKILL')
+    expect(known.size).toBe(tracedTotal)
   },
-  120_000,
 )
 
 it.runIf(existsSync(strace))(
   'property 13: nothing at all is sent while the disk does not take the journal, and all of it when it does again',
   async () => {
-    const worker = await newWorker()
-    await worker.start()
-    await until(async () => (await idsIn(join(dataDir, 'journals'))).length > 0, 'the journal is open')
-    const stop = await watch(worker, [
+    const stop = await watch(survivor(), [
       '-e',
       'trace=fdatasync',
       '-e',
@@ -169,17 +170,18 @@ it.runIf(existsSync(strace))(
       '/dev/null',
     ])
     arrivals.length = 0
-    await Promise.all(Array.from({ length: 20 }, () => transfer(wallets[0]!)))
-    // Longer than it takes to claim, to fail, and to try again.
-    await sleep(6_000)
+    await Promise.all(Array.from({ length: unwrittenTotal }, () => transfer(wallets[0]!)))
+    const again = sql`select 1 from attempts where state = 'signed' and broadcast_count > 1`
+    await until(
+      async () => (await harness.database.all(again)).length > 0,
+      'it claimed, failed, and tried again',
+    )
     expect(arrivals).toEqual([])
     await stop()
-    await until(allComplete, 'every transfer is complete', 60_000)
+    await until(allComplete, 'every transfer is complete')
     expect(arrivals.length).toBeGreaterThan(0)
     expect(violations).toEqual([])
-    worker.signal('SIGKILL')
   },
-  120_000,
 )
 
 const digestOf = (raw: string) => createHash('sha256').update(raw).digest('hex')

@@ -1,12 +1,8 @@
-import { chmodSync, cpSync, lstatSync } from 'node:fs'
+import { chmodSync, cpSync, lstatSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import {
-  cleanUp,
-  ownTemporaryDirectory,
-  startChild,
-  temporaryDirectory,
-} from '../../../../testing/embedded/kit.ts'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { cleanUp, ownTemporaryDirectory, startChild } from '../../../../testing/embedded/kit.ts'
 import { type Binaries, findBinaries, resolvePackage } from './binaries.ts'
 import { run } from './command.ts'
 import { findOwner, type Owner } from './privileges.ts'
@@ -15,25 +11,36 @@ afterEach(cleanUp)
 
 const isRoot = process.getuid?.() === 0
 
-/** A copy of the package as it is when no install script ran: without its links. */
-async function packageWithoutLinks(mode: number): Promise<string> {
-  const root = join(temporaryDirectory(), 'package')
-  cpSync(await resolvePackage(), root, {
-    recursive: true,
-    filter: (path) => !lstatSync(path).isSymbolicLink(),
-  })
-  chmodSync(join(root, '..'), mode)
-  return root
-}
+/** A copy of the package as it is when no install script ran: without its links. The tests' order is what makes one enough. */
+let root: string
+beforeAll(async () => {
+  const home = mkdtempSync(join(tmpdir(), 'embedded-package-'))
+  root = join(home, 'package')
+  const filter = (path: string) => !lstatSync(path).isSymbolicLink()
+  cpSync(await resolvePackage(), root, { recursive: true, filter })
+  chmodSync(home, 0o755)
+})
+afterAll(() => rmSync(join(root, '..'), { recursive: true, force: true }))
 
 async function runs(binaries: Binaries, owner: Owner | undefined): Promise<void> {
   await run({ program: binaries.postgres, args: ['--version'], cluster: '/', owner })
 }
 
+test.runIf(isRoot)(
+  'an ordinary user who may not write to the package gets a copy with the links',
+  async () => {
+    const temporary = ownTemporaryDirectory()
+    const user = await findOwner('')
+    const child = await startChild(user)
+    const { result, error } = await child.order('binaries', { packageRoot: root })
+    expect(error).toBeUndefined()
+    expect((result as Binaries).postgres.startsWith(temporary)).toBe(true)
+  },
+)
+
 test('links that no install script made are made in the package', async () => {
   ownTemporaryDirectory()
   const owner = await findOwner('')
-  const root = await packageWithoutLinks(0o755)
   const bare = { postgres: join(root, 'native/bin/postgres'), initdb: '', cache: '' }
   await expect(runs(bare, owner)).rejects.toThrow(/shared libraries/)
   const binaries = await findBinaries(owner, root)
@@ -44,7 +51,7 @@ test('links that no install script made are made in the package', async () => {
 test.runIf(isRoot)('a package that the unprivileged user cannot reach is copied once', async () => {
   const temporary = ownTemporaryDirectory()
   const owner = await findOwner('')
-  const root = await packageWithoutLinks(0o700)
+  chmodSync(join(root, '..'), 0o700)
   const binaries = await findBinaries(owner, root)
   expect(binaries.postgres.startsWith(temporary)).toBe(true)
   await runs(binaries, owner)
@@ -53,19 +60,6 @@ test.runIf(isRoot)('a package that the unprivileged user cannot reach is copied 
   expect(again).toEqual(binaries)
   expect(lstatSync(again.postgres).ino).toBe(ino)
 })
-
-test.runIf(isRoot)(
-  'an ordinary user who may not write to the package gets a copy with the links',
-  async () => {
-    const temporary = ownTemporaryDirectory()
-    const user = await findOwner('')
-    const root = await packageWithoutLinks(0o755)
-    const child = await startChild(user)
-    const { result, error } = await child.order('binaries', { packageRoot: root })
-    expect(error).toBeUndefined()
-    expect((result as Binaries).postgres.startsWith(temporary)).toBe(true)
-  },
-)
 
 test('a platform without a package is told what to do', async () => {
   await expect(resolvePackage('plan9', 'mips')).rejects.toThrow(

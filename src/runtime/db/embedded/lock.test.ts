@@ -2,23 +2,25 @@ import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { cleanUp, kill, startChild, temporaryDirectory } from '../../../../testing/embedded/kit.ts'
+import { sizeOf } from '../../../../testing/size.ts'
 import { createDataDirectory } from './data-directory.ts'
 import { acquireLock, findHolder } from './lock.ts'
 
 afterEach(cleanUp)
 
 const contenders = 4
-const races = 100
+const races = sizeOf('LOCK_RACES', { usual: 12, deep: 100 })
 
-test(`property 29: of ${contenders} processes that take over a killed process's lock at once, exactly one gets it, ${races} times`, async () => {
+test(`property 29: of ${contenders} processes at once exactly one gets a killed process's lock, or a free one, ${races} times`, async () => {
   const root = temporaryDirectory()
-  const directories = Array.from({ length: races }, (_, race) => join(root, String(race)))
+  const held = Array.from({ length: races }, (_, race) => join(root, String(race)))
+  const free = held.map((directory) => `${directory} free`)
   const victim = await startChild()
-  for (const dataDir of directories) expect((await victim.order('lock', { dataDir })).error).toBeUndefined()
+  for (const dataDir of held) expect((await victim.order('lock', { dataDir })).error).toBeUndefined()
   await kill(victim.process)
 
   const children = await Promise.all(Array.from({ length: contenders }, () => startChild()))
-  for (const dataDir of directories) {
+  for (const dataDir of [...held, ...free]) {
     const replies = await Promise.all(children.map((child) => child.order('lock', { dataDir })))
     const winners = replies.filter((reply) => reply.error === undefined)
     expect(winners).toHaveLength(1)
@@ -31,17 +33,7 @@ test(`property 29: of ${contenders} processes that take over a killed process's 
   }
 })
 
-test('all contenders on directories that nobody held before: exactly one gets each', async () => {
-  const root = temporaryDirectory()
-  const children = await Promise.all(Array.from({ length: contenders }, () => startChild()))
-  for (let race = 0; race < races; race++) {
-    const orders = children.map((child) => child.order('lock', { dataDir: join(root, String(race)) }))
-    const winners = (await Promise.all(orders)).filter((reply) => reply.error === undefined)
-    expect(winners).toHaveLength(1)
-  }
-})
-
-test('property 29: the refusal names directory, process and remedy, and leaves every file as it is', async () => {
+test('property 29: the refusal names directory, process and remedy, and leaves every file as it is; a stopped holder (SIGSTOP) still holds', async () => {
   const dataDir = temporaryDirectory()
   const holder = await startChild()
   await holder.order('lock', { dataDir })
@@ -51,12 +43,6 @@ test('property 29: the refusal names directory, process and remedy, and leaves e
     `The data directory ${dataDir} is in use by process ${holder.process.pid}. Stop that process first, or give another directory with --data-dir.`,
   )
   expect(readdirSync(dataDir, { recursive: true })).toEqual(before)
-})
-
-test('a stopped holder (SIGSTOP) still holds', async () => {
-  const dataDir = temporaryDirectory()
-  const holder = await startChild()
-  await holder.order('lock', { dataDir })
   holder.process.kill('SIGSTOP')
   await expect(acquireLock(await createDataDirectory(dataDir), true)).rejects.toMatchObject({
     code: 'IN_USE',

@@ -1,0 +1,37 @@
+/**
+ * Shares between all files of a test run what each would make anew, in the main process of the run. Workers ask over
+ * loopback HTTP: `POST /databases/empty` or `/seeded` copies a template, `POST /databases/NAME` copies a database without
+ * connections, `DELETE /databases/NAME` drops it, `GET /programs` compiles the programs that tests start.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type CompiledPrograms, compilePrograms } from './compile-programs.ts'
+import { serveDatabases } from './test-databases.ts'
+
+export type RunServer = { url: string; stop(): Promise<void> }
+
+/** Starts nothing but a listener: databases and programs are made when the first test asks for one. */
+export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
+  const databases = serveDatabases(databaseUrl)
+  let compiling: Promise<CompiledPrograms> | undefined
+  const answer = async (method: string | undefined, path: string) => {
+    const [, kind, name = ''] = path.split('/')
+    if (kind === 'programs') return (await (compiling ??= compilePrograms())).files
+    return method === 'DELETE' ? databases.drop(name) : databases.copy(name)
+  }
+  const listener = createServer((request, response) => {
+    answer(request.method, request.url ?? '').then(
+      (result) => response.end(JSON.stringify(result ?? {})),
+      (error: Error) => response.writeHead(500).end(String(error.stack)),
+    )
+  }).listen(0, '127.0.0.1')
+  await new Promise((resolve) => listener.once('listening', resolve))
+  const stop = async () => {
+    listener.close()
+    listener.closeAllConnections()
+    const compiled = await compiling?.catch(() => undefined)
+    compiled?.remove()
+    await databases.stop()
+  }
+  return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, stop }
+}
