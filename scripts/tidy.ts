@@ -4,6 +4,7 @@ import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
+import { testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
 
 /** The house rules, proven on the whole repository. Part of `npm run check`. */
@@ -27,6 +28,7 @@ const rules: Rule[] = [
   promiseRule,
   crashPointRule,
   mutantRule,
+  testRule,
 ]
 
 const repository = readRepository()

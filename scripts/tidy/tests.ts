@@ -1,0 +1,31 @@
+import type { Rule } from './repository.ts'
+
+const tests = /^(src|testing|contracts|scripts)\/.*\.test\.ts$/
+
+const forbidden: { pattern: RegExp; reason: string }[] = [
+  {
+    pattern: /expect\(.*(performance|Date)\.now\(\).*toBeLess/,
+    reason: 'asserts how long something took: assert its cause, or measure it in bench/',
+  },
+  {
+    pattern: /Number\(process\.env\['(?!\w*SEED')/,
+    reason: 'reads a size from the environment: sizeOf of testing/size.ts gives both sizes',
+  },
+  { pattern: /stdio.*'inherit'/, reason: 'prints while it passes: pipe the output of a process' },
+  { pattern: /\b(it|test|describe)\.(skip|only|todo)\b/, reason: 'is left out' },
+]
+
+export const testRule: Rule = {
+  name: 'tests prove the same on any machine',
+  why: 'A busy machine makes a test slower, not red; a passing run prints nothing; each test runs at both sizes.',
+  check: (repository) =>
+    repository
+      .matching(tests)
+      .flatMap(({ path, lines }) =>
+        lines.flatMap((line, index) =>
+          forbidden
+            .filter(({ pattern }) => pattern.test(line))
+            .map(({ reason }) => `${path}:${index + 1} ${reason}`),
+        ),
+      ),
+}
