@@ -30,7 +30,7 @@ const changed = [
 process.stdout.write(`${changed.length} changed files\n${changed.map((file) => `  ${file}\n`).join('')}`)
 if (changed.length === 0 || values.list) process.exit(0)
 
-/** What every test stands on without importing it. */
+/** Files that every test depends on without importing them. */
 const everywhere = changed.some((file) =>
   /^(migrations\/|vitest\.config\.ts$|package(-lock)?\.json$)/.test(file),
 )

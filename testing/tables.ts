@@ -5,7 +5,7 @@ const writtenWhenRefused = new Set(['spent_ciphertexts'])
 
 /** Sees every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {
-  /** What has been committed up to now. */
+  /** Marks a point in time: rows committed later come after it. */
   mark(): Promise<number>
   /** Rows written since `mark`, by operation and table, such as `insert wallets`; empty when nothing was. */
   since(mark: number): Promise<Record<string, number>>

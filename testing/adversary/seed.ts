@@ -10,7 +10,7 @@ export type Chance = {
   below(sides: number): number
   oneIn(sides: number): boolean
   pick<Item>(items: readonly Item[]): Item
-  /** So many different ones, in any order; all of them when there are no more. */
+  /** Draws `count` different items in random order, or all when there are fewer. */
   draw<Item>(items: readonly Item[], count: number): Item[]
 }
 

@@ -15,7 +15,6 @@ import {
   sendFaults,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { chosenBy } from '../../../testing/chosen.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -26,7 +25,7 @@ const seeds = seedsOf(1)
 const { refusedInvalid: _, ...openFaults } = sendFaults
 const all: [string, Fault][] = Object.entries({ ...lineFaults, ...openFaults })
 /** Drawn by the seed, so that it replays the same ones. */
-const shapes = isDeep ? all : chosenBy(chanceOf(seeds[0]!), all, 5)
+const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 5)
 const together = isDeep ? 3 : 2
 const meetings = isDeep ? 3 : 2
 

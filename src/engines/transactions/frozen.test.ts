@@ -1,4 +1,4 @@
-/** A worker that stands still for longer than its lease and then goes on: by then its work is somebody else's. */
+/** A worker that stands still for longer than its lease and then goes on: by then another worker has its work. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'

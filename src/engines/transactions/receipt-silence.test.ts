@@ -18,7 +18,6 @@ import {
   seedsOf,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { chosenBy } from '../../../testing/chosen.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -41,7 +40,7 @@ const all: [string, (blocks: number, chance: Chance) => Fault][] = [
   ['resets for everything but sends', () => faults.resetAfter],
 ]
 /** Drawn by the seed, so that it replays the same ones. */
-const shapes = isDeep ? all : chosenBy(chanceOf(seeds[0]!), all, 2)
+const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 2)
 
 let harness: Harness
 let sending: ReturnType<typeof sendingOn>
