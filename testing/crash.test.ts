@@ -79,7 +79,8 @@ it('sends the same bytes again when the chain has lost blocks for good', async (
   }
   const before = await heads()
   await program.killAll()
-  const lost = await cutJournal(0.5)
+  // Among few transfers half of the journal would hold the coins of the wallets, which no engine sends again.
+  const lost = await cutJournal((lines) => (isDeep ? Math.ceil(lines / 2) : made.length / 2))
   expect(lost).toBeGreaterThan(0)
   program = await start(1)
   await until(
@@ -129,12 +130,12 @@ async function heads() {
   return { hash, transactions: (await openOracle(chain().rpcUrl).transactions()).length }
 }
 
-/** Keeps this part of the journal's lines, as if the disk had lost the rest. Gives how many are lost. */
-async function cutJournal(part: number): Promise<number> {
+/** Cuts lines off the end of the journal, as if the disk had lost them. Gives how many are lost. */
+async function cutJournal(countOf: (lines: number) => number): Promise<number> {
   const folder = join(dataDir, 'chains', 'BASE-SEPOLIA')
   const name = (await readdir(folder)).find((each) => /^journal-\d+\.jsonl$/.test(each))!
   const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)
-  const kept = lines.slice(0, Math.floor(lines.length * part))
+  const kept = lines.slice(0, Math.max(0, lines.length - countOf(lines.length)))
   await writeFile(join(folder, name), `${kept.join('\n')}\n`)
   return lines.length - kept.length
 }
