@@ -71,7 +71,7 @@ it(`property 22: takes and sends on while one provider is away and the other lim
   await until(allComplete(before), 'all is well')
   await first.down()
   second.play({ fault: faults.rateLimited, chance: 0.1 })
-  // What was agreed on before has settled.
+  // Both endpoints have answered all that was asked of them before.
   await sleep(500)
   const during: string[] = []
   const endMs = performance.now() + outageMs

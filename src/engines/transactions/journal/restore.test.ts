@@ -100,7 +100,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
   for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
   for (const { address } of wallets) await chain.oracle.checkNonces(address)
-  // What was sent of the lost ones is there again under its own id, and no nonce of theirs went to anybody else.
+  // Each lost transfer that was sent is there again under its own id, and no other transfer has its nonce.
   const rows = await database.all<{ id: string; txHash: string; state: string }>(
     sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
   )
