@@ -3,7 +3,7 @@ import { reachPoint } from '#lib/crash-points'
 import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
-import { claimStep, finishStep, type Step } from './store/steps.ts'
+import { claimStep, ensureCursor, finishStep, type Step } from './store/steps.ts'
 
 /**
  * Calls `onStep` for every step of every chain, in order, each exactly once for the engine of this name however many
@@ -31,15 +31,19 @@ function followChain(
   blockchain: string,
   onStep: (tx: Db, step: Step) => Promise<void>,
 ) {
-  const turn = () =>
-    ctx.database.tx(async (tx) => {
+  let hasCursor = false
+  const turn = async () => {
+    if (!hasCursor) await ensureCursor(ctx.database, engine, blockchain)
+    hasCursor = true
+    return ctx.database.tx(async (tx) => {
       const step = await claimStep(tx, engine, blockchain)
-      if (step === 'none' || step === 'busy') return false
+      if (!step) return false
       await onStep(tx, step)
       reachPoint('P22')
       await finishStep(tx, engine, step)
       return true
     })
+  }
   return {
     blockchain,
     ...repeat(turn, logTrouble(ctx.log, 'following the feed of a chain', { engine, blockchain })),

@@ -17,11 +17,12 @@ export async function migrate(connection: Connection): Promise<string[]> {
   const database = openAsOwner(connection)
   try {
     const files = (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+    const before = await hashesOfApplied(database)
     const applied: string[] = []
     for (const name of files) {
       const text = await readFile(folder + name, 'utf8')
       const sha256 = createHash('sha256').update(text).digest('hex')
-      if (await isApplied(database, name, sha256)) continue
+      if (isApplied(before, name, sha256)) continue
       if (await apply(database, name, sha256, text)) applied.push(name)
     }
     return applied
@@ -32,19 +33,23 @@ export async function migrate(connection: Connection): Promise<string[]> {
   }
 }
 
-async function isApplied(db: Db, name: string, sha256: string): Promise<boolean> {
+/** The hash of each file that this database has seen. */
+async function hashesOfApplied(db: Db): Promise<Map<string, string>> {
   const { exists } = await db.one<{ exists: boolean }>(
     sql`select to_regclass('schema_migrations') is not null as exists`,
   )
-  if (!exists) return false
-  const before = await db.maybe<{ sha256: string }>(
-    sql`select sha256 from schema_migrations where name = ${name}`,
-  )
-  if (before && before.sha256 !== sha256)
+  if (!exists) return new Map()
+  const rows = await db.all<{ name: string; sha256: string }>(sql`select name, sha256 from schema_migrations`)
+  return new Map(rows.map(({ name, sha256 }) => [name, sha256]))
+}
+
+function isApplied(before: ReadonlyMap<string, string>, name: string, sha256: string): boolean {
+  const known = before.get(name)
+  if (known !== undefined && known !== sha256)
     throw new Error(
       `migration ${name} was changed after it was applied: restore it and add a new file instead`,
     )
-  return before !== undefined
+  return known !== undefined
 }
 
 /** False when another process applied it meanwhile. */
@@ -53,7 +58,7 @@ const apply = (database: Database, name: string, sha256: string, text: string) =
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`)
     await tx.script(`create table if not exists schema_migrations (
       name text primary key, sha256 text not null, applied_at timestamptz not null default now())`)
-    if (await isApplied(tx, name, sha256)) return false
+    if (isApplied(await hashesOfApplied(tx), name, sha256)) return false
     await tx.script(text)
     await tx.run(sql`insert into schema_migrations (name, sha256) values (${name}, ${sha256})`)
     return true

@@ -36,21 +36,17 @@ export async function appendStep(tx: Db, step: NewStep): Promise<void> {
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
 }
 
-/**
- * The step an engine has to do next, with its cursor locked until the `tx` ends.
- * `busy`: another process is at it.
- */
-export async function claimStep(tx: Db, engine: string, blockchain: string): Promise<Step | 'none' | 'busy'> {
-  await tx.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain}, 0)
+/** Makes the cursor of an engine that follows this chain for the first time. */
+export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
+  db.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain}, 0)
     on conflict do nothing`)
-  const cursor = await tx.maybe<{ step: number }>(sql`select step from step_cursors
-    where engine = ${engine} and blockchain = ${blockchain} for update skip locked`)
-  if (!cursor) return 'busy'
-  const step = await tx.maybe<Step>(sql`select blockchain, step, kind, block_hash as "blockHash",
-      block_number as "blockNumber", final_from as "finalFrom", final_to as "finalTo"
-    from block_steps where blockchain = ${blockchain} and step = ${cursor.step + 1}`)
-  return step ?? 'none'
-}
+
+/** The step an engine has to do next, with its cursor locked until the `tx` ends; none also while another process is at it. */
+export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<Step | undefined> =>
+  tx.maybe<Step>(sql`select s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
+      s.final_from as "finalFrom", s.final_to as "finalTo"
+    from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step + 1
+    where c.engine = ${engine} and c.blockchain = ${blockchain} for update of c skip locked`)
 
 export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
