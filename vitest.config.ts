@@ -19,8 +19,6 @@ export default defineConfig(({ mode }) => ({
     // These end a hanging test and nothing else: a busy machine makes a test slower, not red.
     testTimeout: mode === 'deep' ? 3_600_000 : 300_000,
     hookTimeout: 300_000,
-    // Until runs beside busy loops have shown that none is needed; both outcomes are printed.
-    retry: process.env['CI'] ? 1 : 0,
     pool: 'forks',
     execArgv: ['--conditions=source'],
     // A file loads in milliseconds when its worker has loaded others before. Nothing is mocked, and what a file opens it closes.

@@ -3,8 +3,7 @@
  * After a restart each transfer's value has moved exactly once, says the oracle, and the API says the same.
  */
 import { randomInt, randomUUID } from 'node:crypto'
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -12,11 +11,12 @@ import { devAccounts, issuerAccount } from '#sandbox/constants'
 import { quantity, rpc } from './json-rpc.ts'
 import { type Movement, openOracle } from './oracle.ts'
 import { type Program, startProgram } from './program.ts'
+import { usedDirectory } from './programs.ts'
 import { isDeep, sizeOf } from './size.ts'
 import { until } from './until.ts'
 
 const rounds = sizeOf('CRASH_ROUNDS', { usual: 1, deep: 6 })
-const transfersPerRound = sizeOf('CRASH_TRANSFERS', { usual: 40, deep: 200 })
+const transfersPerRound = sizeOf('CRASH_TRANSFERS', { usual: 20, deep: 200 })
 /** Several kills in a round: the second comes while the first is being recovered from. */
 const killsPerRound = 2
 /** Rounds take turns: blocks every two seconds keep all transfers waiting in the node, mining at once keeps all moving. */
@@ -38,7 +38,7 @@ const start = (round: number) =>
 const chain = () => program.answer.chains[0]!
 
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'bezant-crash-'))
+  dataDir = await usedDirectory()
   program = await start(1)
   wallets = await fundedWallets(3)
 })
@@ -71,7 +71,7 @@ for (let round = firstRound; round < firstRound + rounds; round++) {
 }
 
 it('sends the same bytes again when the chain has lost blocks for good', async () => {
-  const made = Array.from({ length: isDeep ? 60 : 16 }, (_, index) => newOrder(firstRound + rounds, index))
+  const made = Array.from({ length: isDeep ? 60 : 8 }, (_, index) => newOrder(firstRound + rounds, index))
   orders.push(...made)
   for (let from = 0; from < made.length; from += 8) {
     await Promise.all(made.slice(from, from + 8).map((order) => submit(order)))

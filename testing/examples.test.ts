@@ -1,24 +1,24 @@
 import { execFile } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Program, runProgram, startProgram } from './program.ts'
+import { usedDirectory } from './programs.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
-const dataDir = mkdtempSync(join(tmpdir(), 'bezant-examples-'))
+let dataDir: string
 let program: Program
 
 beforeAll(async () => {
-  program = await startProgram({ dataDir, args: ['--ephemeral', '--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
+  dataDir = await usedDirectory()
+  program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
 })
 afterAll(async () => {
   program?.signal('SIGTERM', 'process')
   await program?.exited
-  rmSync(dataDir, { recursive: true, force: true })
+  await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
 const example = async (name: string) => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -7,10 +7,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { chanceOf } from './adversary/seed.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
+import { usedDirectory } from './programs.ts'
+import { isDeep } from './size.ts'
 import { until } from './until.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
+const chance = chanceOf(randomInt(2 ** 31))
 
 /** A sandbox that the tests hand on to each other: a start on a directory that has everything costs a third of a first one. */
 let dataDir: string
@@ -18,7 +22,7 @@ let handedOn: Program | undefined
 
 const cleanUps: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'bezant-process-'))
+  dataDir = await usedDirectory()
 })
 afterEach(async () => {
   for (const clean of cleanUps.splice(0).reverse()) await clean()
@@ -63,29 +67,34 @@ async function newWalletSet({ tenant }: Program): Promise<string> {
   return body.data.walletSet.id
 }
 
-it.each([
+const ends = [
   ['SIGTERM', 'process'],
   ['SIGTERM', 'group'],
   ['SIGINT', 'group'],
   ['SIGINT', 'process'],
-] as const)('stops on %s to the %s, leaves nothing running and loses nothing', async (signal, to) => {
-  const first = await take()
-  const id = await newWalletSet(first)
-  const [chain] = first.answer.chains
-  const outsider = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
-  const { hash, number } = await mine(chain!.rpcUrl, outsider)
-  const tree = first.tree()
-  expect(tree.length).toBeGreaterThan(3)
-  first.signal(signal, to)
-  expect(await first.exited).toEqual({ code: 0, signal: null })
-  await until(async () => !tree.some(isRunning), 'everything it started has ended')
+] as const
 
-  const second = await startAgain()
-  const { body } = await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)
-  expect(body.data.walletSet.name).toBe('Kept')
-  const rpcUrl = second.answer.chains[0]!.rpcUrl
-  expect(await receiptBlock(rpcUrl, hash)).toBe(number)
-})
+it.each(isDeep ? ends : chance.draw(ends, 2))(
+  'stops on %s to the %s, leaves nothing running and loses nothing',
+  async (signal, to) => {
+    const first = await take()
+    const id = await newWalletSet(first)
+    const [chain] = first.answer.chains
+    const outsider = '0xa0Ee7A142d267C1f36714E4a8F75612F20a79720'
+    const { hash, number } = await mine(chain!.rpcUrl, outsider)
+    const tree = first.tree()
+    expect(tree.length).toBeGreaterThan(3)
+    first.signal(signal, to)
+    expect(await first.exited).toEqual({ code: 0, signal: null })
+    await until(async () => !tree.some(isRunning), 'everything it started has ended')
+
+    const second = await startAgain()
+    const { body } = await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)
+    expect(body.data.walletSet.name).toBe('Kept')
+    const rpcUrl = second.answer.chains[0]!.rpcUrl
+    expect(await receiptBlock(rpcUrl, hash)).toBe(number)
+  },
+)
 
 it('prints one line of JSON, with addresses that answer', async () => {
   const program = await take()

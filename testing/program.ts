@@ -110,7 +110,8 @@ async function killTree(pid: number): Promise<void> {
   await until(async () => !pids.some(isRunning), 'every killed process is gone')
 }
 
-export const isRunning = (pid: number): boolean => processes().some((found) => found.pid === pid)
+export const isRunning = (pid: number): boolean =>
+  hasProc ? fromProc(String(pid)).length > 0 : processes().some((found) => found.pid === pid)
 
 /** The process and everything that it started, directly or not. */
 export function processesUnder(pid: number): number[] {
@@ -120,9 +121,12 @@ export function processesUnder(pid: number): number[] {
   return tree
 }
 
+/** Linux tells of one process without listing all. */
+const hasProc = existsSync('/proc/self/stat')
+
 /** Every process that runs; the dead whom nobody has waited for do not count. */
 function processes(): { pid: number; ppid: number }[] {
-  if (existsSync('/proc/self/stat')) return readdirSync('/proc').flatMap(fromProc)
+  if (hasProc) return readdirSync('/proc').flatMap(fromProc)
   return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })
     .split('\n')
     .map((line) => line.trim().split(/\s+/))

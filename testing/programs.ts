@@ -1,16 +1,24 @@
 import { inject } from 'vitest'
 import type { ProgramFiles, ProgramName } from './compile-programs.ts'
+import { copyDirectory } from './used-directory.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 let asked: Promise<ProgramFiles> | undefined
 
 /** The file of a program as this test run compiled it: the first argument of `node`. */
 export async function programFile(name: ProgramName): Promise<string> {
-  asked ??= fetch(`${inject('runServer')}/programs`).then(async (response) => {
-    if (!response.ok) throw new Error(`the programs do not compile: ${await response.text()}`)
-    return (await response.json()) as ProgramFiles
-  })
+  asked ??= shared<ProgramFiles>('programs')
   return (await asked)[name]
+}
+
+/** A data directory of its own that the program was started on before, which costs a third of a first start. */
+export const usedDirectory = async (): Promise<string> =>
+  copyDirectory(await shared<string>('data-directory'))
+
+async function shared<Result>(path: string): Promise<Result> {
+  const response = await fetch(`${inject('runServer')}/${path}`)
+  if (!response.ok) throw new Error(`the run has no ${path}: ${await response.text()}`)
+  return (await response.json()) as Result
 }
 
 /** Starts a worker process, which waits for orders. */

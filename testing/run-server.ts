@@ -1,12 +1,14 @@
 /**
  * Shares between all files of a test run what each would make anew, in the main process of the run. Workers ask over
  * loopback HTTP: `POST /databases/empty` or `/seeded` copies a template, `POST /databases/NAME` copies a database without
- * connections, `DELETE /databases/NAME` drops it, `GET /programs` compiles the programs that tests start.
+ * connections, `DELETE /databases/NAME` drops it, `GET /programs` compiles the programs that tests start, and
+ * `GET /data-directory` tells of a directory to copy that the program was started on.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { type CompiledPrograms, compilePrograms } from './compile-programs.ts'
 import { serveDatabases } from './test-databases.ts'
+import { makeUsedDirectory } from './used-directory.ts'
 
 export type RunServer = { url: string; stop(): Promise<void> }
 
@@ -14,9 +16,13 @@ export type RunServer = { url: string; stop(): Promise<void> }
 export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
   const databases = serveDatabases(databaseUrl)
   let compiling: Promise<CompiledPrograms> | undefined
+  let using: Promise<string> | undefined
+  const programs = async () => (await (compiling ??= compilePrograms())).files
+  const used = async () => (using ??= makeUsedDirectory((await programs()).bezant))
   const answer = async (method: string | undefined, path: string) => {
     const [, kind, name = ''] = path.split('/')
-    if (kind === 'programs') return (await (compiling ??= compilePrograms())).files
+    if (kind === 'programs') return programs()
+    if (kind === 'data-directory') return used()
     return method === 'DELETE' ? databases.drop(name) : databases.copy(name)
   }
   const listener = createServer((request, response) => {

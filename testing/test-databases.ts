@@ -3,7 +3,7 @@
  * DATABASE_URL. Every test file gets a copy of a template.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm, statfs } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
@@ -73,7 +73,7 @@ export function serveDatabases(databaseUrl: string | undefined): TestDatabases {
 }
 
 async function startServer(): Promise<Server> {
-  const dataDir = await mkdtemp(join(await fastDirectory(), 'bezant-test-'))
+  const dataDir = await mkdtemp(join(tmpdir(), 'bezant-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
   const { connection } = postgres
   const stop = async () => {
@@ -82,15 +82,6 @@ async function startServer(): Promise<Server> {
   }
   return { connection, admin: openAsOwner(connection, 4), stop }
 }
-
-/** Copying a database makes hundreds of files: in memory, where there is enough of it, that takes a fifth of the time. */
-async function fastDirectory(): Promise<string> {
-  const memory = '/dev/shm'
-  const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }))
-  return bavail * bsize > neededBytes ? memory : tmpdir()
-}
-
-const neededBytes = 4 * 2 ** 30
 
 async function joinServer(url: string): Promise<Server> {
   return { connection: { url }, admin: openAsOwner({ url }, 4), stop: async () => undefined }

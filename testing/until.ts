@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { isDeep } from './size.ts'
+import { sizeOf } from './size.ts'
 
 /** Ends a wait for something that never comes, before the test's own limit does; a busy machine waits longer than a quiet one. */
-const patienceMs = isDeep ? 1_800_000 : 240_000
+const patienceMs = sizeOf('TEST_PATIENCE_MS', { usual: 240_000, deep: 1_800_000 })
 
 const firstMs = 4
 const longestMs = 120

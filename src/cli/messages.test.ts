@@ -1,15 +1,14 @@
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sandboxEntity } from '#sandbox/credentials'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
+import { usedDirectory } from '../../testing/programs.ts'
 
 let dataDir: string
 let program: Program
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'bezant-messages-'))
+  dataDir = await usedDirectory()
   program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {

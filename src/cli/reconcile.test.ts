@@ -1,16 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
+import { usedDirectory } from '../../testing/programs.ts'
 
 let dataDir: string
 let program: Program
 beforeAll(async () => {
-  dataDir = await mkdtemp(join(tmpdir(), 'bezant-reconcile-'))
+  dataDir = await usedDirectory()
   program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {

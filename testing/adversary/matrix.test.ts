@@ -9,7 +9,7 @@ import { matrixPoints, scheduleOf } from './schedule.ts'
 import { chanceOf } from './seed.ts'
 
 /** Points drawn anew in every change; `npm run test:adversary -- --runs 500` is the measure. */
-const runs = sizeOf('ADVERSARY_RUNS', { usual: 2, deep: 4 * matrixPoints.length })
+const runs = sizeOf('ADVERSARY_RUNS', { usual: 1, deep: 4 * matrixPoints.length })
 const freezes = sizeOf('ADVERSARY_FREEZES', { usual: 1, deep: 8 })
 const seed = Number(process.env['ADVERSARY_SEED'] ?? randomInt(2 ** 31))
 const chance = chanceOf(seed)
