@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { revokeApiKey } from '#runtime/auth/store'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { bodySchema, querySchema } from '#runtime/http/schemas'
+import { chanceOf } from './adversary/seed.ts'
 import { freshAddress, type World, worldOf } from './builders.ts'
 import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
@@ -17,6 +19,10 @@ import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
  */
 const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 const known = operations.filter(({ name }) => exemplars[name])
+
+const chance = chanceOf(randomInt(2 ** 31))
+/** Of every operation; what looks at keys is one for all. */
+const badKeysEach = isDeep ? 10 : 4
 
 let harness: Harness
 let ours: World
@@ -104,7 +110,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
       'another tenant': `Bearer ${prefix}:${theirs.tenant.apiKey.split(':')[1]}:${secret}`,
     }
     const answers = new Set<string>()
-    for (const [what, authorization] of Object.entries(bad)) {
+    for (const [what, authorization] of chance.draw(Object.entries(bad), badKeysEach)) {
       // The key is checked before anything else, so that even a malformed request learns nothing.
       for (const body of [undefined, {}]) {
         if (endpoint.method === 'GET' && body) continue
@@ -176,10 +182,16 @@ async function answersAlike(
 ): Promise<void> {
   const unknown = makeUnknown()
   const expected = normalised(await ask(unknown), unknown)
+  // A block between two answers changes what an estimate says: then both are asked for anew.
+  const expectAlike = async (value: string, like = expected, triesLeft = 5): Promise<void> => {
+    const answer = normalised(await ask(value), value)
+    if (isDeepStrictEqual(answer, like)) return
+    if (triesLeft === 0) expect(answer, value).toEqual(like)
+    await expectAlike(value, normalised(await ask(unknown), unknown), triesLeft - 1)
+  }
   const waiting = [...foreign]
   const work = async () => {
-    for (let value = waiting.pop(); value !== undefined; value = waiting.pop())
-      expect(normalised(await ask(value), value), value).toEqual(expected)
+    for (let value = waiting.pop(); value !== undefined; value = waiting.pop()) await expectAlike(value)
   }
   await Promise.all(Array.from({ length: 6 }, work))
 }
