@@ -11,6 +11,7 @@ import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
 import {
   claimReconciliation,
+  ensureProgress,
   finishReconciliation,
   type Gap,
   movedBetween,
@@ -34,9 +35,12 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains.list().map((chain): Loop => {
     const { blockchain } = chain.network
     let dueMs = 0
+    let hasProgress = false
     return repeat(
       async () => {
         if (performance.now() < dueMs) return false
+        if (!hasProgress) await ensureProgress(ctx.database, blockchain)
+        hasProgress = true
         if (await turn(ctx, chain)) dueMs = performance.now() + restMs
         return false
       },
@@ -51,11 +55,11 @@ async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const { blockchain } = chain.network
   const block = await finalBlock(ctx, blockchain)
   if (!block) return false
-  const before = await claimReconciliation(ctx.database, blockchain, leaseMs)
+  const before = await claimReconciliation(ctx.database, blockchain, block.number, leaseMs)
   if (!before) return false
   let after = before
   try {
-    if (block.number !== before.blockNumber) after = await compareOn(ctx, chain, block, before)
+    after = await compareOn(ctx, chain, block, before)
   } finally {
     await finishReconciliation(ctx.database, blockchain, after)
   }

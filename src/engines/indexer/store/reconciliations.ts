@@ -20,17 +20,18 @@ export const positionsAt = (db: Db, blockchain: string, number: number, places: 
 
 export type Progress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
-/** Takes the work of comparing a chain for `leaseMs` of database time; `undefined` while another process has it. */
-export async function claimReconciliation(
-  db: Db,
-  blockchain: string,
-  leaseMs: number,
-): Promise<Progress | undefined> {
-  await db.run(sql`insert into reconciliations (blockchain) values (${blockchain}) on conflict do nothing`)
-  return db.maybe<Progress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
-    where blockchain = ${blockchain} and (lease_until is null or lease_until < now())
+/** Makes the row of a chain that was never compared. */
+export const ensureProgress = (db: Db, blockchain: string) =>
+  db.run(sql`insert into reconciliations (blockchain) values (${blockchain}) on conflict do nothing`)
+
+/**
+ * Takes the work of comparing a chain at final block `number` for `leaseMs` of database time; `undefined` when that is done,
+ * or while another process has it.
+ */
+export const claimReconciliation = (db: Db, blockchain: string, number: number, leaseMs: number) =>
+  db.maybe<Progress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+    where blockchain = ${blockchain} and block_number <> ${number} and (lease_until is null or lease_until < now())
     returning block_number as "blockNumber", round_address as "roundAddress", round_entity_id as "roundEntityId"`)
-}
 
 /** Gives the work back; without `progress` everything is compared again. */
 export const finishReconciliation = (db: Db, blockchain: string, progress: Progress) =>
