@@ -5,12 +5,12 @@ import { sizeOf } from './size.ts'
 const patienceMs = sizeOf('TEST_PATIENCE_MS', { usual: 240_000, deep: 1_800_000 })
 
 const firstMs = 4
-const longestMs = 120
+const longestMs = 250
 
 /** Resolves when `check` holds, asking ever less often, so that waiting leaves the processors to what is waited for. */
 export async function until(check: () => boolean | Promise<boolean>, what?: string): Promise<void> {
   const deadline = performance.now() + patienceMs
-  for (let pauseMs = firstMs; !(await check()); pauseMs = Math.min(pauseMs * 1.5, longestMs)) {
+  for (let pauseMs = firstMs; !(await check()); pauseMs = Math.min(pauseMs * 2, longestMs)) {
     if (performance.now() > deadline) throw new Error(`not within ${patienceMs} ms: ${what ?? check}`)
     await sleep(pauseMs)
   }

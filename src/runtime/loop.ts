@@ -8,7 +8,7 @@ export type Loop = {
 }
 
 /** How long a loop rests when nobody wakes it: what a lost notice costs. */
-const safetyMs = 1_000
+const safetyMs = 2_000
 
 /** Told how each turn ended. */
 export type Outcome = { failed(error: unknown): void; went?(): void }
