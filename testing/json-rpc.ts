@@ -1,3 +1,5 @@
+import { request } from './request.ts'
+
 /** JSON-RPC over HTTP for tests; it knows nothing of the program under test. */
 export type RpcCall = { method: string; params?: readonly unknown[] }
 
@@ -15,12 +17,12 @@ export async function rpc<Result = unknown>(
 export async function rpcBatch<Result = unknown>(url: string, calls: readonly RpcCall[]): Promise<Result[]> {
   if (calls.length === 0) return []
   const requests = calls.map(({ method, params = [] }, id) => ({ jsonrpc: '2.0', id, method, params }))
-  const response = await fetch(url, {
+  const { text } = await request(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(requests),
   })
-  const answers = (await response.json()) as { id: number; result?: Result; error?: { message: string } }[]
+  const answers = JSON.parse(text) as { id: number; result?: Result; error?: { message: string } }[]
   const byId = new Map(answers.map((answer) => [answer.id, answer]))
   return calls.map(({ method }, id) => {
     const answer = byId.get(id)

@@ -1,4 +1,5 @@
 import { constants, publicEncrypt } from 'node:crypto'
+import { type Answered, request } from './request.ts'
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
 
@@ -9,10 +10,7 @@ export type HttpOptions = {
   headers?: Record<string, string | undefined>
 }
 
-export type HttpAnswer = {
-  status: number
-  headers: Headers
-  text: string
+export type HttpAnswer = Answered & {
   /** The parsed body; undefined when there is none or it is no JSON. */
   // biome-ignore lint/suspicious/noExplicitAny: tests reach into answers of every shape
   body: any
@@ -60,14 +58,12 @@ export function httpAs(url: string, apiKey: string | undefined): Http {
       ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value])),
     }
     const kept = Object.entries(sent).filter((entry): entry is [string, string] => entry[1] !== undefined)
-    const response = await fetch(url + path + queryText(query), {
+    const answer = await request(url + path + queryText(query), {
       method,
-      headers: kept,
-      redirect: 'manual',
+      headers: Object.fromEntries(kept),
       ...(body !== undefined && { body: isRaw ? body : JSON.stringify(body) }),
     })
-    const text = await response.text()
-    return { status: response.status, headers: response.headers, text, body: parsed(text) }
+    return { ...answer, body: parsed(answer.text) }
   }
 }
 
