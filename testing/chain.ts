@@ -1,11 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Blockchain } from '#chains/blockchains'
+import { baseSepolia } from '#chains/networks/base-sepolia'
+import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { networks } from '#chains/networks/index'
 import { type Intercept, type LocalChain, startLocalChains } from '#sandbox/chains/index'
 import { devAccounts, issuerAccount } from '#sandbox/constants'
 import { quantity, rpc } from './json-rpc.ts'
 import { testLog } from './log.ts'
 import { type Oracle, openOracle } from './oracle.ts'
+import { isDeep } from './size.ts'
 
 type Address = `0x${string}`
 
@@ -41,6 +44,9 @@ export type TestChainOptions = {
 
 /** The last of the node's funded accounts pays for whoever is outside; tests are free to use the others. */
 const outsider = devAccounts.at(-1)!.address
+
+/** What tests of finality run on: few confirmations at the usual size, because each is a block to be read. */
+export const soonFinal = isDeep ? baseSepolia : ethSepolia
 
 /** Starts chains that keep nothing, one node each. */
 export async function startTestChains(options: TestChainOptions) {

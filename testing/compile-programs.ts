@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, mkdtempSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -19,8 +19,6 @@ export type ProgramName = keyof typeof entryPoints
 
 /** The file of each compiled program: an argument of `node`. */
 export type ProgramFiles = Record<ProgramName, string>
-
-export type CompiledPrograms = { files: ProgramFiles; remove(): void }
 
 /** Files that the program reads: it finds them three folders above its sources, and its manifest one folder above. */
 const linked = {
@@ -48,10 +46,10 @@ const { dirname: __dirname, filename: __filename } = import.meta
 `
 
 /**
- * Bundles the programs and most packages into a temporary directory, types unchecked. A bundle starts in a tenth of the
+ * Bundles the programs and most packages into the temporary directory of the run, types unchecked. A bundle starts in a tenth of the
  * time that the loader takes for the sources, which is what a test pays that kills hundreds of processes.
  */
-export async function compilePrograms(): Promise<CompiledPrograms> {
+export async function compilePrograms(): Promise<ProgramFiles> {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-compiled-'))
   // Some tests start a program as another user.
   chmodSync(directory, 0o755)
@@ -73,6 +71,5 @@ export async function compilePrograms(): Promise<CompiledPrograms> {
     logLevel: 'error',
   })
   const names = Object.keys(entryPoints) as ProgramName[]
-  const files = Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.mjs`)])) as ProgramFiles
-  return { files, remove: () => rmSync(directory, { recursive: true, force: true }) }
+  return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.mjs`)])) as ProgramFiles
 }

@@ -1,4 +1,4 @@
-import { request } from './request.ts'
+import { request } from './http.ts'
 
 /** JSON-RPC over HTTP for tests; it knows nothing of the program under test. */
 export type RpcCall = { method: string; params?: readonly unknown[] }

@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { chanceOf } from './adversary/seed.ts'
+import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
 import { usedDirectory } from './programs.ts'
 import { isDeep } from './size.ts'
@@ -114,7 +115,7 @@ it('prints one line of JSON, with addresses that answer', async () => {
   for (const url of [answer.docs, answer.console, `${answer.url}/sandbox`, `${answer.url}/openapi.json`])
     expect([url, (await fetch(url)).status]).toEqual([url, 200])
   expect((await tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
-  expect(await rpcResult(answer.chains[0]!.rpcUrl, 'eth_chainId')).toBe('0x14a34')
+  expect(await rpc(answer.chains[0]!.rpcUrl, 'eth_chainId')).toBe('0x14a34')
   program.signal('SIGTERM', 'process')
   await program.exited
   expect(program.stdout()).toBe(`${JSON.stringify(answer)}\n`)
@@ -167,14 +168,8 @@ it('starts again when only the program itself was killed, and ends what it left 
   await until(async () => ![...tree, ...kept].some(isRunning), 'nothing of either is left')
 })
 
-async function rpcResult<Result>(url: string, method: string, params: unknown[] = []): Promise<Result> {
-  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
-  const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
-  return ((await response.json()) as { result: Result }).result
-}
-
 async function mine(rpcUrl: string, from: string) {
-  const hash = await rpcResult<string>(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
+  const hash = await rpc<string>(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
   let number: string | undefined
   await until(
     async () => (number = await receiptBlock(rpcUrl, hash)) !== undefined,
@@ -184,7 +179,7 @@ async function mine(rpcUrl: string, from: string) {
 }
 
 const receiptBlock = async (rpcUrl: string, hash: string) =>
-  (await rpcResult<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
+  (await rpc<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
 
 it('stops although a client holds its connection open in the middle of a request', async () => {
   const program = await take()

@@ -34,6 +34,8 @@ export type Program = {
 }
 
 export type ProgramOptions = {
+  /** The file of the compiled program; default: the one of this test run. */
+  program?: string
   dataDir: string
   args?: readonly string[]
   command?: string
@@ -64,6 +66,7 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
 
 /** Starts the program without waiting for anything. */
 export async function spawnProgram({
+  program,
   dataDir,
   args = [],
   command = 'sandbox',
@@ -74,7 +77,7 @@ export async function spawnProgram({
   const flags = command === 'sandbox' ? ['--json', '--port', '0'] : []
   const child: ChildProcess = spawn(
     process.execPath,
-    [await programFile('bezant'), command, ...flags, '--data-dir', dataDir, ...args],
+    [program ?? (await programFile('bezant')), command, ...flags, '--data-dir', dataDir, ...args],
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let stdout = ''

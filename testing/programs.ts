@@ -1,6 +1,10 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import type { ProgramFiles, ProgramName } from './compile-programs.ts'
-import { copyDirectory } from './used-directory.ts'
 import { startWorker, type Worker } from './worker.ts'
 
 let asked: Promise<ProgramFiles> | undefined
@@ -12,8 +16,12 @@ export async function programFile(name: ProgramName): Promise<string> {
 }
 
 /** A data directory of its own that the program was started on before, which costs a third of a first start. */
-export const usedDirectory = async (): Promise<string> =>
-  copyDirectory(await shared<string>('data-directory'))
+export async function usedDirectory(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'bezant-data-'))
+  // Owners and permissions are kept, because the cluster may be another user's.
+  await promisify(execFile)('cp', ['-a', `${await shared<string>('data-directory')}/.`, directory])
+  return directory
+}
 
 async function shared<Result>(path: string): Promise<Result> {
   const response = await fetch(`${inject('runServer')}/${path}`)

@@ -6,18 +6,23 @@
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type CompiledPrograms, compilePrograms } from './compile-programs.ts'
+import { compilePrograms, type ProgramFiles } from './compile-programs.ts'
+import { openTemporaryDirectory } from './temporary-directory.ts'
 import { serveDatabases } from './test-databases.ts'
 import { makeUsedDirectory } from './used-directory.ts'
 
 export type RunServer = { url: string; stop(): Promise<void> }
 
-/** Starts nothing but a listener: databases and programs are made when the first test asks for one. */
+/**
+ * Makes the temporary directory of the run, and starts nothing but a listener: databases and programs are made when the first
+ * test asks for one.
+ */
 export async function startRunServer(databaseUrl: string | undefined): Promise<RunServer> {
+  const removeDirectory = await openTemporaryDirectory()
   const databases = serveDatabases(databaseUrl)
-  let compiling: Promise<CompiledPrograms> | undefined
+  let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
-  const programs = async () => (await (compiling ??= compilePrograms())).files
+  const programs = () => (compiling ??= compilePrograms())
   const used = async () => (using ??= makeUsedDirectory((await programs()).bezant))
   const answer = async (method: string | undefined, path: string) => {
     const [, kind, name = ''] = path.split('/')
@@ -35,9 +40,7 @@ export async function startRunServer(databaseUrl: string | undefined): Promise<R
   const stop = async () => {
     listener.close()
     listener.closeAllConnections()
-    const compiled = await compiling?.catch(() => undefined)
-    compiled?.remove()
-    await databases.stop()
+    await databases.stop().finally(removeDirectory)
   }
   return { url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}`, stop }
 }

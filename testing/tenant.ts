@@ -1,5 +1,5 @@
 import { constants, publicEncrypt } from 'node:crypto'
-import { type Answered, request } from './request.ts'
+import { type Answered, request } from './http.ts'
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
 

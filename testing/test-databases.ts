@@ -3,7 +3,7 @@
  * DATABASE_URL. Every test file gets a copy of a template.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
@@ -75,11 +75,7 @@ export function serveDatabases(databaseUrl: string | undefined): TestDatabases {
 async function startServer(): Promise<Server> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-test-'))
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
-  const { connection } = postgres
-  const stop = async () => {
-    await postgres.stop()
-    await rm(dataDir, { recursive: true, force: true })
-  }
+  const { connection, stop } = postgres
   return { connection, admin: openAsOwner(connection, 4), stop }
 }
 

@@ -1,6 +1,7 @@
 import { generateKeyPair, randomBytes, webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
+import { succeedOnce } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { createLanes } from './lanes.ts'
@@ -64,12 +65,7 @@ export async function openTransport(input: Input): Promise<Transport> {
     await load()
   }
   await load()
-  let ready: Promise<void> | undefined
-  const whenReady = () => (ready ??= ensure().catch(retryLater))
-  const retryLater = (error: unknown) => {
-    ready = undefined
-    throw error
-  }
+  const whenReady = succeedOnce(ensure)
   whenReady().catch(() => undefined)
   return {
     publicKey: async () => {

@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { fileURLToPath } from 'node:url'
-import { buildSync } from 'esbuild'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { readConfig } from '#runtime/config'
+import { compileSnippet } from '../../testing/compile-snippet.ts'
 import { until } from '../../testing/until.ts'
 import { armCrashPoint, crashPoints, isCrashPoint, parseCrashPlan, reachPoint } from './crash-points.ts'
 
@@ -15,25 +14,13 @@ const contents = `
   for (let hit = 1; hit <= 5; hit++) { reachPoint('P7'); reachPoint('P8'); writeSync(1, String(hit)) }
 `
 
-let script: string | undefined
-
-function compiled(): string {
-  const { outputFiles } = buildSync({
-    stdin: { contents, resolveDir: fileURLToPath(new URL('.', import.meta.url)), loader: 'ts' },
-    bundle: true,
-    write: false,
-    format: 'esm',
-    platform: 'node',
-    conditions: ['source'],
-    packages: 'external',
-  })
-  return outputFiles[0]!.text
-}
+let args: string[]
+beforeAll(async () => {
+  args = await compileSnippet(contents)
+})
 
 /** A process that reaches P8 again and again, saying so, armed as the environment says. */
 function reaching(crashAt: string) {
-  script ??= compiled()
-  const args = ['--input-type=module', '--eval', script]
   const env = { ...process.env, BEZANT_CRASH_AT: crashAt }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })
   let said = ''

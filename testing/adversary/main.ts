@@ -70,8 +70,8 @@ process.once('SIGTERM', () => {
   process.exit(143)
 })
 
-const compiled = await compilePrograms()
 const server = await startRunServer(process.env['DATABASE_URL'] || undefined)
+const { worker } = await compilePrograms()
 const results = await runMatrix({
   runServer: server.url,
   seed,
@@ -79,7 +79,7 @@ const results = await runMatrix({
   points: points.filter(isCrashPoint),
   action,
   lanes,
-  workerArgs: [compiled.files.worker],
+  workerArgs: [worker],
   onStart: (schedule) => void underWay.set(schedule.seed, schedule),
   onResult: (result, done) => {
     underWay.delete(result.seed)
@@ -88,10 +88,7 @@ const results = await runMatrix({
     if (done % Math.max(1, Math.floor(runs / 50)) === 0 || done === runs)
       process.stdout.write(`${done}/${runs} runs, ${seconds()} s\n`)
   },
-}).finally(async () => {
-  await server.stop()
-  compiled.remove()
-})
+}).finally(() => server.stop())
 report(results)
 process.exit(results.some(({ defects }) => defects.length > 0) ? 1 : 0)
 

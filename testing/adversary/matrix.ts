@@ -10,7 +10,7 @@ import { type Schedule, scheduleOf } from './schedule.ts'
 import { openPool } from './staff.ts'
 
 export type MatrixOptions = {
-  /** Address of the server of test databases. */
+  /** Address of what the runs share: their databases. */
   runServer: string
   /** Seed of the first run; each following one has the next number. */
   seed: number

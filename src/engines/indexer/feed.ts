@@ -1,5 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
+import { succeedOnce } from '#lib/once'
 import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
@@ -31,10 +32,9 @@ function followChain(
   blockchain: string,
   onStep: (tx: Db, step: Step) => Promise<void>,
 ) {
-  let hasCursor = false
+  const whenCursor = succeedOnce(() => ensureCursor(ctx.database, engine, blockchain))
   const turn = async () => {
-    if (!hasCursor) await ensureCursor(ctx.database, engine, blockchain)
-    hasCursor = true
+    await whenCursor()
     return ctx.database.tx(async (tx) => {
       const step = await claimStep(tx, engine, blockchain)
       if (!step) return false

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { baseSepolia } from '#chains/networks/base-sepolia'
-import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { sql } from '#runtime/db/db'
 import { createLog, type Log } from '#runtime/log/log'
 import { checkBooks } from '../../../testing/books.ts'
-import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import { soonFinal, startTestChains, type TestChain } from '../../../testing/chain.ts'
 import {
   arrivalsOnChain,
   arrivalsSeen,
@@ -218,10 +216,8 @@ it('goes on although a block takes the node longer than the lease lasts', async 
 })
 
 it('property 20: stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
-  // The usual size takes a chain that is final sooner.
-  const network = isDeep ? baseSepolia : ethSepolia
-  const depth = network.confirmations
-  const started = await startTestChains({ blockchains: [network.blockchain] })
+  const depth = soonFinal.confirmations
+  const started = await startTestChains({ blockchains: [soonFinal.blockchain] })
   const rewritten = started.chains[0]!
   const alarms: string[] = []
   const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }
@@ -231,7 +227,7 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
   } as unknown as Log
   const configured = await openIndexing({
     rpcUrl: rewritten.rpcUrl,
-    followed: network.blockchain,
+    followed: soonFinal.blockchain,
     local: false,
     log: hearing,
   })
@@ -253,13 +249,13 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
   await rewritten.reorg(depth)
   await rewritten.mine()
   await until(async () => alarms.length > 0, 'the alarm is raised')
-  const head = await canonicalHead(configured.database, network.blockchain)
+  const head = await canonicalHead(configured.database, soonFinal.blockchain)
   expect(alarms).toEqual(['deep-reorg'])
   expect(head!.number).toBe(final)
   await configured.stop()
   configured.start()
   await until(async () => alarms.length > 1, 'the alarm is raised again')
-  expect(await canonicalHead(configured.database, network.blockchain)).toEqual(head)
+  expect(await canonicalHead(configured.database, soonFinal.blockchain)).toEqual(head)
   await configured.close()
   await started.stop()
 })

@@ -7,6 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
+import { succeedOnce } from '#lib/once'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
 import {
@@ -35,12 +36,11 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains.list().map((chain): Loop => {
     const { blockchain } = chain.network
     let dueMs = 0
-    let hasProgress = false
+    const whenProgress = succeedOnce(() => ensureProgress(ctx.database, blockchain))
     return repeat(
       async () => {
         if (performance.now() < dueMs) return false
-        if (!hasProgress) await ensureProgress(ctx.database, blockchain)
-        hasProgress = true
+        await whenProgress()
         if (await turn(ctx, chain)) dueMs = performance.now() + restMs
         return false
       },

@@ -1,21 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { baseSepolia } from '#chains/networks/base-sepolia'
-import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
+import { soonFinal } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
-import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
-
-/** Few confirmations at the usual size: each is a block to be read. */
-const network = isDeep ? baseSepolia : ethSepolia
 
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await openHarness({ blockchains: [network.blockchain], node: async () => ({ local: false }) })
+  harness = await openHarness({ blockchains: [soonFinal.blockchain], node: async () => ({ local: false }) })
 })
 afterAll(() => harness?.close())
 
@@ -36,7 +31,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   const second = await on.reaches(id, 'CONFIRMED')
   expect([second.txHash, second.blockHash === first.blockHash]).toEqual([first.txHash, false])
   const above = (await chain.height()) - second.blockHeight!
-  await chain.mine(network.confirmations - above - 2)
+  await chain.mine(soonFinal.confirmations - above - 2)
   await sleep(1_500)
   expect((await on.read(id)).state).toBe('CONFIRMED')
   await chain.mine()
@@ -68,7 +63,7 @@ it('property 20: what ended in a block that is orphaned can be made dearer', asy
   await chain.setAutomine(true)
   await chain.mine()
   expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
-  await chain.mine(network.confirmations)
+  await chain.mine(soonFinal.confirmations)
   const grants = sql`select 1 from grants where intent_id = ${id}`
   await until(async () => (await harness.database.all(grants)).length === 0, 'nobody can sign it any more')
   await chain.oracle.checkNonces(wallet.address)

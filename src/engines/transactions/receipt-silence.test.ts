@@ -5,8 +5,6 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { baseSepolia } from '#chains/networks/base-sepolia'
-import { ethSepolia } from '#chains/networks/eth-sepolia'
 import { sql } from '#runtime/db/db'
 import {
   type Chance,
@@ -18,6 +16,7 @@ import {
   seedsOf,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { soonFinal } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -25,9 +24,7 @@ import { until } from '../../../testing/until.ts'
 
 const seeds = seedsOf(1)
 const blocksMax = isDeep ? 200 : 60
-/** Few confirmations at the usual size: each is a block to be read. */
-const network = isDeep ? baseSepolia : ethSepolia
-const { confirmations } = network
+const { confirmations } = soonFinal
 const hourMs = 3_600_000
 
 /** Each gives a script that lies for up to so many blocks. */
@@ -49,7 +46,7 @@ let node: HostileRpc
 
 beforeAll(async () => {
   harness = await openHarness({
-    blockchains: [network.blockchain],
+    blockchains: [soonFinal.blockchain],
     node: async ({ rpcUrl }) => {
       node = await openHostileRpc(rpcUrl, { seed: seeds[0]! })
       return { rpcUrl: node.url, local: false, timeoutMs: 2_000 }

@@ -4,8 +4,8 @@ import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { compileSnippet } from '../../../../testing/compile-snippet.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { holdJournal, idsIn, makeJournal } from './directory.ts'
 import { decodeRecords, type JournalRecord, openJournal } from './journal.ts'
@@ -141,15 +141,7 @@ describe('a journal', () => {
       const { id } = await makeJournal(${JSON.stringify(home)})
       console.log(id)
       setInterval(() => undefined, 1_000)`
-    const { outputFiles } = await build({
-      stdin: { contents, resolveDir: import.meta.dirname },
-      bundle: true,
-      write: false,
-      platform: 'node',
-      format: 'esm',
-      conditions: ['source'],
-    })
-    const holder = spawn(process.execPath, ['--input-type=module', '--eval', outputFiles[0]!.text])
+    const holder = spawn(process.execPath, await compileSnippet(contents))
     children.push(holder)
     const [said] = (await once(holder.stdout, 'data')) as [Buffer]
     const id = said.toString().trim()
