@@ -1,9 +1,12 @@
+import { randomBytes } from 'node:crypto'
 import { HDKey } from '@scure/bip32'
 import { entropyToMnemonic, mnemonicToEntropy, mnemonicToSeedSync } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english'
 import { describe, expect, it } from 'vitest'
 import { deriveKeys, newEntropy, seedOf } from './hierarchy.ts'
+import { nativeSigner } from './signers/native.ts'
 import { pureSigner } from './signers/pure.ts'
+import { wasmSigner } from './signers/wasm.ts'
 
 describe('derivation', () => {
   it('gives the well-known addresses of the well-known test phrase', async () => {
@@ -24,17 +27,30 @@ describe('derivation', () => {
     const phrase = entropyToMnemonic(entropy, wordlist)
     expect(phrase.split(' ').length).toBe(24)
     expect(await seedOf(entropy)).toEqual(Buffer.from(mnemonicToSeedSync(phrase)))
+    for (const length of [16, 20, 24, 28, 32, 32, 32, 32]) {
+      const any = randomBytes(length)
+      const expected = Buffer.from(mnemonicToSeedSync(entropyToMnemonic(any, wordlist)))
+      expect(await seedOf(any), any.toString('hex')).toEqual(expected)
+    }
   })
 
-  it('gives the same key at an index whatever else is derived', async () => {
-    const entropy = newEntropy()
-    const signer = await pureSigner()
-    const indexes = Array.from({ length: 40 }, (_, index) => index)
-    const all = await deriveKeys(signer, entropy, indexes)
-    expect(new Set(all.map((key) => key.address)).size).toBe(40)
-    const [alone] = await deriveKeys(signer, entropy, [33])
-    expect(alone).toEqual(all[33])
-    const path = HDKey.fromMasterSeed(await seedOf(entropy)).derive("m/44'/60'/0'/0/33")
-    expect(alone!.privateKey).toEqual(Buffer.from(path.privateKey!))
-  })
+  it.each([
+    ['native', nativeSigner],
+    ['wasm', wasmSigner],
+    ['pure', pureSigner],
+  ] as const)(
+    'gives the same key at an index whatever else is derived, with the %s signer',
+    async (_, make) => {
+      const entropy = newEntropy()
+      const signer = await make()
+      const indexes = Array.from({ length: 40 }, (_, index) => index)
+      const all = await deriveKeys(signer, entropy, indexes)
+      expect(new Set(all.map((key) => key.address)).size).toBe(40)
+      const [alone] = await deriveKeys(signer, entropy, [33])
+      expect(alone).toEqual(all[33])
+      const account = HDKey.fromMasterSeed(await seedOf(entropy)).derive("m/44'/60'/0'/0")
+      for (const { index, privateKey } of all)
+        expect(privateKey).toEqual(Buffer.from(account.deriveChild(index).privateKey!))
+    },
+  )
 })

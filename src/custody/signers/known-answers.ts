@@ -4,6 +4,9 @@ import type { Signer } from './signer.ts'
 type KnownAnswer = { privateKey: string; message: string; r: string; s: string }
 
 const one = '0000000000000000000000000000000000000000000000000000000000000001'
+const two = '0000000000000000000000000000000000000000000000000000000000000002'
+/** The order of the curve less one. */
+const largest = 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140'
 
 /** Published RFC 6979 vectors for secp256k1 with SHA-256. */
 export const knownAnswers: readonly KnownAnswer[] = [
@@ -20,7 +23,7 @@ export const knownAnswers: readonly KnownAnswer[] = [
     s: '547fe64427496db33bf66019dacbf0039c04199abb0122918601db38a72cfc21',
   },
   {
-    privateKey: 'fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364140',
+    privateKey: largest,
     message: 'Satoshi Nakamoto',
     r: 'fd567d121db66e382991534ada77a6bd3106f0a1098c231e47993447cd6af2d0',
     s: '6b39cd0eb1bc8603e159ef5c20a5c8ad685a45b06ce9bebed3f153d10d93bed5',
@@ -40,5 +43,8 @@ export function faultOf(signer: Signer): string | undefined {
       return `its signature of "${message.slice(0, 16)}" differs from the published one`
   }
   const point = signer.publicKeyOf(Buffer.from(one, 'hex')).toString('hex')
-  return point === generator ? undefined : 'its public key of 1 is not the generator'
+  if (point !== generator) return 'its public key of 1 is not the generator'
+  const sum = Buffer.from(largest, 'hex')
+  signer.addToPrivateKey(sum, Buffer.from(two, 'hex'))
+  return sum.toString('hex') === one ? undefined : 'its sum of the largest private key and 2 is not 1'
 }

@@ -13,5 +13,6 @@ export async function nativeSigner(): Promise<Signer> {
       return signatureOf(signature, recid)
     },
     publicKeyOf: (privateKey) => Buffer.from(bindings.publicKeyCreate(privateKey, false)),
+    addToPrivateKey: (privateKey, addend) => void bindings.privateKeyTweakAdd(privateKey, addend),
   }
 }

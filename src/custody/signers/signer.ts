@@ -7,6 +7,8 @@ export type Signer = {
   sign(digest: Uint8Array, privateKey: Uint8Array): Signature
   /** The public key as 65 bytes, uncompressed. */
   publicKeyOf(privateKey: Uint8Array): Buffer
+  /** Adds `addend` to the private key, in place and modulo the order of the curve; throws if the sum is no key. */
+  addToPrivateKey(privateKey: Uint8Array, addend: Uint8Array): void
 }
 
 /** Splits a compact signature; `recovery` is 0 or 1 because `r` never exceeds the order in practice. */

@@ -22,15 +22,21 @@ describe('the signers', () => {
       expect([signer.name, faultOf(signer)]).toEqual([signer.name, undefined])
   })
 
-  it('give the same r, s, recovery and public key for random keys and digests', async () => {
+  it('give the same r, s, recovery, public key and sum for random keys and digests', async () => {
     const [native, wasm, pure] = [await nativeSigner(), await wasmSigner(), await pureSigner()]
     for (const digest of digests) {
-      const privateKey = randomBytes(32)
+      const [privateKey, addend] = [randomBytes(32), randomBytes(32)]
       const expected = pure.sign(digest, privateKey)
       expect(native.sign(digest, privateKey)).toEqual(expected)
       expect(wasm.sign(digest, privateKey)).toEqual(expected)
       expect(native.publicKeyOf(privateKey)).toEqual(pure.publicKeyOf(privateKey))
       expect(wasm.publicKeyOf(privateKey)).toEqual(pure.publicKeyOf(privateKey))
+      const sums = [native, wasm, pure].map((signer) => {
+        const sum = Buffer.from(privateKey)
+        signer.addToPrivateKey(sum, addend)
+        return sum
+      })
+      expect(sums).toEqual([sums[2], sums[2], sums[2]])
     }
   })
 

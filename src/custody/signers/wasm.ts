@@ -14,5 +14,11 @@ export async function wasmSigner(): Promise<Signer> {
       if (!point) throw new Error('the private key is outside the order of the curve')
       return Buffer.from(point)
     },
+    addToPrivateKey: (privateKey, addend) => {
+      const sum = wasm.privateAdd(privateKey, addend)
+      if (!sum) throw new Error('the sum of both is not a private key')
+      privateKey.set(sum)
+      sum.fill(0)
+    },
   }
 }
