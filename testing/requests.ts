@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import type { Chance } from './adversary/seed.ts'
+import { anyText } from './any-text.ts'
 
 /** Text that has broken parsers before; put wherever text goes. */
 const hostileTexts = [
@@ -123,7 +124,7 @@ function validText({ format, minLength = 0, maxLength = 40 }: Schema, { texts }:
   if (format === 'uuid') return fc.oneof(known, fc.uuid())
   if (format === 'date-time') return fc.date({ noInvalidDate: true }).map((date) => date.toISOString())
   if (format === 'decimal') return decimals
-  const free = fc.string({ minLength, maxLength: Math.min(maxLength, 60), unit: 'grapheme' })
+  const free = anyText({ minLength, maxLength: Math.min(maxLength, 60) })
   return fc.oneof(known, decimals, dates, free)
 }
 
@@ -137,7 +138,7 @@ function validObject({ properties = {}, required = [] }: Schema, vocabulary: Voc
 const spoiled: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom(...hostileTexts),
   fc.constantFrom(...hostileValues),
-  fc.string({ unit: 'binary', maxLength: 30 }),
+  anyText({ maxLength: 30 }),
   fc.double(),
   fc.jsonValue({ maxDepth: 3 }),
 )

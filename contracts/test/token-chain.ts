@@ -14,9 +14,9 @@ import {
   walletActions,
 } from 'viem'
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { runtimeBytecode, stablecoinStorage } from '#sandbox/artifacts/stablecoin'
+import { viemChain } from '../../testing/viem-chain.ts'
 
 /** Keys made from a number: the accounts of these tests, funded in genesis. */
 export const people = {
@@ -69,7 +69,7 @@ export async function startTokenChain() {
   const url = await listeningUrl(node)
   const client = createTestClient({
     mode: 'anvil',
-    chain: baseSepolia,
+    chain: viemChain,
     transport: http(url),
     pollingInterval: 20,
   })
@@ -87,7 +87,7 @@ export async function startTokenChain() {
 function genesis() {
   const coins = Object.values(people).map(({ address }) => [address, { balance: numberToHex(10n ** 21n) }])
   return {
-    config: { chainId: baseSepolia.id },
+    config: { chainId: viemChain.id },
     nonce: '0x0',
     timestamp: numberToHex(Math.floor(Date.now() / 1000)),
     extraData: '0x',

@@ -1,12 +1,12 @@
 import { type Address, type Hex, keccak256, toHex } from 'viem'
 import type { PrivateKeyAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
+import { viemChain } from '../../testing/viem-chain.ts'
 import { tokenAddress } from './token-chain.ts'
 
 export const domain = {
   name: 'USD Coin',
   version: '2',
-  chainId: baseSepolia.id,
+  chainId: viemChain.id,
   verifyingContract: tokenAddress,
 }
 export type Domain = typeof domain

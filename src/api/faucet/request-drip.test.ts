@@ -1,6 +1,5 @@
 import { createWalletClient, http as viemHttp } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '#context'
 import { sql } from '#runtime/db/db'
@@ -11,6 +10,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { httpAs } from '../../../testing/tenant.ts'
 import { until } from '../../../testing/until.ts'
+import { viemChain } from '../../../testing/viem-chain.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -107,7 +107,7 @@ describe('POST /v1/faucet/drips', () => {
   it('goes on after somebody else used the same key', async () => {
     const { rpcUrl } = harness.chain('BASE-SEPOLIA')
     const account = privateKeyToAccount(faucetAccount.privateKey)
-    const client = createWalletClient({ account, chain: baseSepolia, transport: viemHttp(rpcUrl) })
+    const client = createWalletClient({ account, chain: viemChain, transport: viemHttp(rpcUrl) })
     await client.sendTransaction({ to: freshAddress() as `0x${string}`, value: 1n })
     const address = freshAddress()
     expect((await drip({ address, usdc: true })).status).toBe(204)

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { Circle, type PaymentIntentCreationRequest } from '@circle-fin/circle-sdk'
 import { createWalletClient, http, parseAbi } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileResponse } from '#runtime/http/validate'
 import { worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { parseLink } from '../../../testing/link.ts'
 import { until } from '../../../testing/until.ts'
+import { viemChain } from '../../../testing/viem-chain.ts'
 import { paymentSchema } from './schema.ts'
 
 let harness: Harness
@@ -42,7 +42,7 @@ async function openPayer() {
   const body = { address: account.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true }
   expect((await harness.http('POST', '/v1/faucet/drips', { body })).status).toBe(204)
   const { rpcUrl, tokens } = harness.chain()
-  const wallet = createWalletClient({ account, chain: baseSepolia, transport: http(rpcUrl) })
+  const wallet = createWalletClient({ account, chain: viemChain, transport: http(rpcUrl) })
   const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)'])
   const pay = (to: `0x${string}`, value: bigint) =>
     wallet.writeContract({ address: tokens.USDC, abi, functionName: 'transfer', args: [to, value] })

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeErrorResult, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { anyText } from '../../../testing/any-text.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { explainRevert, isRevert } from './revert.ts'
 import { RpcError } from './rpc.ts'
@@ -58,12 +59,12 @@ describe('a revert', () => {
   it('whatever a contract or a node puts into it is one line of bearable length', () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 300 }).map((raw) => `0x${Buffer.from(raw).toString('hex')}`),
-      fc.string({ unit: 'grapheme' }).map((text) => data('Error', text)),
+      anyText().map((text) => data('Error', text)),
       fc.uint8Array({ maxLength: 200 }).map((raw) => `0x08c379a0${Buffer.from(raw).toString('hex')}`),
       fc.jsonValue({ maxDepth: 2 }),
     )
     fc.assert(
-      fc.property(fc.string({ unit: 'binary' }), bytes, (message, given) => {
+      fc.property(anyText(), bytes, (message, given) => {
         const said = explainRevert(new RpcError(3, message, given))
         expect(said.length).toBeLessThan(400)
         expect(said).not.toMatch(/[\p{Cc}\p{Cf}]/u)

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWalletClient, encodeFunctionData, type Hex, http, parseAbi, publicActions } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
@@ -9,6 +8,7 @@ import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/ly
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
+import { viemChain } from '../../../testing/viem-chain.ts'
 
 let harness: Harness
 beforeAll(async () => {
@@ -26,7 +26,7 @@ const deposits = isDeep ? 20 : 4
 const payer = () =>
   createWalletClient({
     account: privateKeyToAccount(devAccounts[3]!.privateKey),
-    chain: baseSepolia,
+    chain: viemChain,
     transport: http(harness.chain().rpcUrl),
   }).extend(publicActions)
 

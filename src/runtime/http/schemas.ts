@@ -1,19 +1,20 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { errorKinds } from '#lib/error-kinds'
+import { oncePer } from '#lib/once'
 import { collectionProperties } from '#runtime/collection/query'
 import type { Endpoint } from './endpoint.ts'
 
 /** The query as it is validated and documented: the route's own filters and, for a list, the shared parameters. */
-export function querySchema(endpoint: Endpoint<never>): TObject | undefined {
+export const querySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
   if (!endpoint.collection) return endpoint.query
   return Type.Object({
     ...endpoint.query?.properties,
     ...collectionProperties(endpoint.collection),
   } as TProperties)
-}
+})
 
 /** The body, with `idempotencyKey` where the operation takes one. */
-export function bodySchema(endpoint: Endpoint<never>): TObject | undefined {
+export const bodySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
   if (!endpoint.body || !endpoint.idempotent) return endpoint.body
   const key = Type.String({
     format: 'uuid',
@@ -23,7 +24,7 @@ export function bodySchema(endpoint: Endpoint<never>): TObject | undefined {
     { idempotencyKey: key, ...endpoint.body.properties } as TProperties,
     optionsOf(endpoint.body),
   )
-}
+})
 
 const optionsOf = ({
   description = '',

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createWalletClient, http } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { baseSepolia } from 'viem/chains'
 import { expect, test } from 'vitest'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import {
@@ -18,6 +17,7 @@ import {
 } from '../../../testing/local-chains/kit.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
+import { viemChain } from '../../../testing/viem-chain.ts'
 import { faucetAccount } from '../constants.ts'
 import { call, callMany } from './rpc.ts'
 
@@ -33,7 +33,7 @@ test('an orderly stop keeps blocks, receipts, logs, balances, nonces and the add
   const dataDir = temporaryDirectory()
   const first = await startBase({ dataDir })
   const account = privateKeyToAccount(faucetAccount.privateKey)
-  const wallet = createWalletClient({ account, chain: baseSepolia, transport: http(first.chain.rpcUrl) })
+  const wallet = createWalletClient({ account, chain: viemChain, transport: http(first.chain.rpcUrl) })
   const address = first.chain.tokens.USDC
   const mint = { address, abi: stablecoinAbi, functionName: 'mint', args: [bob, 5_000_000n] } as const
   const hash = await wallet.writeContract(mint)

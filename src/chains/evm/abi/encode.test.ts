@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { describe, expect, it } from 'vitest'
+import { anyText } from '../../../../testing/any-text.ts'
 import { leastCpuMs } from '../../../../testing/cpu-time.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { ValueProblem } from '../../value-problem.ts'
@@ -156,7 +157,7 @@ describe('whatever is sent', () => {
   const signature = fc.oneof(
     fc.array(type, { maxLength: 4 }).map((types) => `f(${types.join(',')})`),
     fc.string({ unit: fc.constantFrom(...'f()[],uint256 '), maxLength: 60 }),
-    fc.string({ unit: 'binary', maxLength: 3_000 }),
+    anyText({ maxLength: 3_000 }),
   )
   const value = fc.oneof(
     fc.constantFrom('0', '-1', '0x', '0x01', address, true, '1000000', 2 ** 60, '', 'ff'.repeat(40)),
