@@ -23,7 +23,7 @@ export async function startRunServer(databaseUrl: string | undefined): Promise<R
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())
-  const used = async () => (using ??= makeUsedDirectory((await programs()).bezant))
+  const used = () => (using ??= programs().then(({ bezant }) => makeUsedDirectory(bezant)))
   const answer = async (method: string | undefined, path: string) => {
     const [, kind, name = ''] = path.split('/')
     if (kind === 'programs') return programs()

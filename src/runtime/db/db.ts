@@ -63,7 +63,7 @@ function openPool(connection: Connection, maxConnections: number, options: strin
   const settings = { ...where, types: parsers, options, application_name: 'bezant' }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   pool.on('error', () => undefined)
-  const db = callsOn((text, values) => pool.query(text, values))
+  const db = callsOn((query) => pool.query(query))
   return {
     ...db,
     tx: (work) => inTransaction(pool, work),
@@ -73,12 +73,31 @@ function openPool(connection: Connection, maxConnections: number, options: strin
   }
 }
 
-type Query = (text: string, values: unknown[]) => Promise<pg.QueryResult>
+/** The most statements that a process prepares: variants of filters must not fill the memory of the server. */
+const preparedMax = 1_000
+const preparedNames = new Map<string, string>()
+
+/**
+ * A query under a name, which the driver prepares once on each connection. Parsing and planning our statements costs
+ * PostgreSQL more than running them.
+ */
+function prepared(text: string, values: unknown[]): pg.QueryConfig {
+  // Without values the driver sends plain text, which needs no preparing.
+  if (values.length === 0) return { text }
+  const known = preparedNames.get(text)
+  if (known) return { name: known, text, values }
+  if (preparedNames.size === preparedMax) return { text, values }
+  const name = `bezant-${preparedNames.size}`
+  preparedNames.set(text, name)
+  return { name, text, values }
+}
+
+type Query = (query: pg.QueryConfig) => Promise<pg.QueryResult>
 
 function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
   const send = async (piece: Sql) => {
     const { text, values } = render(piece)
-    return query(text, values)
+    return query(prepared(text, values))
   }
   return {
     all: async <Row>(piece: Sql) => (await send(piece)).rows as Row[],
@@ -101,7 +120,7 @@ async function inTransaction<Result>(pool: pg.Pool, work: (tx: Db) => Promise<Re
   try {
     await client.query('begin')
     const tx: Db = {
-      ...callsOn((text, values) => client.query(text, values)),
+      ...callsOn((query) => client.query(query)),
       tx: (inner) => inner(tx),
       script: async (text) => void (await client.query(text)),
     }
