@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { slowestFiles } from './testing/slowest-files.ts'
+import { SlowestFirst } from './testing/slowest-first.ts'
 
 const conditions = ['source', 'node']
 
@@ -14,6 +15,7 @@ export default defineConfig(({ mode }) => ({
     include: ['src/**/*.test.ts', 'testing/**/*.test.ts', 'scripts/**/*.test.ts', 'contracts/**/*.test.ts'],
     globalSetup: ['testing/global-setup.ts'],
     env: { TEST_SIZE: mode === 'deep' ? 'deep' : 'usual' },
+    sequence: { sequencer: SlowestFirst },
     reporters: ['default', slowestFiles()],
     silent: 'passed-only',
     // These end a hanging test and nothing else: a busy machine makes a test slower, not red.

@@ -21,11 +21,11 @@ import type { HttpAnswer, HttpOptions } from './tenant.ts'
  * each operation gets, FUZZ_SEED repeats a run.
  */
 const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
-const numRuns = sizeOf('FUZZ_RUNS', { usual: 5, deep: 200 })
+const numRuns = sizeOf('FUZZ_RUNS', { usual: 3, deep: 200 })
 const chance = chanceOf(seed)
 /** Values that each field meets, of 64. */
-const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 4, deep: 64 }), chance }
-const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 3, deep: brokenBodies.length })
+const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 3, deep: 64 }), chance }
+const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 2, deep: brokenBodies.length })
 
 /** Errors that the edge gives for every operation alike. */
 const edgeErrors: readonly ErrorName[] = [

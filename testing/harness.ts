@@ -77,7 +77,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const settings = {
     port: 0,
     logLevel: 'error',
-    databaseConnectionsMax: 12,
+    databaseConnectionsMax: 6,
     dataDir,
     ...loopback,
     ...options.config,

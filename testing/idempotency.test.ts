@@ -19,7 +19,7 @@ const operations = endpoints
   .filter((endpoint) => endpoint.idempotent)
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
-const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 10, deep: 100 })
+const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 6, deep: 100 })
 
 /** When the connection to the database is lost: with everything written, and in the middle of the commit. */
 const deaths = [

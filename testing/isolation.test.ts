@@ -22,7 +22,7 @@ const known = operations.filter(({ name }) => exemplars[name])
 
 const chance = chanceOf(randomInt(2 ** 31))
 /** Of every operation; what looks at keys is one for all. */
-const badKeysEach = isDeep ? 10 : 4
+const badKeysEach = isDeep ? 10 : 2
 
 let harness: Harness
 let ours: World

@@ -1,0 +1,32 @@
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Each waits long for blocks, leases or processes. */
+const slow = [
+  'src/engines/transactions/journal/restore.test.ts',
+  'src/engines/transactions/nonce-too-low.test.ts',
+  'testing/adversary/matrix.test.ts',
+  'testing/collections.test.ts',
+  'src/engines/transactions/replace.test.ts',
+  'src/engines/treasury/money-proof.test.ts',
+  'src/engines/treasury/reopened.test.ts',
+  'testing/process.test.ts',
+  'src/engines/transactions/reprice.test.ts',
+  'src/engines/transactions/refusal.test.ts',
+  'testing/examples.test.ts',
+  'src/engines/indexer/follow.test.ts',
+  'src/engines/treasury/sweep.test.ts',
+  'src/engines/treasury/missed-blocks.test.ts',
+]
+
+const isSlow = ({ moduleId }: TestSpecification) => slow.some((file) => moduleId.endsWith(`/${file}`))
+
+/**
+ * Starts the slow files first, so that a run does not end waiting for one of them. Vitest itself orders by the durations of
+ * the run before, which a fresh clone does not have.
+ */
+export class SlowestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
+  }
+}
