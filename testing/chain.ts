@@ -45,7 +45,7 @@ export type TestChainOptions = {
 /** The last of the node's funded accounts pays for whoever is outside; tests are free to use the others. */
 const outsider = devAccounts.at(-1)!.address
 
-/** What tests of finality run on: few confirmations at the usual size, because each is a block to be read. */
+/** The network for tests of finality. At the usual size it has few confirmations, because each takes a block to follow. */
 export const soonFinal = isDeep ? baseSepolia : ethSepolia
 
 /** Starts chains that keep nothing, one node each. */

@@ -46,8 +46,8 @@ const { dirname: __dirname, filename: __filename } = import.meta
 `
 
 /**
- * Bundles the programs and most packages into the temporary directory of the run, types unchecked. A bundle starts in a tenth of the
- * time that the loader takes for the sources, which is what a test pays that kills hundreds of processes.
+ * Bundles the programs and most packages into the temporary directory of the run, types unchecked. A bundle starts in a
+ * tenth of the time that the loader takes for the sources, and tests start and kill hundreds of processes.
  */
 export async function compilePrograms(): Promise<ProgramFiles> {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-compiled-'))

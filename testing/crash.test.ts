@@ -83,7 +83,7 @@ it('sends the same bytes again when the chain has lost blocks for good', async (
   const lost = await cutJournal((lines) => (isDeep ? Math.ceil(lines / 2) : made.length / 2))
   expect(lost).toBeGreaterThan(0)
   program = await start(1)
-  // In the order and at the times of before they are in the same blocks again, so hashes tell nothing.
+  // The same transactions in the same order can make the same blocks, so block hashes prove nothing.
   await until(async () => (await onChain()).length >= before, 'all is mined again')
   await until(allFinal, 'every transfer is final again')
   await checkBooks()

@@ -43,24 +43,25 @@ function phraseOf(entropy: Uint8Array): Buffer {
   return phrase.subarray(0, length)
 }
 
-/** A private key that has children, and what they are derived with beside it (BIP-32). */
-type ExtendedKey = { privateKey: Buffer; chainCode: Buffer }
+/** A key pair with the chain code that its children are derived with (BIP-32). The public key has 65 bytes. */
+type ExtendedKey = { privateKey: Buffer; publicKey: Buffer; chainCode: Buffer }
 
-const extendedKeyOf = (digest: Buffer): ExtendedKey => ({
-  privateKey: digest.subarray(0, 32),
-  chainCode: digest.subarray(32),
-})
+/** The left half of the digest is the private key, to which a child adds that of its parent. */
+function extendedKeyOf(signer: Signer, digest: Buffer, parent?: ExtendedKey): ExtendedKey {
+  const privateKey = digest.subarray(0, 32)
+  // One sum in 2^127 is no private key: its index cannot be used.
+  if (parent) signer.addToPrivateKey(privateKey, parent.privateKey)
+  return { privateKey, publicKey: signer.publicKeyOf(privateKey), chainCode: digest.subarray(32) }
+}
 
 function childOf(signer: Signer, parent: ExtendedKey, index: number): ExtendedKey {
   const input = Buffer.alloc(37)
   if (index >= hardened) parent.privateKey.copy(input, 1)
-  else compress(signer.publicKeyOf(parent.privateKey)).copy(input)
+  else compress(parent.publicKey).copy(input)
   input.writeUInt32BE(index, 33)
-  const child = extendedKeyOf(createHmac('sha512', parent.chainCode).update(input).digest())
+  const digest = createHmac('sha512', parent.chainCode).update(input).digest()
   input.fill(0)
-  // One key in 2^127 is outside the order: its index cannot be used.
-  signer.addToPrivateKey(child.privateKey, parent.privateKey)
-  return child
+  return extendedKeyOf(signer, digest, parent)
 }
 
 /** The 33 bytes of a public key of 65. */
@@ -68,7 +69,7 @@ const compress = (publicKey: Buffer): Buffer =>
   Buffer.concat([Buffer.of(2 + (publicKey[64]! & 1)), publicKey.subarray(1, 33)])
 
 function accountOf(signer: Signer, seed: Buffer): ExtendedKey {
-  let key = extendedKeyOf(createHmac('sha512', 'Bitcoin seed').update(seed).digest())
+  let key = extendedKeyOf(signer, createHmac('sha512', 'Bitcoin seed').update(seed).digest())
   for (const index of accountPath) {
     const child = childOf(signer, key, index)
     wipe(key)
@@ -96,16 +97,19 @@ export async function deriveKeys(
   const derived: DerivedKey[] = []
   for (const [turn, index] of indexes.entries()) {
     if (turn % 64 === 63) await new Promise((resume) => setImmediate(resume))
-    const { privateKey, chainCode } = childOf(signer, account, index)
+    const { privateKey, publicKey, chainCode } = childOf(signer, account, index)
     chainCode.fill(0)
-    derived.push({ index, privateKey, address: addressOf(signer, privateKey) })
+    derived.push({ index, privateKey, address: addressOfPublicKey(publicKey) })
   }
   wipe(account)
   return derived
 }
 
 /** The EVM address of a private key, lower case. */
-export function addressOf(signer: Signer, privateKey: Uint8Array): Address {
-  const hash = keccak_256(signer.publicKeyOf(privateKey).subarray(1))
+export const addressOf = (signer: Signer, privateKey: Uint8Array): Address =>
+  addressOfPublicKey(signer.publicKeyOf(privateKey))
+
+function addressOfPublicKey(publicKey: Buffer): Address {
+  const hash = keccak_256(publicKey.subarray(1))
   return `0x${Buffer.from(hash.subarray(12)).toString('hex')}`
 }

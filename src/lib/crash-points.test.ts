@@ -48,7 +48,7 @@ describe('a crash point', () => {
   it('freezes its process at that hit, which goes on when told to', async () => {
     const { child, closed, said } = reaching('P8:2:stop')
     await until(async () => said() === '1', 'it has come to the point')
-    // It says so just before it stands still, and a signal that comes earlier is lost.
+    // The process writes just before it stops, and a SIGCONT that arrives earlier is lost.
     await until(() => {
       child.kill('SIGCONT')
       return said() === '12345'

@@ -10,7 +10,7 @@ import { type Schedule, scheduleOf } from './schedule.ts'
 import { openPool } from './staff.ts'
 
 export type MatrixOptions = {
-  /** Address of what the runs share: their databases. */
+  /** URL of the server that gives each run its database. */
   runServer: string
   /** Seed of the first run; each following one has the next number. */
   seed: number

@@ -1,9 +1,9 @@
-import { numberToBytesBE } from '@noble/curves/abstract/utils'
 import { type Signer, signatureOf } from './signer.ts'
 
 /** Plain JavaScript: slow, and its numbers cannot be wiped, but it runs wherever Node runs. */
 export async function pureSigner(): Promise<Signer> {
   const { secp256k1 } = await import('@noble/curves/secp256k1')
+  const { numberToBytesBE } = await import('@noble/curves/abstract/utils')
   return {
     name: 'pure',
     sign: (digest, privateKey) => {
