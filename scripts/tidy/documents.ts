@@ -1,4 +1,5 @@
 import { dirname, join, normalize } from 'node:path'
+import { alarmNames } from '#runtime/log/alarms'
 import type { Repository, Rule, SourceFile } from './repository.ts'
 
 export const docPathRule: Rule = {
@@ -57,13 +58,24 @@ export const settingRule: Rule = {
   },
 }
 
+const alarmFile = 'src/runtime/log/alarms.ts'
+
 export const alarmRule: Rule = {
-  name: 'alarms are documented, and nothing else is',
-  why: 'Who is woken at night by a name in a log has to find out what it wants.',
+  name: 'alarms are listed, raised, counted and documented',
+  why: 'An operator who is woken by a name in a log has to find out what it wants, and a count tells how often.',
   check: (repository) => {
-    const raised = matchesIn(repository, /^src\/.*\.ts$/, /(?<=alarm: (?:'[\w-]+' \| )?')[\w-]+/g)
-    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)[a-z]+-[a-z-]+(?=` \|)/gm)
-    return differences(raised, documented)
+    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)[a-z]+(-[a-z]+)+(?=` \|)/gm)
+    const code = repository
+      .matching(/^src\/.*\.ts$/)
+      .filter(({ path }) => path !== alarmFile && !path.endsWith('.test.ts'))
+    const unused = alarmNames.filter((name) => !code.some(({ text }) => text.includes(`'${name}'`)))
+    // A log line that names an alarm by itself is counted nowhere.
+    const bypassing = code.filter(({ text }) => /\blog\.\w+\(\s*\{[^}]*\balarm\b|\balarm: '/.test(text))
+    return [
+      ...differences(new Set(alarmNames), documented),
+      ...unused.map((name) => `${name} is listed in ${alarmFile}, and nothing raises it`),
+      ...bypassing.map(({ path }) => `${path} names an alarm past raiseAlarm of ${alarmFile}`),
+    ]
   },
 }
 

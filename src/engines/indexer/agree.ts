@@ -1,5 +1,6 @@
 import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { canonicalHashAt } from './store/blocks.ts'
 
 /** Chains whose endpoints said different things the last time. */
@@ -16,7 +17,7 @@ export async function agreedFinal(ctx: EngineCtx, chain: Chain, block: Block): P
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
   const { upTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
-  if (upTo === undefined) raiseAlarm(ctx, chain, deepEnough, said)
+  if (upTo === undefined) tellOnce(ctx, chain, deepEnough, said)
   else if (disagreeing.delete(chain))
     ctx.log.info({ blockchain, blockNumber: upTo }, 'the endpoints of a chain agree again')
   return upTo
@@ -31,16 +32,18 @@ export async function requireAgreement(
 ): Promise<void> {
   const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
   if (upTo === number) return
-  raiseAlarm(ctx, chain, number, said)
+  tellOnce(ctx, chain, number, said)
   throw new Error(`the endpoints of ${chain.network.blockchain} do not agree on block ${number}`)
 }
 
 /** Once, until they agree again. */
-function raiseAlarm(ctx: EngineCtx, chain: Chain, blockNumber: number, said: string[] | undefined): void {
+function tellOnce(ctx: EngineCtx, chain: Chain, blockNumber: number, said: string[] | undefined): void {
   if (disagreeing.has(chain)) return
   disagreeing.add(chain)
-  ctx.log.error(
-    { blockchain: chain.network.blockchain, alarm: 'providers-disagree', blockNumber, said },
+  raiseAlarm(
+    ctx.log,
+    'providers-disagree',
+    { blockchain: chain.network.blockchain, blockNumber, said },
     'the endpoints of a chain do not agree on a block; nothing becomes final until enough of them do',
   )
 }

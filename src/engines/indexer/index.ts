@@ -3,9 +3,11 @@
  * ledger, and taken back when the block is orphaned; each of these is one numbered step that the engines above
  * follow at their own pace. Woken by new heads; one process per chain holds a lease, and two at once do no harm.
  */
+
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { logTrouble, repeat } from '#runtime/loop'
 import { advance, DeepReorg } from './advance.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
@@ -56,7 +58,7 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     failed: (error) => {
       halted = error instanceof DeepReorg
       if (halted)
-        ctx.log.error({ err: error, blockchain, alarm: 'deep-reorg' }, 'stopped following a chain for good')
+        raiseAlarm(ctx.log, 'deep-reorg', { err: error, blockchain }, 'stopped following a chain for good')
       else trouble.failed(error)
     },
     went: () => halted || trouble.went(),

@@ -3,11 +3,13 @@
  * slow round every managed address. A difference of one base unit is an alarm; coins that a contract's inside call paid,
  * which no log tells, are booked as a difference when they are found.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { succeedOnce } from '#lib/once'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
 import {
@@ -128,9 +130,10 @@ async function raise(
     block,
     wrong,
   ))
-    ctx.log.error(
+    raiseAlarm(
+      ctx.log,
+      'books-differ',
       {
-        alarm: 'books-differ',
         blockchain,
         blockNumber: block.number,
         entityId,

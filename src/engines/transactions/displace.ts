@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { finalTransactionsOf, finalUsesOf, highestFinal, type Step } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { displaceBy, lockNonces, type NonceUse } from './store/attempts.ts'
 import { requeue } from './store/chain-effects.ts'
@@ -88,12 +89,10 @@ async function displace(
       data: { state, reason: 'NONCE_USED_OUTSIDE' },
     })),
   )
-  ctx.log.warn(
-    {
-      alarm: 'nonce-used-outside',
-      blockchain,
-      transactions: intents.map(({ transactionId }) => transactionId),
-    },
+  raiseAlarm(
+    ctx.log,
+    'nonce-used-outside',
+    { blockchain, transactions: intents.map(({ transactionId }) => transactionId) },
     'a key is used outside: what its nonces were given to is signed again with others',
   )
   await announceWork(tx, blockchain)

@@ -6,6 +6,7 @@ import { reachPoint } from '#lib/crash-points'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { intentBytes } from './intent.ts'
@@ -53,8 +54,10 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boole
 /** What no node took yet is tried on and may ask for it again: nobody is told each time. */
 async function tellImpossible(tx: Db, ctx: EngineCtx, wish: Replaceable): Promise<void> {
   if (wish.wanted !== 'bump' || wish.state !== 'QUEUED') return note(tx, ctx, wish, 'replacementImpossible')
-  ctx.log.warn(
-    { alarm: 'price-out-of-reach', transactionId: wish.id },
+  raiseAlarm(
+    ctx.log,
+    'price-out-of-reach',
+    { transactionId: wish.id },
     'the price is above what may be paid or what the wallet has: the transaction waits until it falls',
   )
 }

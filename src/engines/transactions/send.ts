@@ -2,6 +2,7 @@ import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { concludeOverlooked } from './displace.ts'
 import { fail } from './fail.ts'
@@ -110,11 +111,10 @@ const unaccountedRounds = 10
 function raiseUnaccounted(ctx: EngineCtx, mined: readonly Claimed[]): void {
   const unaccounted = mined.filter(({ broadcastCount }) => broadcastCount % unaccountedRounds === 0)
   if (unaccounted.length === 0) return
-  ctx.log.warn(
-    {
-      alarm: 'nonce-unaccounted',
-      attempts: unaccounted.map(({ id, address, nonce }) => ({ id, address, nonce })),
-    },
+  raiseAlarm(
+    ctx.log,
+    'nonce-unaccounted',
+    { attempts: unaccounted.map(({ id, address, nonce }) => ({ id, address, nonce })) },
     'the chain counts these nonces as used, and no block that was read holds a transaction with them',
   )
 }

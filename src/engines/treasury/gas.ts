@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import type { TreasuryRow } from './store/treasuries.ts'
 
 /** Gives native coins to an address of a local chain. */
@@ -48,8 +49,10 @@ export async function refuel(
   askedAtMs.set(key, performance.now())
   if (chain.local && fuel) await fuel(blockchain, address)
   else
-    ctx.log.error(
-      { alarm: 'treasury-low-on-gas', entityId, blockchain, address },
+    raiseAlarm(
+      ctx.log,
+      'treasury-low-on-gas',
+      { entityId, blockchain, address },
       'fund the treasury with native coins: without them payouts, transfers and sweeps wait',
     )
 }

@@ -3,9 +3,11 @@
  * chains, address by address; this compares those books with the merchants' wallets, over all chains, and accounts by
  * name for every difference there may be (docs/decisions/0017). What nothing accounts for is a gap, of one base unit too.
  */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { logTrouble, repeat } from '#runtime/loop'
 import {
   claimWatch,
@@ -53,9 +55,10 @@ async function watch(ctx: EngineCtx): Promise<void> {
   const tookMs = performance.now() - startedMs
   await setWatchDue(ctx.database, Math.max(restMs, tookMs * restPerWork))
   for (const { entityId, currency, ...sums } of await recordMoneyGaps(ctx.database, ctx.clock.nowMs(), gaps))
-    ctx.log.error(
+    raiseAlarm(
+      ctx.log,
+      'money-differs',
       {
-        alarm: 'money-differs',
         entityId,
         currency,
         ...Object.fromEntries(Object.entries(sums).map(([name, amount]) => [name, String(amount)])),

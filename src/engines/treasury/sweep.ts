@@ -4,6 +4,7 @@
  * together and follow each other into blocks; each is a row with the id of its transaction, so a restart goes on with it.
  * They move coins within the entity: the merchant's balance knows nothing of them.
  */
+
 import type { Address, Chain } from '#chains/chain'
 import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
@@ -14,6 +15,7 @@ import { reachPoint } from '#lib/crash-points'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from './credit.ts'
 import { type Order, waitingAmount } from './store/orders.ts'
@@ -181,7 +183,7 @@ export async function settleSweeps(ctx: EngineCtx, chain: Chain): Promise<boolea
     )
     for (const { status, id, fromAddress, errorReason } of ended)
       if (status === 'failed')
-        ctx.log.error({ alarm: 'sweep-failed', id, blockchain, fromAddress, errorReason }, 'a sweep failed')
+        raiseAlarm(ctx.log, 'sweep-failed', { id, blockchain, fromAddress, errorReason }, 'a sweep failed')
     return ended.length === endedMax
   })
 }

@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { copyHolds, restoreHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { fail } from '../fail.ts'
 import { lockUnsigned, stillOpen } from '../store/journaled.ts'
 import type { JournalRecord } from './journal.ts'
@@ -84,7 +85,7 @@ async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise
   )
   const signed = twins.filter(({ takenBy }) => !unsigned.has(takenBy))
   if (signed.length > 0)
-    ctx.log.error({ alarm: 'journal-conflict', twins: signed }, 'these requests were carried out twice')
+    raiseAlarm(ctx.log, 'journal-conflict', { twins: signed }, 'these requests were carried out twice')
   const ended = twins.filter(({ takenBy }) => unsigned.has(takenBy))
   await rebind(tx, ended)
   await fail(

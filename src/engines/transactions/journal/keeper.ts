@@ -3,8 +3,10 @@
  * database: when it starts, and whenever it finds that an older copy of the database was restored. Then every registered
  * journal has to be merged by its worker, or be declared lost by its operator.
  */
+
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
   awaitedJournals,
@@ -157,7 +159,7 @@ async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation:
     return epoch
   } catch (error) {
     if (!(error instanceof JournalError)) throw error
-    ctx.log.error({ err: error, alarm: error.alarm }, 'a journal that was left cannot be merged')
+    raiseAlarm(ctx.log, error.alarm, { err: error }, 'a journal that was left cannot be merged')
     return undefined
   } finally {
     await directory.release()
@@ -182,7 +184,12 @@ function complainer(ctx: EngineCtx) {
     const { message } = error as Error
     if (message === said && performance.now() - saidAtMs < remindMs) return
     const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
-    ctx.log.error({ err: error, alarm }, 'the journal cannot be kept: nothing is signed or sent; trying on')
+    raiseAlarm(
+      ctx.log,
+      alarm,
+      { err: error },
+      'the journal cannot be kept: nothing is signed or sent; trying on',
+    )
     said = message
     saidAtMs = performance.now()
   }
@@ -197,8 +204,10 @@ function reporter(ctx: EngineCtx) {
     if (now === shown && (now === '' || performance.now() - shownAtMs < remindMs)) return
     const journals = awaited.map(({ id, host, path }) => ({ id, host, path }))
     if (now !== '')
-      ctx.log.error(
-        { alarm: 'journal-unmerged', journals },
+      raiseAlarm(
+        ctx.log,
+        'journal-unmerged',
+        { journals },
         'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
       )
     else ctx.log.info({}, 'every journal is merged: signing goes on')

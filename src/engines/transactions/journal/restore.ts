@@ -2,6 +2,7 @@ import { restorePayloads } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { bytesOf } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { markMaybeSent, restoreAttempts, restoreTransactions, unknownAttempts } from '../store/journaled.ts'
 import { announceWork } from '../store/transactions.ts'
@@ -33,8 +34,10 @@ export async function restoreRecords(
   await restorePayloads(tx, [...byId.values()].flatMap(payloadsIn))
   for (const { attemptId, txHash, blockchain, address, nonce } of byId.values())
     if (!placed.has(attemptId))
-      ctx.log.error(
-        { alarm: 'journal-conflict', blockchain, address, nonce, txHash },
+      raiseAlarm(
+        ctx.log,
+        'journal-conflict',
+        { blockchain, address, nonce, txHash },
         'the nonce of a journaled transaction was given out again: one of the two is not going to happen',
       )
   await note(tx, ctx, [...byId.values()])

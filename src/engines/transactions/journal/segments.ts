@@ -1,10 +1,11 @@
 import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { AlarmName } from '#runtime/log/alarms'
 import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
 
 /** A journal that cannot be trusted or used; `alarm` is its name in logs. */
 export class JournalError extends Error {
-  readonly alarm: 'journal-damaged' | 'journal-diverged' | 'journal-gone'
+  readonly alarm: Extract<AlarmName, `journal-${string}`>
 
   constructor(alarm: JournalError['alarm'], message: string) {
     super(message)
