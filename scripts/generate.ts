@@ -1,23 +1,23 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { endpoints, removedPaths } from '#api/index'
-import { errorKinds } from '#lib/error-kinds'
 import { systemClock } from '#lib/time'
 import { readConfig } from '#runtime/config'
 import { openDatabase } from '#runtime/db/db'
 import { createServer } from '#runtime/http/server'
 import { createLog } from '#runtime/log/log'
+import { generatedPages } from './pages.ts'
 
-/** Writes what is derived from the source: openapi.json and docs/errors.md. With --check it only compares. */
+/** Writes what is derived from the source: openapi.json and pages of docs. With --check it only compares. */
 if (process.argv.includes('--help')) {
   process.stdout.write(
-    'npm run generate [-- --check]: writes openapi.json and docs/errors.md, or compares them.\n',
+    'npm run generate [-- --check]: writes openapi.json and generated pages of docs, or compares them.\n',
   )
   process.exit(0)
 }
 
 const files: Record<string, string> = {
   'openapi.json': `${JSON.stringify(await openApi(), null, 2)}\n`,
-  'docs/errors.md': errorsPage(),
+  ...generatedPages,
 }
 
 let stale = 0
@@ -47,21 +47,4 @@ async function openApi(): Promise<object> {
   const document = server.swagger()
   await server.close()
   return document
-}
-
-function errorsPage(): string {
-  const rows = Object.entries(errorKinds)
-    .map(([name, { code, status, text }]) => ({ name, code, status, text }))
-    .sort((a, b) => a.code - b.code || a.name.localeCompare(b.name))
-    .map(({ name, code, status, text }) => `| ${code} | ${status} | ${name} | ${text} |`)
-  return `# Errors
-
-Generated from \`src/lib/error-kinds.ts\`. Every answer that is not a success is
-\`{"code": number, "message": string, "errors"?: [{"error", "message", "location", "invalidValue", "constraints"}]}\`;
-the message says which field, why, and what to do.
-
-| code | HTTP | name | meaning |
-| --- | --- | --- | --- |
-${rows.join('\n')}
-`
 }

@@ -15,6 +15,7 @@ const commands: Record<string, () => Promise<Command>> = {
 }
 
 async function main([name, ...args]: string[]): Promise<number> {
+  if (name === 'help' && args[0] !== undefined) return main([args[0], '--help'])
   if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
     process.stdout.write(await overview())
     return name === undefined ? 2 : 0
@@ -36,7 +37,7 @@ async function main([name, ...args]: string[]): Promise<number> {
 async function overview(): Promise<string> {
   const all = await Promise.all(Object.values(commands).map((load) => load()))
   const lines = all.map((command) => `  ${command.name.padEnd(10)} ${command.summary}`)
-  return `Bezant: a stablecoin platform that you run yourself.\n\nUsage: bezant COMMAND [options]\n\n${lines.join('\n')}\n\nEach command explains itself with --help.\n`
+  return `Bezant: a stablecoin platform that you run yourself.\n\nUsage: bezant COMMAND [options]\n\n${lines.join('\n')}\n\nbezant help COMMAND, or bezant COMMAND --help, explains one.\n`
 }
 
 main(process.argv.slice(2)).then(

@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { type SettingFacts, settings } from '#runtime/settings'
 
 export type Options = NonNullable<ParseArgsConfig['options']>
 
@@ -10,6 +11,8 @@ export type Command = {
   options: Record<string, Option>
   /** What may follow the name without a flag; most commands take nothing. */
   positionals?: string
+  /** Whether its help lists the settings of the environment; the others' say where they are. */
+  listsSettings?: true
   run: (input: Given) => Promise<number>
 }
 
@@ -44,12 +47,36 @@ export function helpOf(command: Command): string {
     ...command.options,
     help: { type: 'boolean', about: 'Show this text.' } as Option,
   })
-  const lines = rows.map(([name, option]) => {
-    const flag = `  --${name}${option.value ? ` ${option.value}` : ''}`
-    const fallback = option.default === undefined ? '' : ` Default: ${option.default}.`
-    return `${flag.padEnd(28)} ${option.about}${fallback}`
-  })
-  return `${command.summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n`
+  const lines = rows.map(([name, option]) =>
+    row(`--${name}${option.value ? ` ${option.value}` : ''}`, optionColumn, option),
+  )
+  const environment = command.listsSettings
+    ? `Settings of the environment; flags win over them:\n${settingLines()}`
+    : 'It also reads the settings of the environment: see bezant help serve.'
+  return `${command.summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n\n${environment}\n`
+}
+
+const widthMax = 120
+const optionColumn = 29
+const settingColumn = 32
+
+const settingLines = () =>
+  Object.entries<SettingFacts>(settings)
+    .map(([name, facts]) => row(name, settingColumn, facts))
+    .join('\n')
+
+/** A name, and beside it in lines that a terminal does not break, the text. */
+function row(name: string, column: number, { about, default: fallback }: SettingFacts): string {
+  const text = fallback === undefined ? about : `${about} Default: ${fallback}.`
+  const words = text.replaceAll('`', '').split(' ')
+  const lines = [`  ${name}`.padEnd(column)]
+  for (const word of words) {
+    const line = lines.at(-1)!
+    const isFull = line.length > column && line.length + word.length + 1 > widthMax
+    if (isFull) lines.push(`${' '.repeat(column)} ${word}`)
+    else lines[lines.length - 1] = `${line} ${word}`
+  }
+  return lines.join('\n')
 }
 
 /** The text of a flag, or `undefined`; a boolean flag given as text is a bug of the command's table. */

@@ -14,6 +14,7 @@ export const serveCommand: Command = {
     port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
     ...joinOptions,
   },
+  listsSettings: true,
   run: (given) => runRole(given, 'api'),
 }
 
@@ -22,6 +23,7 @@ export const workerCommand: Command = {
   summary: 'Runs the engines: follows the chains, signs and sends transactions, settles payments.',
   usage: 'bezant worker [options]',
   options: joinOptions,
+  listsSettings: true,
   run: (given) => runRole(given, 'worker'),
 }
 

@@ -3,6 +3,7 @@ import { isCountry } from '#lib/countries'
 import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import type { Targets } from './outbound/target.ts'
+import { type Setting, settings } from './settings.ts'
 
 /** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
 export type Config = {
@@ -45,31 +46,11 @@ export type Config = {
   unknownSettings: string[]
 }
 
-const settings = [
-  'BEZANT_AUTO_BUMP',
-  'BEZANT_BODY_BYTES_MAX',
-  'BEZANT_CRASH_AT',
-  'BEZANT_DATABASE_CONNECTIONS',
-  'BEZANT_DATA_DIR',
-  'BEZANT_ENTITY_COUNTRY',
-  'BEZANT_HOST',
-  'BEZANT_JOURNAL_DIR',
-  'BEZANT_LOG_LEVEL',
-  'BEZANT_NETWORKS',
-  'BEZANT_NOTIFICATION_SIGNATURE',
-  'BEZANT_NOTIFICATION_TARGETS',
-  'BEZANT_PENDING_LIMITS',
-  'BEZANT_PORT',
-  'BEZANT_PUBLIC_URL',
-  'BEZANT_RECIPIENT_HOLD_HOURS',
-  'BEZANT_REQUESTS_PER_SECOND',
-  'BEZANT_ROOT_KEY',
-  'BEZANT_TRANSFER_RUNNING',
-] as const
-type Setting = (typeof settings)[number]
-
 /** What is read of it has to be among the settings: the compiler looks. */
-export type Environment = { [name in Setting | 'DATABASE_URL' | 'npm_lifecycle_event']?: string | undefined }
+export type Environment = { [name in Setting | OwnName]?: string | undefined }
+
+/** Names that no operator sets. */
+type OwnName = 'BEZANT_CRASH_AT' | 'npm_lifecycle_event'
 
 /** Reads the environment; `overrides` are what the command line said. This is the only reader of the environment. */
 export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
@@ -106,8 +87,9 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
 
 /** A misspelled setting would have no effect and say nothing. */
 function unknownIn(environment: Environment): string[] {
-  const known: readonly string[] = settings
-  return Object.keys(environment).filter((name) => name.startsWith('BEZANT_') && !known.includes(name))
+  return Object.keys(environment).filter(
+    (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_CRASH_AT',
+  )
 }
 
 function integer(environment: Environment, name: Setting, fallback: number): number {

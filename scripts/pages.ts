@@ -1,0 +1,94 @@
+import { walletBlockchains } from '#chains/blockchains'
+import type { Network } from '#chains/network'
+import { networks } from '#chains/networks/index'
+import { errorKinds } from '#lib/error-kinds'
+import { type SettingFacts, settings } from '#runtime/settings'
+
+/** A table of Markdown; what stands in a cell must not end it. */
+const table = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
+  [headings, headings.map(() => '---'), ...rows]
+    .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)
+    .join('\n')
+
+function errorsPage(): string {
+  const rows = Object.entries(errorKinds)
+    .map(([name, { code, status, text }]) => ({ name, code, status, text }))
+    .sort((a, b) => a.code - b.code || a.name.localeCompare(b.name))
+    .map(({ name, code, status, text }) => [`${code}`, `${status}`, name, text])
+  return `# Errors
+
+Generated from \`src/lib/error-kinds.ts\`. Every answer that is not a success is
+\`{"code": number, "message": string, "errors"?: [{"error", "message", "location", "invalidValue", "constraints"}]}\`;
+the message says which field, why, and what to do.
+
+${table(['code', 'HTTP', 'name', 'meaning'], rows)}
+`
+}
+
+function settingsPage(): string {
+  const rows = Object.entries<SettingFacts>(settings).map(([name, facts]) => [
+    `\`${name}\``,
+    facts.about,
+    facts.default ?? '',
+  ])
+  return `# Settings
+
+Generated from \`src/runtime/settings.ts\`; \`bezant serve --help\` shows the same. Settings are read from the environment, and
+flags win over them. Every command reads the same ones: give them to all alike. A name that begins with \`BEZANT_\` and is
+not listed here is named in the log when a command starts.
+
+${table(['Setting', 'Meaning', 'Default'], rows)}
+
+In Kubernetes do not name the Service \`bezant\`: it would set \`BEZANT_PORT\` to an address.
+`
+}
+
+const minutesOf = ({ confirmations, blockTimeMs }: Network) => {
+  const minutes = (confirmations * blockTimeMs) / 60_000
+  return minutes < 1 ? 'under a minute' : `${Math.round(minutes)} min`
+}
+
+const isWalletBlockchain = (blockchain: string) =>
+  (walletBlockchains as readonly string[]).includes(blockchain)
+
+function chainsPage(): string {
+  const rows = networks.map((network) => [
+    network.blockchain,
+    isWalletBlockchain(network.blockchain) ? 'yes' : 'no',
+    network.businessChain,
+    network.environment,
+    `${network.chainId}`,
+    `${network.confirmations}`,
+    minutesOf(network),
+    network.tokens
+      .filter(({ localOnly }) => !localOnly)
+      .map(({ symbol }) => symbol)
+      .join(', '),
+  ])
+  const headings = [
+    'Blockchain',
+    'Wallets',
+    'Business account',
+    'Keys',
+    'Chain id',
+    'Confirmations',
+    'Take about',
+    'Coins',
+  ]
+  return `# Chains and confirmations
+
+Generated from \`src/chains/networks\`. A transaction is COMPLETE, and a payment \`paid\`, when its chain shows this many blocks
+on it, its own counted. The chains of a sandbox, which are local, count one.
+
+${table(headings, rows)}
+
+An EURC that a network of this list lacks exists on the local chain of a sandbox, so that one program can be tested on all.
+`
+}
+
+/** The pages of `docs` that are derived from the source, by path. */
+export const generatedPages: Record<string, string> = {
+  'docs/errors.md': errorsPage(),
+  'docs/settings.md': settingsPage(),
+  'docs/chains.md': chainsPage(),
+}

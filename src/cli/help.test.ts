@@ -1,0 +1,38 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { settings } from '#runtime/settings'
+import { programFile } from '../../testing/programs.ts'
+
+type Ended = { stdout: string; stderr: string; code?: number }
+
+const bezant = async (...args: string[]): Promise<Ended> =>
+  promisify(execFile)(process.execPath, [await programFile('bezant'), ...args]).catch((error: Ended) => error)
+
+describe('the program explains itself', () => {
+  it.each(['serve', 'worker'])('%s --help lists every setting of the environment', async (command) => {
+    const { stdout } = await bezant(command, '--help')
+    const listed = [...stdout.matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name]) => name)
+    expect(listed).toEqual(Object.keys(settings))
+    expect(stdout).toMatch(/BEZANT_PORT +The port that the API listens on\. Default: 4020\.\n/)
+    expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
+  })
+
+  it('help COMMAND says what COMMAND --help says, of every command, and the README names them all', async () => {
+    const { stdout } = await bezant('help')
+    const commands = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
+    expect(commands).toContain('policy')
+    const readme = readFileSync('README.md', 'utf8')
+    for (const command of commands) {
+      expect((await bezant('help', command)).stdout).toContain(`Usage: bezant ${command}`)
+      expect(readme).toContain(`| \`bezant ${command}\` |`)
+    }
+    expect((await bezant('help', 'keys')).stdout).toBe((await bezant('keys', '--help')).stdout)
+  })
+
+  it('help of no command says so', async () => {
+    const { code, stderr } = await bezant('help', 'nothing')
+    expect([code, stderr]).toEqual([2, 'bezant: there is no command "nothing"\nSee: bezant --help\n'])
+  })
+})
