@@ -47,6 +47,18 @@ const transferBody = async (world: World) => ({
   amounts: ['0.01'],
 })
 
+const transfer: Exemplar = {
+  request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
+  changes: async (world) => ({
+    amounts: ['0.02'],
+    destinationAddress: freshAddress(),
+    walletId: (await makeWallet(world)).id,
+    feeLevel: 'HIGH',
+    refId: 'another',
+  }),
+  refused: async () => ({ amounts: ['1000000'] }),
+}
+
 const executionBody = async (world: World) => ({
   walletId: (await world.fundedWallet()).id,
   contractAddress: world.harness.chain().tokens.USDC,
@@ -151,17 +163,8 @@ export const exemplars: Record<string, Exemplar> = {
   'PUT /v1/w3s/config/entity/monitoredTokens/scope': {
     request: async () => ({ body: { scope: 'MONITOR_ALL' } }),
   },
-  'POST /v1/w3s/developer/transactions/transfer': {
-    request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
-    changes: async (world) => ({
-      amounts: ['0.02'],
-      destinationAddress: freshAddress(),
-      walletId: (await makeWallet(world)).id,
-      feeLevel: 'HIGH',
-      refId: 'another',
-    }),
-    refused: async () => ({ amounts: ['1000000'] }),
-  },
+  'POST /v1/w3s/developer/transactions/transfer': transfer,
+  'POST /v1/w3s/transactions/transfer': transfer,
   'POST /v1/w3s/transactions/transfer/estimateFee': {
     request: async (world) => ({ body: await transferBody(world) }),
   },

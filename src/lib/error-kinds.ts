@@ -35,6 +35,11 @@ export const errorKinds = {
   },
   unavailable: { code: 503, status: 503, text: 'Not ready: try again in a moment.' },
 
+  userTokenUnknown: {
+    code: 155103,
+    status: 401,
+    text: 'The user token is unknown: this version has no users. Leave X-User-Token out to act for your entity.',
+  },
   insufficientBalance: {
     code: 155201,
     status: 400,

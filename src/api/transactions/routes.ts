@@ -5,7 +5,7 @@ import type { Ctx } from '#engines/ctx'
 import { findTransaction } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
-import { endpoint } from '#runtime/http/endpoint'
+import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer } from './create-transfer.ts'
 import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from './documented-errors.ts'
@@ -68,38 +68,51 @@ const controlledOnce = {
   reload: asItIs,
 } as const
 
-export const transactionEndpoints = [
+const transferErrors = [
+  'invalidRequest',
+  'unauthorized',
+  'idempotencyKeyReused',
+  'policyDenied',
+  'insufficientBalance',
+  'pendingQueueFull',
+  ...secretErrors,
+  ...feeErrors,
+  ...tokenErrors,
+  ...amountErrors,
+  ...chainErrors,
+  ...sourceErrors,
+] as const
+
+type Addressed = Pick<Endpoint, 'path' | 'operationId' | 'summary' | 'takesUserToken' | 'errors'>
+
+/** A transfer under one of its addresses. A key is taken once between them, so that no retry pays twice. */
+const transferEndpoint = (addressed: Addressed) =>
   endpoint({
+    ...addressed,
     method: 'POST',
-    path: '/v1/w3s/developer/transactions/transfer',
-    operationId: 'createTransfer',
-    summary: 'Send the native coin or a listed token from a wallet',
     tag,
     auth: 'apiKey',
     body: transferBody,
     response: transferAnswer,
     status: 201,
-    idempotent: {
-      conflict: 'idempotencyKeyReused',
-      resourceIdOf: (result: { id: string }) => result.id,
-      reload: asItIs,
-    },
-    errors: [
-      'invalidRequest',
-      'unauthorized',
-      'idempotencyKeyReused',
-      'policyDenied',
-      'insufficientBalance',
-      'pendingQueueFull',
-      ...secretErrors,
-      ...feeErrors,
-      ...tokenErrors,
-      ...amountErrors,
-      ...chainErrors,
-      ...sourceErrors,
-    ],
+    idempotent: { ...controlledOnce, operation: 'createTransfer' },
     prepare: openSecretOf,
     verb: createTransfer,
+  })
+
+export const transactionEndpoints = [
+  transferEndpoint({
+    path: '/v1/w3s/developer/transactions/transfer',
+    operationId: 'createTransfer',
+    summary: 'Send the native coin or a listed token from a wallet',
+    errors: transferErrors,
+  }),
+  transferEndpoint({
+    path: '/v1/w3s/transactions/transfer',
+    operationId: 'createTransferInScope',
+    summary: "The same as the developer's transfer: whose wallets it is about is said by the headers",
+    takesUserToken: true,
+    errors: [...transferErrors, 'userTokenUnknown'],
   }),
   endpoint({
     method: 'POST',

@@ -22,6 +22,8 @@ export type Endpoint<Ctx = RequestScope> = {
   tag: string
   /** `none` is for the few routes that answer anybody; all others need an API key. */
   auth: 'apiKey' | 'none'
+  /** Whether X-User-Token makes the request that user's. No version issues such tokens yet, so each is unknown. */
+  takesUserToken?: boolean
   params?: TObject | undefined
   query?: TObject | undefined
   body?: TObject | undefined
@@ -51,6 +53,8 @@ export type Endpoint<Ctx = RequestScope> = {
 /** How a repeated request finds what the first one made: it answers with the resource as it is now. */
 export type Idempotent<Ctx> = {
   conflict: ErrorName
+  /** Whose keys these are: operations of one name take a key once between them. Default: the `operationId`. */
+  operation?: string
   /** The status of a replay, which differs between product lines. Default 200. */
   replayStatus?: 200 | 201
   resourceIdOf: (result: never) => string

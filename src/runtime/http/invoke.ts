@@ -87,7 +87,7 @@ function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput
   const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   return {
     entityId: ctx.entity.id,
-    operation: endpoint.operationId,
+    operation: endpoint.idempotent?.operation ?? endpoint.operationId,
     key: String(idempotencyKey).toLowerCase(),
     fingerprint: fingerprintOf({ params: input.params, query: input.query, body }),
   }

@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { invalid } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import type { Authenticate } from '#runtime/auth/authenticate'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
@@ -43,6 +43,8 @@ function handlerOf({ scope, authenticate, widen }: Registration, endpoint: Endpo
   const body = bodied && checkOf(bodied, 'body')
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const caller = endpoint.auth === 'none' ? nobody : await authenticate(request.headers.authorization)
+    if (endpoint.takesUserToken && request.headers['x-user-token'] !== undefined)
+      throw new ApiError('userTokenUnknown')
     const receivedMs = scope.clock.nowMs()
     const input = parse({ params, query, body }, endpoint, request, receivedMs)
     const ctx = widen({

@@ -71,6 +71,12 @@ export function pathsOf(path: string): string[] {
   return short === url || url === '/v1/faucet/drips' ? [url] : [url, short]
 }
 
+const userTokenHeader = Type.Object({
+  'X-User-Token': Type.Optional(
+    Type.String({ description: 'Acts for this user. This version issues no user tokens, so it knows none.' }),
+  ),
+})
+
 /** The schema object of one route as the OpenAPI generator reads it. */
 export function openApiRoute(endpoint: Endpoint<never>): object {
   const success = endpoint.status ?? 200
@@ -90,6 +96,7 @@ export function openApiRoute(endpoint: Endpoint<never>): object {
     tags: [endpoint.tag],
     ...(endpoint.media && { produces: [endpoint.media] }),
     ...(endpoint.auth === 'apiKey' && { security: [{ apiKey: [] }] }),
+    ...(endpoint.takesUserToken && { headers: userTokenHeader }),
     ...(endpoint.params && { params: endpoint.params }),
     ...(querySchema(endpoint) && { querystring: querySchema(endpoint) }),
     ...(bodySchema(endpoint) && { body: bodySchema(endpoint) }),
