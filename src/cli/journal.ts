@@ -6,6 +6,7 @@ import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
 
 export const journalCommand: Command = {
   name: 'journal',
@@ -21,6 +22,7 @@ worker after the copy was made is sent again, unless you look at the chain and c
   positionals: 'ACTION',
   options: {
     journal: { type: 'string', value: 'ID', about: 'The journal to give up, as `list` shows it.' },
+    ...jsonOption,
     ...joinOptions,
   },
   run,
@@ -39,8 +41,11 @@ async function run(given: Given): Promise<number> {
 const actions: Record<string, Act> = {
   list: (given) =>
     withDatabase(given, async (database) => {
-      for (const { headHash, ...journal } of await listWorkerJournals(database))
-        print({ ...journal, headHash: headHash.toString('hex') })
+      const journals = (await listWorkerJournals(database)).map(({ headHash, ...journal }) => ({
+        ...journal,
+        headHash: headHash.toString('hex'),
+      }))
+      printRows(given, journals, ['id', 'host', 'path', 'state', 'awaited', 'sequence', 'updateDate'])
       return 0
     }),
   merge: async (given, [directory]) => {
@@ -57,7 +62,7 @@ const actions: Record<string, Act> = {
       nodes: [],
     })
     try {
-      print({ merged: directory, ...(await mergeWorkerJournal(ctx, directory)) })
+      printRow(given, { merged: directory, ...(await mergeWorkerJournal(ctx, directory)) })
       return 0
     } finally {
       await close()
@@ -69,7 +74,7 @@ const actions: Record<string, Act> = {
       if (!id) throw new UsageError('--journal is missing\nSee: bezant journal --help')
       if (!(await loseWorkerJournal(database, systemClock.nowMs(), id)))
         throw new UsageError(`there is no journal ${id} to give up: see bezant journal list`)
-      print({ lost: id })
+      printRow(given, { lost: id })
       return 0
     }),
 }
@@ -82,5 +87,3 @@ async function withDatabase(given: Given, work: (database: Database) => Promise<
     await database.close()
   }
 }
-
-const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

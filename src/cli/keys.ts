@@ -15,6 +15,7 @@ import type { Environment } from '#runtime/scope'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
 import { readPolicy } from './policy-file.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
 
 export const keysCommand: Command = {
   name: 'keys',
@@ -46,6 +47,7 @@ Listed are the entities; with --entity the API keys of that one, without what is
       about: 'The entity whose API key is made, or whose keys are listed.',
     },
     key: { type: 'string', value: 'ID', about: 'The API key to revoke: its middle part.' },
+    ...jsonOption,
     ...joinOptions,
   },
   run,
@@ -82,7 +84,7 @@ const actions: Record<string, Act> = {
       await setPolicy(scope, { entityId: id, scope: 'entity', subjectId: id }, rules)
       return createKey(tx, id, environment, nowMs)
     })
-    print({ entity: id, environment, policy: rules.mode, apiKey: key })
+    printRow(given, { entity: id, environment, policy: rules.mode, apiKey: key })
     process.stderr.write(
       'The API key is shown this once. Next: register an entity secret with POST /v1/w3s/config/entity/entitySecret.\n',
     )
@@ -91,7 +93,7 @@ const actions: Record<string, Act> = {
   create: async (database, given) => {
     const { id, environment } = await requireEntity(database, required(given, 'entity'))
     const nowMs = systemClock.nowMs()
-    print({ entity: id, apiKey: await database.tx((tx) => createKey(tx, id, environment, nowMs)) })
+    printRow(given, { entity: id, apiKey: await database.tx((tx) => createKey(tx, id, environment, nowMs)) })
     return 0
   },
   revoke: async (database, given) => {
@@ -106,13 +108,17 @@ const actions: Record<string, Act> = {
       throw new UsageError(
         `there is no API key ${id}, or it is revoked already: bezant keys list --entity ID shows them`,
       )
-    print({ revoked: id })
+    printRow(given, { revoked: id })
     return 0
   },
   list: async (database, given) => {
     const id = textOf(given, 'entity')
-    if (id === undefined) for (const entity of await listEntities(database)) print(entity)
-    else for (const key of await listApiKeys(database, (await requireEntity(database, id)).id)) print(key)
+    if (id === undefined) {
+      printRows(given, await listEntities(database), ['id', 'environment', 'name', 'createDate'])
+      return 0
+    }
+    const keys = await listApiKeys(database, (await requireEntity(database, id)).id)
+    printRows(given, keys, ['id', 'createDate', 'revokedDate'])
     return 0
   },
 }
@@ -157,5 +163,3 @@ async function policyOf(given: Given, environment: Environment) {
     '--policy is missing: a LIVE entity starts with --policy FILE, or --policy permissive to allow everything\nSee: bezant policy --help',
   )
 }
-
-const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

@@ -65,14 +65,14 @@ it('does not call proven what was not compared', async () => {
 })
 
 it('lists the API keys of an entity, so that one can be found and revoked', async () => {
-  const made = rows((await run('keys', ['create', '--entity', sandboxEntity.id])).stdout)[0]!
+  const made = rows((await run('keys', ['create', '--json', '--entity', sandboxEntity.id])).stdout)[0]!
   const id = String(made['apiKey']).split(':')[1]!
   const secret = String(made['apiKey']).split(':')[2]!
-  const listed = await run('keys', ['list', '--entity', sandboxEntity.id])
+  const listed = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
   expect(listed.stdout).not.toContain(secret)
   expect(rows(listed.stdout)).toContainEqual({ id, createDate: expect.any(String), revokedDate: null })
   expect((await run('keys', ['revoke', '--key', id])).code).toBe(0)
-  const after = await run('keys', ['list', '--entity', sandboxEntity.id])
+  const after = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
   expect(rows(after.stdout)).toContainEqual({
     id,
     createDate: expect.any(String),

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { makeWallet, type Wallet, worldOf } from '../../testing/builders.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
-import { type Command, helpOf, parseCommand } from './command.ts'
+import { type Command, type Given, helpOf, parseCommand } from './command.ts'
+import { journalCommand } from './journal.ts'
 import { keysCommand } from './keys.ts'
 import { policyCommand } from './policy.ts'
 
@@ -45,7 +46,7 @@ afterEach(() => {
 })
 
 async function run(command: Command, ...args: string[]) {
-  const given = parseCommand(command, args)
+  const given = parseCommand(command, [...args, '--json'])
   if (given === 'help') throw new Error('asked for help')
   printed = ''
   expect(await command.run(given)).toBe(0)
@@ -56,6 +57,13 @@ async function run(command: Command, ...args: string[]) {
 }
 
 const bezant = (...args: string[]) => run(policyCommand, ...args)
+
+/** What a person is shown. */
+async function text(command: Command, ...args: string[]): Promise<string> {
+  printed = ''
+  expect(await command.run(parseCommand(command, args) as Given)).toBe(0)
+  return printed
+}
 
 async function fileOf(content: unknown): Promise<string> {
   const path = join(folder, `${randomUUID()}.json`)
@@ -107,6 +115,62 @@ describe('bezant policy', () => {
       expect(await bezant('freeze', ...subject)).toMatchObject([{ changed: false }])
       expect(await bezant('unfreeze', ...subject)).toMatchObject([{ unfrozen: true, changed: true }])
       expect(await stateOf()).toBe('LIVE')
+    }
+  })
+
+  it('remembers who froze and unfroze what, among the policies', async () => {
+    const { entityId } = await harness.newEntity()
+    await bezant('freeze', '--entity', entityId)
+    await bezant('unfreeze', '--entity', entityId)
+    await bezant('set', '--entity', entityId, '--policy', 'permissive')
+    expect(await bezant('history', '--entity', entityId)).toMatchObject([
+      { change: 'set', version: 2 },
+      { change: 'unfrozen', scope: 'entity', subjectId: entityId, actor: 'operator' },
+      { change: 'frozen', scope: 'entity', subjectId: entityId, actor: 'operator' },
+      { change: 'set', version: 1, actor: 'sandbox' },
+    ])
+    expect(await bezant('history', '--entity', entityId, '--limit', '2')).toMatchObject([
+      { change: 'set' },
+      { change: 'unfrozen' },
+    ])
+    await bezant('freeze', '--wallet', wallet.id)
+    await bezant('unfreeze', '--wallet', wallet.id)
+    const ofWallet = await bezant('history', '--wallet', wallet.id)
+    expect(ofWallet.slice(0, 2)).toMatchObject([
+      { change: 'unfrozen', scope: 'wallet', subjectId: wallet.id },
+      { change: 'frozen', scope: 'wallet', subjectId: wallet.id },
+    ])
+  })
+
+  it('prints tables for people', async () => {
+    const { entityId } = harness
+    const history = await text(policyCommand, 'history', '--entity', entityId, '--limit', '1')
+    expect(history).toMatch(
+      /^CREATE DATE +SCOPE +SUBJECT ID +CHANGE +VERSION +MODE +ACTOR\n20\S+ +\w+ +\S+ +\w+ /,
+    )
+    const shown = await text(policyCommand, 'show', '--entity', entityId)
+    expect(shown).toMatch(/^entity id {2}\S+\nfrozen {5}no\n\nentity \S+, version \d+, set by \w+ at 20/)
+    expect(shown).toContain('"mode": "permissive"')
+    expect(await text(policyCommand, 'freeze', '--wallet', wallet.id)).toBe(
+      `wallet   ${wallet.id}\nfrozen   yes\nchanged  yes\n`,
+    )
+    await bezant('unfreeze', '--wallet', wallet.id)
+    const entities = await text(keysCommand, 'list')
+    expect(entities).toMatch(/^ID +ENVIRONMENT +NAME +CREATE DATE\n/)
+    expect(entities).toContain(entityId)
+    expect(await text(keysCommand, 'list', '--entity', entityId)).toMatch(
+      /^ID +CREATE DATE +REVOKED DATE\n\S+ +20\S+ +-\n/,
+    )
+    expect(await text(journalCommand, 'list')).toBe('ID  HOST  PATH  STATE  AWAITED  SEQUENCE  UPDATE DATE\n')
+  })
+
+  it('accepts the documented sample, and the template in its help', async () => {
+    const sample = /```json\n([\s\S]+?)```/.exec(await readFile('docs/policy.md', 'utf8'))![1]!
+    const template = /\n\n( {2}\{[\s\S]+?\})\n\n/.exec(policyCommand.usage)![1]!
+    for (const text of [sample, template.replaceAll('0x…', wallet.address)]) {
+      const { entityId } = await harness.newEntity()
+      const path = await fileOf(text)
+      expect(await bezant('set', '--entity', entityId, '--policy', path)).toMatchObject([{ mode: 'rules' }])
     }
   })
 

@@ -5,9 +5,10 @@ import {
   type PolicyScope,
   type PolicySubject,
   policiesInForce,
+  policyHistory,
   setPolicy,
   unfreeze,
-  versionsOf,
+  type VersionRow,
 } from '#custody/index'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
@@ -17,6 +18,7 @@ import { type Database, openDatabase } from '#runtime/db/db'
 import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
 import { readPolicy } from './policy-file.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
 
 export const policyCommand: Command = {
   name: 'policy',
@@ -27,7 +29,8 @@ export const policyCommand: Command = {
        bezant policy freeze (--entity ID | --wallet ID)
        bezant policy unfreeze (--entity ID | --wallet ID)
 
-Every policy over a wallet must allow what is signed; an entity without any signs nothing. FILE is JSON:
+Every policy over a wallet must allow what is signed; an entity without any signs nothing. FILE is JSON. A template, in which
+you write addresses in full:
 
   {"mode": "rules",
    "operations": ["transfer", "contractExecution", "signMessage", "signTypedData", "signTransaction"],
@@ -48,7 +51,8 @@ setCode (EIP-7702), rawHash, undecodable. Frozen means that nothing is signed, a
     'wallet-set': { type: 'string', value: 'ID', about: 'One of its wallet sets.' },
     wallet: { type: 'string', value: 'ID', about: 'One of its wallets.' },
     policy: { type: 'string', value: 'POLICY', about: 'permissive, or a file of rules.' },
-    limit: { type: 'string', value: 'N', about: 'How many versions to show.', default: '20' },
+    limit: { type: 'string', value: 'N', about: 'How many changes to show.', default: '20' },
+    ...jsonOption,
     ...joinOptions,
   },
   run,
@@ -82,15 +86,16 @@ const frozenBy =
     if (scope === 'walletSet') throw new UsageError(`what is ${word} is an entity or a wallet`)
     const walletId = scope === 'wallet' ? subjectId : undefined
     const changed = await change(operator(database), { entityId, walletId })
-    print({ [scope]: subjectId, [word]: true, changed })
+    printRow(given, { [scope]: subjectId, [word]: true, changed })
   }
 
 const actions: Record<string, Act> = {
   show: async (database, given) => {
     const { entityId } = await subjectOf(database, given)
     const policies = await policiesInForce(database, entityId, 1_000)
-    print({ entityId, frozen: await findEntityFreeze(database, entityId) })
-    for (const policy of policies) print(policy)
+    printRow(given, { entityId, frozen: await findEntityFreeze(database, entityId) })
+    if (given.flags['json'] === true) printRows(given, policies, [])
+    else process.stdout.write(policies.map(policyText).join(''))
     if (policies.length === 0)
       process.stderr.write(
         `There is no policy, so nothing is signed: bezant policy set --entity ${entityId} --policy permissive|FILE\n`,
@@ -102,22 +107,23 @@ const actions: Record<string, Act> = {
     const rules = await readPolicy(text)
     const subject = await subjectOf(database, given)
     const version = await setPolicy(operator(database), subject, rules)
-    print({ scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
+    printRow(given, { scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
   },
   history: async (database, given) => {
     const { entityId, scope, subjectId } = await subjectOf(database, given)
     const limit = numberOf(given, 'limit', 1_000) ?? 20
-    for (const version of await versionsOf(
-      database,
-      entityId,
-      scope === 'entity' ? undefined : subjectId,
-      limit,
-    ))
-      print(version)
+    const changes = await policyHistory(database, entityId, scope === 'entity' ? undefined : subjectId, limit)
+    const rows = changes.map((change) =>
+      change.change === 'set' ? { ...change, mode: change.rules.mode } : change,
+    )
+    printRows(given, rows, ['createDate', 'scope', 'subjectId', 'change', 'version', 'mode', 'actor'])
   },
   freeze: frozenBy(freeze, 'frozen'),
   unfreeze: frozenBy(unfreeze, 'unfrozen'),
 }
+
+const policyText = ({ scope, subjectId, version, rules, actor, createDate }: VersionRow) =>
+  `\n${scope} ${subjectId}, version ${version}, set by ${actor} at ${createDate}\n${JSON.stringify(rules, null, 2)}\n`
 
 /** Whose policy is meant: the narrowest that is named. */
 async function subjectOf(database: Database, given: Given): Promise<PolicySubject> {
@@ -146,5 +152,3 @@ async function within(
     throw new UsageError(`the ${what} ${id} is of another entity than ${named}`)
   return { entityId: owner.entityId, scope, subjectId: id.toLowerCase() }
 }
-
-const print = (value: unknown) => process.stdout.write(`${JSON.stringify(value)}\n`)

@@ -37,3 +37,17 @@ export async function recordChanges(tx: Db, atMs: number, changes: readonly Chan
     insert into audit (entity_id, id, actor, action, resource_id, request_id, create_date)
     select e, i, a, t, r, q, ${at}::timestamptz from changes`)
 }
+
+/** Who made changes of these types to one resource or to any, and when: the newest, first. */
+export const changesOf = <Type extends string>(
+  db: Db,
+  entityId: string,
+  types: readonly Type[],
+  resourceId: string | undefined,
+  limit: number,
+) =>
+  db.all<{ type: Type; subjectId: string; actor: string; createDate: string }>(sql`select action as type,
+      resource_id as "subjectId", actor, create_date as "createDate"
+    from audit where entity_id = ${entityId} and action = any(${types}::text[])
+      and (${resourceId ?? null}::text is null or resource_id = ${resourceId ?? null})
+    order by create_date desc, id desc limit ${limit}`)

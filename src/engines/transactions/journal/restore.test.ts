@@ -220,7 +220,7 @@ async function command(clone: Clone, args: readonly string[]) {
       ? connection.url
       : `postgresql:///${connection.database}?${new URLSearchParams({ host: connection.host, port: String(connection.port), user: connection.user })}`
   const env = { ...process.env, DATABASE_URL: url, BEZANT_ROOT_KEY: testRootKey.toString('hex') }
-  const child = spawn(process.execPath, [await programFile('bezant'), 'journal', ...args], {
+  const child = spawn(process.execPath, [await programFile('bezant'), 'journal', ...args, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
   })

@@ -1,0 +1,53 @@
+import type { Given, Option } from './command.ts'
+
+/** Shared by every command that prints with this module. */
+export const jsonOption: Record<string, Option> = {
+  json: {
+    type: 'boolean',
+    about: 'Print each result as one line of JSON, for programs, instead of a table.',
+  },
+}
+
+type Row = Readonly<Record<string, unknown>>
+/** A name that rows have, or some of them. */
+type NameIn<Item> = Item extends Row ? keyof Item & string : never
+
+/** Prints rows as a table of these columns, or with `--json` each row whole on a line of its own. */
+export function printRows<Item extends Row>(
+  given: Given,
+  rows: readonly Item[],
+  columns: readonly NameIn<Item>[],
+): void {
+  const text = given.flags['json'] === true ? rows.map(jsonLine).join('') : tableOf(rows, columns)
+  process.stdout.write(text)
+}
+
+/** Prints one result as a name and a value on each line, or with `--json` as one line of JSON. */
+export function printRow(given: Given, row: Row): void {
+  const width = Math.max(...Object.keys(row).map((name) => wordsOf(name).length))
+  const lines = Object.entries(row).map(
+    ([name, value]) => `${wordsOf(name).padEnd(width)}  ${shown(value)}\n`,
+  )
+  process.stdout.write(given.flags['json'] === true ? jsonLine(row) : lines.join(''))
+}
+
+const jsonLine = (row: Row) => `${JSON.stringify(row)}\n`
+
+function tableOf(rows: readonly Row[], columns: readonly string[]): string {
+  const cells = [
+    columns.map((name) => wordsOf(name).toUpperCase()),
+    ...rows.map((row) => columns.map((name) => shown(row[name]))),
+  ]
+  const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)))
+  const lines = cells.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
+  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+}
+
+/** "createDate" is "create date". */
+const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+
+function shown(value: unknown): string {
+  if (value === null || value === undefined || value === '') return '-'
+  if (typeof value === 'boolean') return value ? 'yes' : 'no'
+  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+}

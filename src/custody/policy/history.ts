@@ -1,0 +1,38 @@
+import type { Db } from '#runtime/db/db'
+import { changesOf } from '#runtime/record/store'
+import { type VersionRow, versionsOf } from '../store/policies.ts'
+
+/** One change of what may be signed: a version of a policy that came into force, or a freeze that began or ended. */
+export type PolicyChange =
+  | (VersionRow & { change: 'set' })
+  | {
+      change: 'frozen' | 'unfrozen'
+      scope: 'entity' | 'wallet'
+      subjectId: string
+      actor: string
+      createDate: string
+    }
+
+const freezes = {
+  'entity.frozen': { scope: 'entity', change: 'frozen' },
+  'entity.unfrozen': { scope: 'entity', change: 'unfrozen' },
+  'wallet.frozen': { scope: 'wallet', change: 'frozen' },
+  'wallet.unfrozen': { scope: 'wallet', change: 'unfrozen' },
+} as const
+type Freeze = keyof typeof freezes
+
+/** What was ever in force or frozen, newest first; of one subject, or of all. */
+export async function policyHistory(
+  db: Db,
+  entityId: string,
+  subjectId: string | undefined,
+  limit: number,
+): Promise<PolicyChange[]> {
+  const versions = await versionsOf(db, entityId, subjectId, limit)
+  const frozen = await changesOf(db, entityId, Object.keys(freezes) as Freeze[], subjectId, limit)
+  const changes: PolicyChange[] = [
+    ...versions.map((version) => ({ change: 'set' as const, ...version })),
+    ...frozen.map(({ type, ...row }) => ({ ...freezes[type], ...row })),
+  ]
+  return changes.sort((one, other) => other.createDate.localeCompare(one.createDate)).slice(0, limit)
+}
