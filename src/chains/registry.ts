@@ -14,6 +14,8 @@ export type Node = {
   inFlightMax?: number | undefined
   /** How long an answer may take. */
   timeoutMs?: number | undefined
+  /** How many calls an endpoint takes in one request; learnt when left out. */
+  batchMax?: number | undefined
 }
 
 /** Local chains are final at once: one block, and a deeper rewind is healed rather than refused. */

@@ -12,8 +12,10 @@ describe('node settings', () => {
     expect(parse({ blockchain: 'BASE', rpcUrl: one })).toEqual([
       { blockchain: 'BASE', rpcUrl: one, rpcUrls: [one] },
     ])
-    expect(parse({ blockchain: 'BASE', rpcUrls: [two, one], agree: 2, inFlightMax: 64 })).toEqual([
-      { blockchain: 'BASE', rpcUrl: two, rpcUrls: [two, one], agree: 2, inFlightMax: 64 },
+    expect(
+      parse({ blockchain: 'BASE', rpcUrls: [two, one], agree: 2, inFlightMax: 64, batchMax: 20 }),
+    ).toEqual([
+      { blockchain: 'BASE', rpcUrl: two, rpcUrls: [two, one], agree: 2, inFlightMax: 64, batchMax: 20 },
     ])
   })
 
@@ -27,6 +29,7 @@ describe('node settings', () => {
     [{ blockchain: 'BASE', rpcUrls: [one, two], agree: 3 }, /from 1 to 2/],
     [{ blockchain: 'BASE', rpcUrls: [one, two], agree: 0 }, /from 1 to 2/],
     [{ blockchain: 'BASE', rpcUrl: one, inFlightMax: '16' }, /inFlightMax/],
+    [{ blockchain: 'BASE', rpcUrl: one, batchMax: 0 }, /batchMax must be a whole number from 1 to 1000/],
     [{ blockchain: 'BASE', rpcUrl: one, rpcURL: two }, /no setting "rpcURL"/],
     [{ rpcUrl: one }, /must be a list/],
     [null, /must be a list/],

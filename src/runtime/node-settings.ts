@@ -8,6 +8,8 @@ export type NodeSetting = {
   agree?: number
   /** Transactions of one address in no block yet, for nodes whose pools hold more or fewer than is usual. */
   inFlightMax?: number
+  /** How many calls the endpoints take in one request; learnt when left out. */
+  batchMax?: number
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
@@ -33,7 +35,10 @@ export function parseNodeSettings(text: string | undefined): NodeSetting[] {
 }
 
 function settingOf(item: unknown): NodeSetting {
-  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, ...rest } = (item ?? {}) as Record<string, unknown>
+  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, batchMax, ...rest } = (item ?? {}) as Record<
+    string,
+    unknown
+  >
   if (typeof blockchain !== 'string') throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
   const wrong = (what: string) => new Error(`BEZANT_NETWORKS, ${blockchain}: ${what}`)
   const [unknown] = Object.keys(rest)
@@ -47,12 +52,15 @@ function settingOf(item: unknown): NodeSetting {
     throw wrong(`agree must be a whole number from 1 to ${urls.length}, the number of endpoints`)
   if (inFlightMax !== undefined && !isCount(inFlightMax, 100_000))
     throw wrong('inFlightMax must be a whole number from 1 to 100000')
+  if (batchMax !== undefined && !isCount(batchMax, 1_000))
+    throw wrong('batchMax must be a whole number from 1 to 1000')
   return {
     blockchain,
     rpcUrl: urls[0]!,
     rpcUrls: urls,
     ...(agree !== undefined && { agree }),
     ...(inFlightMax !== undefined && { inFlightMax }),
+    ...(batchMax !== undefined && { batchMax }),
   }
 }
 

@@ -44,12 +44,32 @@ const refusals: [RegExp, RefusalReason][] = [
 /** Whoever waits for one sending holds up all that is due: what took longer is asked of the blocks. */
 const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
 
-/** Sends signed bytes in one request, one outcome each. Throws `RpcUnreachable` without a trustworthy answer. */
+/**
+ * Sends signed bytes in order, as many in a request as the endpoint takes, one outcome each. Throws `RpcUnreachable` when not
+ * even the first request had a trustworthy answer; what comes after one that had none, or too late, is unknown.
+ */
 export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   const calls = raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
-  const answers = await rpc.batch<Hex>(calls, limits)
-  return answers.map((answer) => (answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }))
+  const outcomes: BroadcastOutcome[] = []
+  const endMs = performance.now() + limits.timeoutMs
+  while (outcomes.length < raws.length) {
+    const part = calls.slice(outcomes.length, outcomes.length + rpc.batchMax())
+    const timeoutMs = endMs - performance.now()
+    try {
+      if (timeoutMs <= 0) throw new RpcUnreachable('not sent: the requests before it took too long')
+      const answers = await rpc.batch<Hex>(part, { ...limits, timeoutMs })
+      outcomes.push(...answers.map(outcomeOfAnswer))
+    } catch (error) {
+      if (!(error instanceof RpcUnreachable) || outcomes.length === 0) throw error
+      const { message } = error
+      return raws.map((_, index) => outcomes[index] ?? { kind: 'unknown', message })
+    }
+  }
+  return outcomes
 }
+
+const outcomeOfAnswer = (answer: Hex | RpcError): BroadcastOutcome =>
+  answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }
 
 /** The same; a request without a trustworthy answer is unknown for all. */
 export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {

@@ -16,7 +16,8 @@ import {
   noteSuccess,
 } from './endpoint-health.ts'
 import { integer, toQuantity } from './quantities.ts'
-import { createRpc, type Limits, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import type { Limits, RpcCall } from './rpc-errors.ts'
 
 export type Endpoints = Rpc & {
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
@@ -33,11 +34,12 @@ export type EndpointsInput = {
   /** How many must name the same block; more than half when left out. */
   agree?: number | undefined
   timeoutMs?: number | undefined
+  /** How many calls each takes in one request; learnt when left out. */
+  batchMax?: number | undefined
 }
 
 type HashAt = (number: number) => Promise<string | undefined>
 type Endpoint = { rpc: Rpc; health: Health }
-type Call = { method: string; params: unknown[] }
 
 const agreementTimeoutMs = 5_000
 const probeMs = 2_000
@@ -45,11 +47,11 @@ const probeMs = 2_000
 const keeping = 0.6
 
 export function createEndpoints(input: EndpointsInput): Endpoints {
-  const { urls, timeoutMs } = input
+  const { urls } = input
   const [first] = urls
   if (!first) throw new Error('a chain needs at least one endpoint')
   if (urls.length > 1) return severalEndpoints(input)
-  const rpc = createRpc(first, timeoutMs)
+  const rpc = createRpc(first, input)
   return {
     ...rpc,
     broadcast: (raws) => broadcast(rpc, raws),
@@ -59,20 +61,21 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
 }
 
 function severalEndpoints(input: EndpointsInput): Endpoints {
-  const endpoints = input.urls.map((url) => ({ rpc: createRpc(url, input.timeoutMs), health: newHealth() }))
+  const endpoints = input.urls.map((url) => ({ rpc: createRpc(url, input), health: newHealth() }))
   const pool = poolOf(endpoints, input)
   return {
     url: endpoints[0]!.rpc.url,
     host: endpoints[0]!.rpc.host,
     call: <Result>(method: string, params: unknown[], limits?: Limits) =>
       pool.read((rpc) => rpc.call<Result>(method, params, limits)),
-    batch: <Result>(calls: readonly Call[], limits?: Limits) =>
+    batch: <Result>(calls: readonly RpcCall[], limits?: Limits) =>
       pool.read(async (rpc) => {
         const answers = await rpc.batch<Result>(calls, limits)
         const limited = answers.find(isLimited)
         if (limited) throw limited
         return answers
       }),
+    batchMax: () => Math.min(...endpoints.map(({ rpc }) => rpc.batchMax())),
     broadcast: (raws) => sendToAll(pool, raws),
     doubt: pool.doubt,
     agreedUpTo: (number, hashAt) => agreedUpTo(pool, input, number, hashAt),

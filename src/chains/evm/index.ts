@@ -24,6 +24,7 @@ export type EvmChainInput = {
   local: boolean
   inFlightMax?: number | undefined
   timeoutMs?: number | undefined
+  batchMax?: number | undefined
 }
 
 /** How often a head is looked for while the node tells of none. */
@@ -39,9 +40,10 @@ const delegationPrefix = '0xef0100'
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, finalityDepth, local, inFlightMax = network.inFlightMax } = input
+  const { agree, timeoutMs, batchMax } = input
   const { chainId, blockTimeMs } = network
   const urls = input.rpcUrls ?? [rpcUrl]
-  const rpc = createEndpoints({ urls, chainId, blockTimeMs, agree: input.agree, timeoutMs: input.timeoutMs })
+  const rpc = createEndpoints({ urls, chainId, blockTimeMs, agree, timeoutMs, batchMax })
   const recent = recentReceipts()
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {

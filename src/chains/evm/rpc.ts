@@ -1,6 +1,10 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import { reachPoint } from '#lib/crash-points'
+import { type Answer, createBatches, listOf, refusesList } from './batches.ts'
+import { type HttpAnswer, type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+
+export { RpcError, RpcUnreachable } from './rpc-errors.ts'
 
 /** A JSON-RPC endpoint. Answers are hostile text until their reader has parsed them. */
 export type Rpc = {
@@ -9,44 +13,25 @@ export type Rpc = {
   host: string
   /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
   call<Result>(method: string, params: unknown[], limits?: Limits): Promise<Result>
-  /** Many calls in one request, answered in the order given; a refused one is its `RpcError`. */
-  batch<Result>(
-    calls: readonly { method: string; params: unknown[] }[],
-    limits?: Limits,
-  ): Promise<(Result | RpcError)[]>
+  /** Many calls in as few requests as the endpoint takes, answered in the order given; a refused one is its `RpcError`. */
+  batch<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
+  /** How many calls one request may have, as far as is known. */
+  batchMax(): number
   close(): void
 }
 
-/** The node understood the call and refused it. */
-export class RpcError extends Error {
-  readonly rpcCode: number
-  readonly data: unknown
-
-  constructor(rpcCode: number, message: string, data?: unknown) {
-    super(message)
-    this.rpcCode = rpcCode
-    this.data = data
-  }
-}
-
-/** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may have been done. */
-export class RpcUnreachable extends Error {
-  /** The node asked to be left alone for so long (429 and 503 with Retry-After). */
-  readonly retryAfterMs: number | undefined
-
-  constructor(message: string, retryAfterMs?: number) {
-    super(message)
-    this.retryAfterMs = retryAfterMs
-  }
-}
-
-/** Of one answer; what exceeds them cannot be trusted. */
-export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
-
 const defaultTimeoutMs = 20_000
 const defaultAnswerBytesMax = 256 * 1024 * 1024
+/** So much of an HTTP error is read for the words in which it refuses. */
+const errorBytesMax = 1_000
 
-export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
+export type RpcOptions = {
+  timeoutMs?: number | undefined
+  /** How many calls one request may have; learnt when left out. */
+  batchMax?: number | undefined
+}
+
+export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax }: RpcOptions = {}): Rpc {
   const secure = url.startsWith('https:')
   const { host } = new URL(url)
   const agent = secure
@@ -65,6 +50,27 @@ export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
       },
       onAnswer,
     )
+  const batches = createBatches(
+    async <Result>(calls: readonly RpcCall[], limits: Limits | undefined, form: 'list' | 'call') => {
+      const firstId = nextId
+      nextId += calls.length
+      const asked = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
+      const sends = calls[0]?.method === 'eth_sendRawTransaction'
+      const onAnswer = sends ? () => reachPoint('P13') : undefined
+      const body = JSON.stringify(form === 'list' ? asked : asked[0])
+      const answer = await post(body, limits, onAnswer).catch((error) => {
+        throw form === 'list' ? refusesList(error, body.length) : error
+      })
+      const answers = form === 'list' ? listOf(answer, host) : [answer as Answer]
+      const byId = new Map(answers.map((each) => [each?.id, each]))
+      return calls.map(({ method }, index) => {
+        const own = byId.get(firstId + index)
+        if (own === undefined) throw new RpcUnreachable(`${host}: ${method} is missing in the answer`)
+        return resultOf<Result>(own, method)
+      })
+    },
+    batchMax,
+  )
   return {
     url,
     host,
@@ -75,33 +81,14 @@ export function createRpc(url: string, timeoutMs = defaultTimeoutMs): Rpc {
       if (result instanceof RpcError) throw result
       return result
     },
-    async batch<Result>(calls: readonly { method: string; params: unknown[] }[], limits?: Limits) {
-      if (calls.length === 0) return []
-      const firstId = nextId
-      nextId += calls.length
-      const body = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
-      const sends = calls[0]!.method === 'eth_sendRawTransaction'
-      const onAnswer = sends ? () => reachPoint('P13') : undefined
-      const answers = await post(JSON.stringify(body), limits, onAnswer)
-      if (!Array.isArray(answers))
-        throw new RpcUnreachable(`${host}: the node did not answer a batch with a batch`)
-      const byId = new Map(answers.map((answer) => [answer?.id, answer]))
-      return calls.map((call, index) => {
-        const answer = byId.get(firstId + index)
-        if (answer === undefined)
-          throw new RpcUnreachable(`${host}: ${call.method} is missing in the answer of the batch`)
-        return resultOf<Result>(answer, call.method)
-      })
-    },
+    batch: batches.ask,
+    batchMax: batches.sizeMax,
     close: () => agent.destroy(),
   }
 }
 
 function resultOf<Result>(answer: unknown, method: string): Result | RpcError {
-  const { result, error } = (answer ?? {}) as {
-    result?: Result
-    error?: { code?: number; message?: string; data?: unknown }
-  }
+  const { result, error } = (answer ?? {}) as NonNullable<Answer> & { result?: Result }
   if (error) return new RpcError(Number(error.code ?? -32000), String(error.message ?? 'refused'), error.data)
   if (result === undefined) throw new RpcUnreachable(`${method}: the answer has neither result nor error`)
   return result
@@ -118,9 +105,9 @@ function postJson(
   return new Promise((resolve, reject) => {
     // Not of the socket, which a node that sends a byte now and then keeps alive for ever.
     const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
-    const fail = (reason: string, retryAfterMs?: number) => {
+    const fail = (reason: string, retryAfterMs?: number, http?: HttpAnswer) => {
       clearTimeout(timer)
-      reject(new RpcUnreachable(`${new URL(url).host}: ${reason}`, retryAfterMs))
+      reject(new RpcUnreachable(`${new URL(url).host}: ${reason}`, retryAfterMs, http))
     }
     const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
     const send = secure ? httpsRequest : httpRequest
@@ -136,8 +123,11 @@ function postJson(
       response.on('error', (error) => fail(error.message))
       response.on('aborted', () => fail('the answer was cut off'))
       response.on('end', () => {
-        if (response.statusCode !== 200)
-          return fail(`HTTP ${response.statusCode}`, retryAfterMsOf(response.headers['retry-after']))
+        const { statusCode: status = 0 } = response
+        if (status !== 200) {
+          const text = Buffer.concat(chunks).toString('utf8', 0, errorBytesMax)
+          return fail(`HTTP ${status}`, retryAfterMsOf(response.headers['retry-after']), { status, text })
+        }
         try {
           const answer = JSON.parse(Buffer.concat(chunks).toString('utf8'))
           clearTimeout(timer)

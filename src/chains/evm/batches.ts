@@ -1,0 +1,115 @@
+/**
+ * Many calls in as few requests as an endpoint takes. Providers limit how many calls or bytes a request may have, and refuse
+ * what is above that in many ways; a refused request is halved, down to calls by themselves, and the size that was taken is
+ * kept. After an hour twice as many are tried once.
+ */
+import { type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+
+/** The endpoint takes no list of so many calls. None of them was done, or doing them again does no harm. */
+export class BatchRefused extends RpcUnreachable {}
+
+/** Asks once: a list of calls, or one call by itself. */
+export type AskOnce = <Result>(
+  calls: readonly RpcCall[],
+  limits: Limits | undefined,
+  form: 'list' | 'call',
+) => Promise<(Result | RpcError)[]>
+
+export type Batches = {
+  ask<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
+  /** How many calls one request may have, as far as is known. */
+  sizeMax(): number
+}
+
+const sizeMaxDefault = 1_000
+/** Web servers take a mebibyte by default. */
+const bodyBytesMax = 1_000_000
+const growAfterMs = 3_600_000
+
+export function createBatches(askOnce: AskOnce, most = sizeMaxDefault): Batches {
+  let learnt = most
+  let learntAtMs = 0
+  const learn = (size: number) => {
+    learnt = size
+    learntAtMs = performance.now()
+  }
+  const sizeMax = () => (performance.now() - learntAtMs < growAfterMs ? learnt : Math.min(most, learnt * 2))
+  const ask = async <Result>(calls: readonly RpcCall[], limits?: Limits) => {
+    const answers: (Result | RpcError)[] = []
+    let size = sizeMax()
+    let refusal: BatchRefused | undefined
+    while (answers.length < calls.length) {
+      const part = firstOf(calls, answers.length, size)
+      try {
+        const given = await askOnce<Result>(part, limits, size === 1 ? 'call' : 'list')
+        // A call that is refused by itself in the same words was not refused for the company that it came in.
+        if (refusal && isSame(given[0], refusal)) throw new RpcUnreachable(refusal.message)
+        if (refusal || part.length > learnt) learn(size)
+        answers.push(...given)
+      } catch (error) {
+        if (!(error instanceof BatchRefused)) throw error
+        refusal = error
+        size = Math.max(1, Math.floor(part.length / 2))
+      }
+    }
+    return answers
+  }
+  return { ask, sizeMax }
+}
+
+const isSame = (answer: unknown, refusal: BatchRefused) =>
+  answer instanceof RpcError && refusal.message.endsWith(answer.message)
+
+/** The next `size` calls, or as many as fit into a body. */
+function firstOf(calls: readonly RpcCall[], from: number, size: number): readonly RpcCall[] {
+  let bytes = 0
+  const fitting = calls.slice(from, from + size)
+  const over = fitting.findIndex(({ params }) => (bytes += bytesOf(params)) > bodyBytesMax)
+  return over < 0 ? fitting : fitting.slice(0, Math.max(1, over))
+}
+
+/** Roughly; what is long in a call are its texts. */
+const bytesOf = (params: readonly unknown[]) =>
+  params.reduce<number>((sum, param) => sum + (typeof param === 'string' ? param.length : 200), 100)
+
+/** Words in which providers refuse a request for the number of its calls, or for its size. */
+const refusalPattern =
+  /\bbatch|too many (rpc )?calls|more than \d+ (rpc )?(calls|requests)|(body|entity|payload|request|response)( size)? (is )?too (large|big)/i
+const refusalStatuses = [400, 413, 422]
+
+/** A server may also hang up in the middle of a body that it does not want to read. */
+const longBodyBytes = 65_536
+
+/** The failure of a request with a list of calls: `BatchRefused` when it is about the list, else itself. */
+export function refusesList(error: unknown, bodyBytes: number): unknown {
+  if (!(error instanceof RpcUnreachable)) return error
+  const { http, message } = error
+  const isRefusal = http
+    ? refusalStatuses.includes(http.status) || refusalPattern.test(http.text)
+    : bodyBytes > longBodyBytes && /EPIPE|ECONNRESET|socket hang up/.test(message)
+  return isRefusal ? new BatchRefused(message) : error
+}
+
+export type Answer =
+  | { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
+  | undefined
+
+/** The answers to a list of calls; throws `BatchRefused` when the endpoint takes none, or none so long. */
+export function listOf(answer: unknown, host: string): Answer[] {
+  const answers = Array.isArray(answer) ? (answer as Answer[]) : undefined
+  const refused = (answers ?? [answer as Answer]).find(isAboutTheList)
+  if (refused) throw new BatchRefused(`${host}: ${refused.error?.message}`)
+  if (answers) return answers
+  const error = (answer as Answer)?.error
+  const message = `${host}: ${error?.message ?? 'the node did not answer a batch with a batch'}`
+  // A limit of the rate is not about this list.
+  throw error?.code === -32005 || error?.code === 429
+    ? new RpcUnreachable(message)
+    : new BatchRefused(message)
+}
+
+/** The words of a revert are those of a contract, which may say whatever it likes. */
+const isAboutTheList = (answer: Answer) => {
+  const message = answer?.error?.message ?? ''
+  return refusalPattern.test(message) && !/revert/i.test(message)
+}

@@ -1,0 +1,32 @@
+export type RpcCall = { method: string; params: unknown[] }
+
+/** Of one answer; what exceeds them cannot be trusted. */
+export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
+
+/** The node understood the call and refused it. */
+export class RpcError extends Error {
+  readonly rpcCode: number
+  readonly data: unknown
+
+  constructor(rpcCode: number, message: string, data?: unknown) {
+    super(message)
+    this.rpcCode = rpcCode
+    this.data = data
+  }
+}
+
+/** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may have been done. */
+export class RpcUnreachable extends Error {
+  /** The node asked to be left alone for so long (429 and 503 with Retry-After). */
+  readonly retryAfterMs: number | undefined
+  /** What a server answered in place of JSON-RPC. */
+  readonly http: HttpAnswer | undefined
+
+  constructor(message: string, retryAfterMs?: number, http?: HttpAnswer) {
+    super(message)
+    this.retryAfterMs = retryAfterMs
+    this.http = http
+  }
+}
+
+export type HttpAnswer = { status: number; text: string }
