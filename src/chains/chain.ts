@@ -68,9 +68,10 @@ export type RefusalReason =
   | 'gas-limit'
   | 'invalid'
 
+/** `refused`: by a rule of the chain. `unknown`: the node did not get as far as to say, which says nothing of the call. */
 export type GasEstimate =
   | { kind: 'estimated'; gas: bigint }
-  | { kind: 'reverted' | 'insufficient-funds' | 'failed'; message: string }
+  | { kind: 'reverted' | 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
 export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
@@ -101,6 +102,7 @@ export type Chain = {
   /** How much of a token there is in all. */
   totalSupplyOf(token: Address): Promise<bigint>
   fees(): Promise<FeeSuggestion>
+  /** Never throws for a node that is away: that is `unknown`. */
   estimateGas(from: Address, call: Call): Promise<GasEstimate>
   /** The least gas limit with which a block can take a call with this data. */
   intrinsicGas(data: Hex): bigint

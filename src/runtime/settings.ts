@@ -14,7 +14,7 @@ export const settings = {
   },
   BEZANT_NETWORKS: {
     about:
-      '`[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Of several endpoints the best is read, all are sent to, and more than half (`"agree": 2`) must name a block before it is final: three survive the loss of one. `"inFlightMax"` is how many transactions of one address the nodes\' pools hold.',
+      '`[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Of several endpoints the best is read, all are sent to, and more than half (`"agree": 2`) must name a block before it is final: three survive the loss of one. `"inFlightMax"` is how many transactions of one address the nodes\' pools hold, `"batchMax"` how many calls their provider takes in one request; left out, it is learnt.',
   },
   BEZANT_DATA_DIR: { about: 'Where `root.key` and journals are.', default: '`.bezant`' },
   BEZANT_JOURNAL_DIR: {

@@ -95,6 +95,33 @@ export const lineFaults = {
   }),
 } satisfies Record<string, RequestFault>
 
+/** Ways in which a provider refuses a list of calls that is too long for it. */
+const refusalsOfLists: Record<string, (requests: readonly RpcRequest[]) => Reply> = {
+  'the status 413': () => ({ status: 413, body: html }),
+  'the status 400': () => ({ status: 400, headers: asJson, body: '{"error":{"message":"not so many"}}' }),
+  'the status 500 and a reason': () => ({ status: 500, body: '{"message":"Batch of more than 3 requests"}' }),
+  'one error': () => ({
+    status: 200,
+    headers: asJson,
+    body: '{"id":null,"error":{"code":-32000,"message":"too much"}}',
+  }),
+  'one error in a list': (requests) => ({ answers: [refusalOf(requests[0]!, 'batch too large', -32600)] }),
+  'an error for each call': (requests) => ({
+    answers: requests.map((request) => refusalOf(request, 'maximum 3 calls in 1 batch', -32014)),
+  }),
+}
+
+/** Refuses lists of more than `most` calls, in each of these ways; with 0 also a list of one. Pushes the length of each to `refused`. */
+export const listLimits = (most: number, refused: number[] = []): RequestFault[] =>
+  Object.entries(refusalsOfLists).map(([name, refusal]) => ({
+    name: `lists of more than ${most} calls are refused by ${name}`,
+    reply: async ({ requests, batch, forward }) => {
+      if (!batch || requests.length <= most) return { answers: await forward() }
+      refused.push(requests.length)
+      return refusal(requests)
+    },
+  }))
+
 const refused = (name: string, message: string, code = -32000): CallFault => ({
   name,
   methods: send,
@@ -203,6 +230,11 @@ export const readFaults = {
     bend: async (request: RpcRequest) =>
       refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
   } as CallFault,
+  /** An error in place of an answer. */
+  says: (message: string, code = -32000): CallFault => ({
+    name: `"${message}"`,
+    bend: async (request) => refusalOf(request, message, code),
+  }),
   wrongChainId: (chainId = 1): CallFault => ({
     name: `chain id ${chainId}`,
     methods: ['eth_chainId', 'net_version'],

@@ -56,7 +56,9 @@ describe('a hostile node', () => {
     const sending = client.batch([{ method: 'eth_sendRawTransaction', params: [raw] }], {
       timeoutMs: /TimeOut|timeOut/.test(key) ? 700 : 60_000,
     })
-    if (key === 'hugeBody') await sending
+    // One error for a list says that lists are not taken: the call goes again by itself.
+    const again = before.has(key) || key === 'oneErrorForAll'
+    if (key === 'hugeBody' || key === 'oneErrorForAll') await sending
     else await expect(sending).rejects.toThrow()
     expect(node.met.at(-1)).toMatchObject({ fault: fault.name })
     if (before.has(key)) {
@@ -65,7 +67,7 @@ describe('a hostile node', () => {
       await client.call('eth_sendRawTransaction', [raw])
     }
     await until(() => isOnChain(raw), 'the bytes are in a block')
-    expect(node.raws.filter((seen) => seen === raw)).toHaveLength(before.has(key) ? 2 : 1)
+    expect(node.raws.filter((seen) => seen === raw)).toHaveLength(again ? 2 : 1)
   })
 
   it('lies about bytes: known ones that are new, a hash for what is dropped, a refusal for what is taken', async () => {

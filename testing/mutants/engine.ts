@@ -138,13 +138,31 @@ export const engineMutants: readonly Mutant[] = [
     test: proof(executions, 'is refused above what is available'),
   },
   {
+    name: 'trouble-is-a-verdict',
+    about: 'words of a provider that nobody listed end a transaction',
+    edits: [
+      edit(
+        'src/chains/evm/fees.ts',
+        "rulePattern.test(message) ? 'refused' : 'unknown'",
+        "rulePattern.test(message) ? 'refused' : 'refused'",
+      ),
+    ],
+    test: proof(`${engine}/provider-trouble.test.ts`, 'property 62'),
+  },
+  {
+    name: 'batch-size-forgotten',
+    about: 'a provider is asked again and again for more than it takes',
+    edits: [edit('src/chains/evm/batches.ts', 'if (refusal || part.length > learnt) learn(size)', '')],
+    test: proof('src/chains/evm/batches.test.ts', 'property 63'),
+  },
+  {
     name: 'price-of-then',
     about: 'what was signed at a price that is too low by now fails, though the chain decided that price',
     edits: [
       edit(
         send,
-        "if (price === 'outpriced')",
-        "if (price === 'outpriced' && outcome.reason !== 'underpriced')",
+        "if (price === 'outpriced' ||",
+        "if ((price === 'outpriced' && outcome.reason !== 'underpriced') ||",
       ),
     ],
     test: proof(`${engine}/reprice.test.ts`, 'property 28: is followed by other bytes'),
@@ -155,8 +173,8 @@ export const engineMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/reprice.ts`,
-        "isBelow ? 'outpriced' : 'unexplained'",
-        "isBelow || offer ? 'outpriced' : 'unexplained'",
+        "isOutpriced(offer, suggestion) ? 'outpriced'",
+        "isOutpriced(offer, suggestion) || offer ? 'outpriced'",
       ),
     ],
     test: proof(`${engine}/reprice.test.ts`, 'property 28: is not believed'),

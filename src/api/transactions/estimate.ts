@@ -52,6 +52,7 @@ export async function estimateSource(
 export async function estimateTable(ctx: Ctx, chain: Chain, from: Address, call: Call) {
   const estimate = await answered(ctx, chain, chain.estimateGas(from, call))
   if (estimate.kind === 'estimated') return feeTable(ctx, chain, estimate.gas)
+  if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
   const kind =
     estimate.kind === 'reverted'
       ? 'estimateReverted'

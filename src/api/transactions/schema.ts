@@ -158,7 +158,9 @@ export const transactionShape = Type.Object({
   abiFunctionSignature: Type.Optional(Type.String()),
   abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()]),
   errorReason: Type.Optional(Type.String()),
-  errorDetails: Type.Optional(Type.String()),
+  errorDetails: Type.Optional(
+    Type.String({ description: 'More about errorReason. Without one, why the transaction still waits.' }),
+  ),
   createDate: date,
   updateDate: date,
 })
@@ -207,7 +209,8 @@ export function showTransaction(row: TransactionRow) {
     abiParameters: row.abiParameters,
     // What is being given up has its reason already, and does not show it before it has ended.
     ...(row.state === 'FAILED' && given('errorReason', row.errorReason)),
-    ...(row.state === 'FAILED' && given('errorDetails', row.errorDetails)),
+    // Details without a reason say what it waits for.
+    ...((row.state === 'FAILED' || row.errorReason === null) && given('errorDetails', row.errorDetails)),
     createDate: row.createDate,
     updateDate: row.updateDate,
   }

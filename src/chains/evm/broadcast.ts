@@ -105,8 +105,12 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   return mildest ?? { kind: 'unknown', message: 'no node could be asked' }
 }
 
+/** A limit of the provider, whatever its words. */
+const limitCodes = [-32005, 429]
+
 /** What a node's refusal of raw bytes means. */
-export function outcomeOf({ message }: RpcError): BroadcastOutcome {
+export function outcomeOf({ message, rpcCode }: RpcError): BroadcastOutcome {
+  if (limitCodes.includes(rpcCode)) return { kind: 'unknown', message }
   // The words of a revert are those of a contract, which may say whatever it likes.
   if (/revert/i.test(message)) return { kind: 'unknown', message }
   if (knownPattern.test(message)) return { kind: 'accepted' }

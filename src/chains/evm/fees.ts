@@ -1,7 +1,7 @@
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { quantity, toQuantity } from './quantities.ts'
-import { explainRevert, isRevert } from './revert.ts'
+import { explainRevert, isRevert, told } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
@@ -56,12 +56,48 @@ export async function estimateGas(rpc: Rpc, from: Address, call: Call): Promise<
   try {
     return { kind: 'estimated', gas: quantity(await rpc.call('eth_estimateGas', [request]), 'gas estimate') }
   } catch (error) {
-    if (!(error instanceof RpcError)) throw error
-    const { message } = error
-    if (/insufficient funds|lack of funds|insufficient balance for transfer/i.test(message)) {
-      return { kind: 'insufficient-funds', message }
-    }
-    if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error) }
-    return { kind: 'failed', message }
+    if (error instanceof RpcError) return verdictOf(rpc, error)
+    if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
+    throw error
+  }
+}
+
+/** Execution that ends in another way than by a revert, in the words of geth, Nethermind, Besu and Reth. */
+const failedPattern =
+  /invalid opcode|bad instruction|invalid jump|stack (underflow|overflow|limit reached)|write protection|vm execution error/i
+/** Nethermind's code for execution that failed. */
+const failedCode = -32015
+/** Rules by which a block takes no such transaction, whatever its price and nonce. */
+const rulePattern =
+  /intrinsic ?gas|floor data gas|max (init)?code size|initcode|oversized data|exceeds (the )?block('s)? gas limit|sender not an eoa/i
+const poorPattern = /insufficient funds|lack of funds|insufficient balance for transfer/i
+/** One transaction may use no more gas than this where EIP-7825 is in force. */
+const gasLimitMax = 2n ** 24n
+
+/**
+ * What a refusal to estimate says of the call. A rate limit, a time-out, a block that this node does not have and words that
+ * are not listed say nothing of it.
+ */
+async function verdictOf(rpc: Rpc, error: RpcError): Promise<GasEstimate> {
+  const { message, rpcCode } = error
+  if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error) }
+  if (poorPattern.test(message)) return { kind: 'insufficient-funds', message }
+  const [, allowance] = /gas required exceeds allowance:? \(?(\d+)/i.exec(message) ?? []
+  if (allowance !== undefined) {
+    const isRule = BigInt(allowance) === gasLimitMax || (await isBlockFull(rpc, BigInt(allowance)))
+    return { kind: isRule ? 'refused' : 'unknown', message }
+  }
+  if (rpcCode === failedCode || failedPattern.test(message))
+    return { kind: 'reverted', message: `the call fails: ${told(message)}` }
+  return { kind: rulePattern.test(message) ? 'refused' : 'unknown', message }
+}
+
+/** Whether so much gas is all that a block has: less is a limit of the provider. */
+async function isBlockFull(rpc: Rpc, gas: bigint): Promise<boolean> {
+  try {
+    const block = await rpc.call<{ gasLimit?: unknown } | null>('eth_getBlockByNumber', ['latest', false])
+    return gas >= quantity(block?.gasLimit, 'gas limit of a block')
+  } catch {
+    return false
   }
 }

@@ -46,6 +46,8 @@ const panics: Record<string, string> = {
 const dataBytesMax = 16_384
 const textMax = 300
 const replayTimeoutMs = 3_000
+/** Nodes that keep no history say so for good; whatever else they say is worth another try. */
+const goneState = /missing trie node|pruned|historical state|state (is )?(not|no longer) available|no state/i
 
 /** Why a node says that a call reverts, in one line. Its texts come from contracts: they are cleaned and cut. */
 export function explainRevert({ message, data }: RpcError): string {
@@ -79,7 +81,8 @@ export function explainData(data: Hex): string {
   }
 }
 
-function told(text: string): string {
+/** A text of a contract, or of a node about one, fit to be shown. */
+export function told(text: string): string {
   const stable = stableTexts[text]
   return stable === undefined ? `"${clean(text)}"` : `${stable} (${text})`
 }
@@ -111,6 +114,7 @@ export async function replayRevert(
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error)
+      if (!goneState.test(error.message)) throw error
     }
   }
   return undefined

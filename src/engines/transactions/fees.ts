@@ -20,7 +20,8 @@ export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
 export function currentFees(chain: Chain): Promise<FeeSuggestion> {
   const suggestion = chain.fees()
   suggestions.set(chain, { atMs: performance.now(), suggestion })
-  suggestion.catch(() => suggestions.delete(chain))
+  // A failure is kept as long: a backlog must not ask again for each of its transactions either.
+  suggestion.catch(() => undefined)
   return suggestion
 }
 

@@ -1,10 +1,12 @@
-import type { Chain, FeeSuggestion } from '#chains/chain'
+import type { Address, Chain, FeeSuggestion } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { syncBalances } from '#engines/indexer/index'
+import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
-import { hexOf } from '#lib/hex'
+import { type Hex, hexOf } from '#lib/hex'
+import { createWaits } from '#lib/waits'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-import { oldestUnderWay, type Waiting } from './store/transactions.ts'
+import { oldestUnderWay, tellOwners, type Waiting } from './store/transactions.ts'
+import { noteTrouble } from './trouble.ts'
 
 /** What one waiting transaction will offer, or why it cannot be done. */
 export type Plan =
@@ -17,9 +19,12 @@ const estimatedEachMax = 20
 const firstBalanceGas = 30_000n
 const coinTransferGas = 21_000n
 
+/** How long what a node does not decide rests before the node is asked again. */
+const waits = createWaits({ first: 500, most: 10_000 })
+
 /**
  * Simulates the waiting transactions of one sender and decides their gas and fee, outside any database transaction. Those
- * that cannot be decided yet are left out.
+ * that cannot be decided yet are left out: what only a provider's trouble holds up waits for as long as that lasts.
  */
 export async function planWaiting(
   ctx: EngineCtx,
@@ -27,25 +32,20 @@ export async function planWaiting(
   rows: readonly Waiting[],
   pricesOf = suggestedFees,
 ): Promise<Plan[]> {
+  const { blockchain } = chain.network
+  const prices = `prices of ${blockchain}`
+  if (!waits.isDue(prices)) return []
   const [suggestion, oldest] = await Promise.all([
-    pricesOf(chain),
+    pricesOf(chain).catch((error: Error) => error),
     // Asked before anything is simulated: what a block takes meanwhile is still under way then.
-    rows[0] && oldestUnderWay(ctx.database, chain.network.blockchain, rows[0].address),
+    rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0].address),
   ])
-  const kinds = new Map<string, Promise<Estimate>>()
-  const outcomes = await Promise.all(
-    rows.map(async (row): Promise<Outcome> => {
-      const kind = kindOf(row)
-      const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
-      const own = known ?? estimateOf(chain, row)
-      if (!known) kinds.set(kind, own)
-      const shared = await own
-      // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
-      const estimate = known && shared.kind !== 'gas' ? await estimateOf(chain, row) : shared
-      const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
-      return { row, plan, reverts: estimate.kind === 'reverted' }
-    }),
-  )
+  if (suggestion instanceof Error) {
+    if (waits.isDue(prices)) await hold(ctx, chain, rows, suggestion.message, [prices])
+    return []
+  }
+  waits.ended(prices)
+  const outcomes = await simulate(ctx, chain, rows, suggestion)
   const planned = decided(outcomes, oldest)
   // The price may have fallen since it was asked for: nothing fails for one that is old.
   if (pricesOf === suggestedFees && planned.some(isTooDear)) return planWaiting(ctx, chain, rows, currentFees)
@@ -53,8 +53,65 @@ export async function planWaiting(
   return planned
 }
 
-type Estimate = { kind: 'gas'; gas: bigint } | { kind: 'reverted' | 'poor' | 'unknown'; message: string }
+type Undecided = { kind: 'unknown'; message: string }
+type Estimate =
+  | { kind: 'gas'; gas: bigint }
+  | { kind: 'reverted' | 'refused' | 'poor'; message: string }
+  | Undecided
 type Outcome = { row: Waiting; plan: Plan | undefined; reverts: boolean }
+
+async function simulate(
+  ctx: EngineCtx,
+  chain: Chain,
+  rows: readonly Waiting[],
+  suggestion: FeeSuggestion,
+): Promise<Outcome[]> {
+  const kinds = new Map<string, Promise<Estimate>>()
+  const undecided: { row: Waiting; said: string }[] = []
+  const outcomes = await Promise.all(
+    rows.map(async (row): Promise<Outcome> => {
+      if (!waits.isDue(row.id)) return { row, plan: undefined, reverts: false }
+      const kind = kindOf(row)
+      const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
+      const own = known ?? estimateOf(ctx, chain, row)
+      if (!known) kinds.set(kind, own)
+      const shared = await own
+      // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
+      const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row) : shared
+      const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
+      if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
+      else waits.ended(row.id)
+      return { row, plan, reverts: estimate.kind === 'reverted' }
+    }),
+  )
+  const [first] = undecided
+  const held = undecided.map(({ row }) => row)
+  if (first)
+    await hold(
+      ctx,
+      chain,
+      held,
+      first.said,
+      held.map(({ id }) => id),
+    )
+  return outcomes
+}
+
+const isVerdict = ({ kind }: Estimate) => kind !== 'gas' && kind !== 'unknown'
+
+/** Has `keys` rest, and tells the owners of the rows that wait for them when they failed before. */
+async function hold(
+  ctx: EngineCtx,
+  chain: Chain,
+  rows: readonly Waiting[],
+  said: string,
+  keys: readonly string[],
+): Promise<void> {
+  const tries = Math.max(...keys.map(waits.failed))
+  noteTrouble(ctx, chain, { doing: 'estimating', said, tries })
+  const why = `no node of ${chain.network.blockchain} can say now what this needs: it is asked again until one can`
+  if (tries > 1) await tellOwners(ctx.database, ctx.clock.nowMs(), rows, why)
+}
 
 /** Transfers of one token cost about the same; what a contract does is known only for the very call. */
 function kindOf({ id, operation, callData, callTo }: Waiting): string {
@@ -75,20 +132,11 @@ function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan
   })
 }
 
-/** How often a node may fail to estimate, for whatever reason of its own, before that is the answer. */
-const triesMax = 10
-const tries = new Map<string, number>()
-
+/** Only a revert or a rule of the chain ends a transaction. */
 function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
   if (row.gasLimit !== null && estimate.kind !== 'reverted')
     return withinCap({ row, fee, gasLimit: row.gasLimit })
-  if (estimate.kind === 'poor' && row.ofTreasury) return undefined
-  if (estimate.kind === 'unknown' || estimate.kind === 'poor') {
-    const tried = (tries.get(row.id) ?? 0) + 1
-    tries.set(row.id, tried)
-    if (tried < triesMax) return undefined
-  }
-  tries.delete(row.id)
+  if (estimate.kind === 'unknown' || (estimate.kind === 'poor' && row.ofTreasury)) return undefined
   if (estimate.kind === 'gas') return withinCap({ row, fee, gasLimit: estimate.gas })
   const reason = estimate.kind === 'poor' ? 'INSUFFICIENT_NATIVE_TOKEN' : 'ESTIMATION_ERROR'
   return { row, failure: { reason, details: estimate.message } }
@@ -110,7 +158,7 @@ function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
   return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
 }
 
-async function estimateOf(chain: Chain, row: Waiting): Promise<Estimate> {
+async function estimateOf(ctx: EngineCtx, chain: Chain, row: Waiting): Promise<Estimate> {
   const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
@@ -120,11 +168,22 @@ async function estimateOf(chain: Chain, row: Waiting): Promise<Estimate> {
     // What a contract reads may change until a block takes the call; unused gas costs nothing.
     return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
   }
-  const { message } = estimate
-  if (estimate.kind === 'insufficient-funds')
-    // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
-    return isCoin ? { kind: 'gas', gas: coinTransferGas } : { kind: 'poor', message }
-  return { kind: estimate.kind === 'reverted' ? 'reverted' : 'unknown', message }
+  const { kind, message } = estimate
+  if (kind !== 'insufficient-funds') return { kind, message }
+  // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
+  if (isCoin) return { kind: 'gas', gas: coinTransferGas }
+  return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
+}
+
+/** Whether the sender has too little in the last block that we applied: a node that is behind that one may only not know. */
+async function lacksCoins(ctx: EngineCtx, chain: Chain, { address, callValue }: Waiting): Promise<boolean> {
+  const head = await canonicalHead(ctx.database, chain.network.blockchain)
+  if (!head) return false
+  const reading = chain.balanceOf(address as Address, undefined, head.hash as Hex)
+  return reading.then(
+    (coins) => coins < callValue,
+    () => false,
+  )
 }
 
 /** Coins that came without a transfer count too, before anything is refused for the lack of them. */

@@ -6,9 +6,9 @@ import { offersOf } from './store/replacements.ts'
 
 /**
  * Why bytes were refused for their price that the chain's own prices had decided. `outpriced`: these have risen since.
- * `unexplained`: they have not, and a node that only says so is not paid more and more.
+ * `unexplained`: they have not, and a node that only says so is not paid more and more. `unread`: no node tells what they are now.
  */
-export type PriceRefusal = 'outpriced' | 'unexplained'
+export type PriceRefusal = 'outpriced' | 'unexplained' | 'unread'
 
 /** Of each attempt that was refused so, by its id; what its owner fixed the price of is left out. */
 export async function readPriceRefusals(
@@ -28,8 +28,8 @@ export async function readPriceRefusals(
   const suggestion = await currentFees(chain).catch(() => undefined)
   return new Map(
     offers.map((offer) => {
-      const isBelow = suggestion !== undefined && isOutpriced(offer, suggestion)
-      return [offer.id, isBelow ? 'outpriced' : 'unexplained']
+      if (!suggestion) return [offer.id, 'unread']
+      return [offer.id, isOutpriced(offer, suggestion) ? 'outpriced' : 'unexplained']
     }),
   )
 }

@@ -11,6 +11,7 @@ import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
 import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
 import { giveUp, wishDearer } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
+import { noteTrouble } from './trouble.ts'
 
 const requestMax = 100
 /**
@@ -131,6 +132,7 @@ async function record(
   outcomes: readonly BroadcastOutcome[],
 ): Promise<void> {
   if (part.length === 0) return
+  noteUnknown(ctx, chain, part, outcomes)
   const prices = await readPriceRefusals(ctx, chain, part, outcomes)
   const results = part.map((attempt, index) =>
     resultOf(chain, attempt, outcomes[index]!, prices.get(attempt.id)),
@@ -187,6 +189,23 @@ async function record(
   })
 }
 
+/** Logs what is neither taken nor refused for certain; what a node took before only goes to it again. */
+function noteUnknown(
+  ctx: EngineCtx,
+  chain: Chain,
+  part: readonly Claimed[],
+  outcomes: readonly BroadcastOutcome[],
+): void {
+  const unknown = part.flatMap(({ state, broadcastCount }, index) => {
+    const outcome = outcomes[index]!
+    return outcome.kind === 'unknown'
+      ? [{ said: outcome.message, tries: state === 'signed' ? broadcastCount : 1 }]
+      : []
+  })
+  const [worst] = unknown.sort((one, other) => other.tries - one.tries)
+  if (worst) noteTrouble(ctx, chain, { doing: 'sending', ...worst })
+}
+
 const intentOf = ({ attempt }: { attempt: Claimed }) => ({
   entityId: attempt.entityId,
   id: attempt.transactionId,
@@ -222,8 +241,8 @@ function resultOf(
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
-  // Other bytes with a price of now are going to take its place.
-  if (price === 'outpriced')
+  // Other bytes with a price of now are going to take its place, or may have to.
+  if (price === 'outpriced' || price === 'unread')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   const reason = reasons.get(outcome.reason)
   const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unexplained'

@@ -100,8 +100,9 @@ function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
 }
 
 async function measure(chain: Chain, from: Address, call: Call): Promise<Payout> {
-  const estimate = await chain.estimateGas(from, call).catch(nodeAway(chain))
+  const estimate = await chain.estimateGas(from, call)
   if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
+  if (estimate.kind === 'unknown') throw unaccepted(chain, estimate.message)
   throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)
 }
 

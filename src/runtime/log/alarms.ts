@@ -14,6 +14,7 @@ export const alarmNames = [
   'nonce-unaccounted',
   'nonce-used-outside',
   'price-out-of-reach',
+  'provider-trouble',
   'providers-disagree',
   'sweep-failed',
   'treasury-low-on-gas',

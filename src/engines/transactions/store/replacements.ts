@@ -66,7 +66,8 @@ export const offersOf = (db: Db, refs: readonly Ref[]) =>
 
 /** The transaction leaves the queue before anything was signed for it. False when it is not there any more. */
 export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
-  (await tx.run(sql`update transactions set state = 'CANCELLED', update_date = ${formatInstant(nowMs)}
+  (await tx.run(sql`update transactions set state = 'CANCELLED', error_details = null,
+      update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 

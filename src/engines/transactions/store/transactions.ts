@@ -184,10 +184,24 @@ export async function markQueued(
   rows: readonly (Ref & { txHash: string; fee: SignedFee })[],
 ): Promise<void> {
   await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb,
-      update_date = ${formatInstant(nowMs)}
+      error_details = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[]) as n(e, i, h, f)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
+}
+
+/** Shows the owners why their transactions wait for a signature; what is shown already is not written again. */
+export async function tellOwners(
+  db: Db,
+  nowMs: number,
+  rows: readonly Ref[],
+  details: string,
+): Promise<void> {
+  if (rows.length === 0) return
+  await db.run(sql`update transactions t set error_details = ${details}, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+      and t.error_reason is null and t.error_details is distinct from ${details}`)
 }
 
 /** Enters `to` from the states that allow it; returns which did. */

@@ -1,0 +1,132 @@
+/** What a provider says of itself ends nothing: transfers wait while it lasts, their owner and the operator are told. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { alarmCounts } from '#runtime/log/alarms'
+import {
+  type Fault,
+  faults,
+  type HostileRpc,
+  listLimits,
+  openHostileRpc,
+} from '../../../testing/adversary/index.ts'
+import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { sizeOf } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
+import { signWaiting } from './sign.ts'
+
+const rounds = sizeOf('TROUBLE_ROUNDS', { usual: 12, deep: 100 })
+const backlog = sizeOf('TROUBLE_BACKLOG', { usual: 10, deep: 60 })
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let wallet: Wallet
+let node: HostileRpc
+/** Transfers that were to be ended by what a provider said. */
+const waiting: string[] = []
+
+beforeAll(async () => {
+  harness = await openHarness({
+    node: async ({ rpcUrl }) => {
+      node = await openHostileRpc(rpcUrl)
+      return { rpcUrl: node.url }
+    },
+  })
+  on = sendingOn(harness)
+  wallet = await on.fundedWallet()
+  await harness.stopEngines()
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+const sign = () => signWaiting(harness.ctx, harness.ctx.chains.list()[0]!, () => undefined)
+const alarms = () => alarmCounts().get('provider-trouble')!
+const estimating = ['eth_estimateGas']
+const estimate = async () =>
+  harness.http('POST', '/v1/w3s/transactions/transfer/estimateFee', {
+    body: {
+      walletId: wallet.id,
+      tokenId: on.world.usdcId,
+      destinationAddress: freshAddress(),
+      amounts: ['0.5'],
+    },
+  })
+
+const troubles: Fault[] = [
+  faults.says('rate limited', -32005),
+  faults.says('Internal error', -32603),
+  faults.says('execution aborted (timeout = 5s)'),
+  faults.says('header not found'),
+  faults.says('gas required exceeds allowance (1000000)'),
+  faults.says('words that nobody listed', -32099),
+  faults.error502,
+  faults.rateLimited,
+]
+
+it.each(troubles)('property 62: $name is no verdict on a transfer, nor on an estimate', async (fault) => {
+  const id = await on.transfer(wallet)
+  waiting.push(id)
+  node.play({ fault, methods: estimating })
+  for (let round = 0; round < rounds; round++) await sign()
+  expect((await on.read(id)).state).toBe('INITIATED')
+  expect((await estimate()).status).toBe(503)
+  expect(node.met.length).toBeGreaterThan(0)
+})
+
+it('property 62: lasting trouble is shown on the transfer and raises an alarm, and afterwards all go on', async () => {
+  const id = await on.transfer(wallet)
+  waiting.push(id)
+  node.play({ fault: faults.says('rate limited', -32005), methods: estimating })
+  await until(async () => {
+    await sign()
+    return alarms() > 0 && (await on.read(id)).errorDetails !== null
+  }, 'the alarm is raised, and the owner is told')
+  const { transaction } = await on.world.call('GET', `/v1/w3s/transactions/${id}`)
+  expect(transaction).toMatchObject({
+    state: 'INITIATED',
+    errorDetails: expect.stringMatching(/asked again/),
+  })
+  expect(transaction).not.toHaveProperty('errorReason')
+  node.play({ fault: faults.error502, methods: ['eth_feeHistory'] })
+  for (let round = 0; round < rounds; round++) await sign()
+  node.play()
+  harness.startEngines()
+  for (const each of waiting) expect((await on.reaches(each, 'COMPLETE')).errorDetails).toBeNull()
+  // However many wait, and however often they are tried.
+  expect(alarms()).toBeLessThan(waiting.length)
+})
+
+it('property 62: a revert and a rule of the chain end it', async () => {
+  node.play({ fault: faults.says('max initcode size exceeded'), methods: estimating })
+  expect((await estimate()).status).toBe(400)
+  const ruled = await on.transfer(wallet)
+  expect((await on.reaches(ruled, 'FAILED')).errorReason).toBe('ESTIMATION_ERROR')
+  node.play({ fault: faults.says('execution reverted: rate limited', 3), methods: estimating })
+  const reverted = await on.transfer(wallet)
+  expect((await on.reaches(reverted, 'FAILED')).errorDetails).toMatch(/the call reverts/)
+  node.play()
+})
+
+it('property 62: what a provider says to a send that nobody listed is alarmed, and ends nothing', async () => {
+  const before = alarms()
+  node.play({ fault: faults.says('not on this plan', -32001), methods: ['eth_sendRawTransaction'] })
+  const id = await on.transfer(wallet)
+  await until(async () => alarms() > before, 'the alarm is raised')
+  expect((await on.read(id)).state).toBe('QUEUED')
+  node.play()
+  await on.reaches(id, 'COMPLETE')
+})
+
+it('property 63: a backlog leaves through a provider that refuses long batches', async () => {
+  await harness.stopEngines()
+  const ids = await Promise.all(Array.from({ length: backlog }, () => on.transfer(wallet)))
+  const refused: number[] = []
+  node.play({ fault: listLimits(3, refused).at(-1)! })
+  harness.startEngines()
+  await until(async () => (await on.statesOf(ids)).every((state) => state === 'COMPLETE'), 'all are complete')
+  expect(refused.length).toBeGreaterThan(0)
+  node.play()
+  await harness.chain().oracle.checkNonces(wallet.address)
+})
