@@ -36,8 +36,8 @@ export const notificationMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${webhooks}/store/queue.ts`,
-        'order by id limit',
-        'and not exists (select 1 from notifications n where n.entity_id = queued_events.entity_id and n.id > queued_events.id) order by id limit',
+        'order by sequence limit',
+        'and not exists (select 1 from notifications n where n.entity_id = queued_events.entity_id and n.id > queued_events.id) order by sequence limit',
       ),
     ],
     test: proof(

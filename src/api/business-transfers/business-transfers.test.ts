@@ -73,6 +73,7 @@ describe('a transfer', () => {
       transactionHash: transfer.transactionHash,
       status: 'complete',
       createDate: transfer.createDate,
+      updateDate: transfer.updateDate,
     })
     expect(await available()).toBe('25.00')
     expect(await eventsOf(transfer.id)).toEqual(['transfer.pending', 'transfer.running', 'transfer.complete'])
@@ -101,6 +102,7 @@ describe('a transfer', () => {
       transactionHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       status: 'complete',
       createDate: data.createDate,
+      updateDate: transfer.updateDate,
     })
     const { oracle, tokens } = harness.chain()
     const moved = await oracle.transfers({ to: address, token: tokens.USDC })

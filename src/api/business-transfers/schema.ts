@@ -60,6 +60,7 @@ export const transferSchema = Type.Object({
   ),
   riskEvaluation: Type.Optional(Type.Object({ decision: Type.Enum(['denied']), reason: Type.String() })),
   createDate: Type.String({ format: 'date-time' }),
+  updateDate: Type.String({ format: 'date-time', description: 'Later with each change.' }),
 })
 
 export const transferParams = Type.Object({ id: Type.String({ format: 'uuid' }) })

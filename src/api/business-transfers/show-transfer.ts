@@ -30,6 +30,7 @@ export function showTransfer(transfer: Transfer, { running, returnIdentities }: 
     ...(transfer.errorCode && { errorCode: transferError(transfer.errorCode) }),
     ...(transfer.riskReason && { riskEvaluation: { decision: 'denied', reason: transfer.riskReason } }),
     createDate: transfer.createDate,
+    updateDate: transfer.updateDate,
   }
 }
 

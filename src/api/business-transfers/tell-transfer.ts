@@ -4,18 +4,23 @@ import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { showTransfer } from './show-transfer.ts'
 
-const steps: readonly TransferStatus[] = ['pending', 'running', 'complete']
+const statuses: readonly TransferStatus[] = ['pending', 'running', 'complete', 'failed']
 
 /** A transfer as it was after the event: each transition is told, also one that was over before anybody could look. */
 export async function tellTransfer(
   db: Db,
-  { entityId, resourceId, type }: TopicEvent,
+  { entityId, resourceId, type, updateDate }: TopicEvent,
   { transferRunning: running }: Config,
 ) {
   const transfer = await findTransfer(db, entityId, resourceId)
-  if (!transfer) return undefined
-  const step = steps.find((status) => type === `transfer.${status}`)
-  const isPast = step !== undefined && steps.indexOf(step) < steps.indexOf(transfer.status)
-  const then = isPast ? { ...transfer, status: step } : transfer
-  return showTransfer(step === 'pending' ? { ...then, transactionHash: null } : then, { running })
+  const status = statuses.find((each) => type === `transfer.${each}`)
+  if (!transfer || !status || transfer.updateDate === updateDate)
+    return transfer && showTransfer(transfer, { running })
+  const before = {
+    status,
+    updateDate,
+    ...(status !== 'failed' && { errorCode: null, riskReason: null }),
+    ...(status === 'pending' && { transactionHash: null }),
+  }
+  return showTransfer({ ...transfer, ...before }, { running })
 }

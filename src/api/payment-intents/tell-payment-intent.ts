@@ -4,7 +4,10 @@ import type { Db } from '#runtime/db/db'
 import { showPaymentIntent } from './show-payment-intent.ts'
 
 /** A payment intent as its GET shows it. */
-export async function tellPaymentIntent(db: Db, { entityId, resourceId }: Omit<TopicEvent, 'type'>) {
+export async function tellPaymentIntent(
+  db: Db,
+  { entityId, resourceId }: Pick<TopicEvent, 'entityId' | 'resourceId'>,
+) {
   const intent = await findPaymentIntent(db, entityId, resourceId)
   if (!intent) return undefined
   if (intent.type === 'continuous') return showPaymentIntent(intent)

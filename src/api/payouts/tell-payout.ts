@@ -1,10 +1,13 @@
-import { findPayout } from '#engines/treasury/index'
+import { findPayout, payoutStatuses } from '#engines/treasury/index'
 import type { TopicEvent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { showPayout } from './show-payout.ts'
 
-/** A payout as its owner sees it now. */
-export async function tellPayout(db: Db, { entityId, resourceId }: TopicEvent) {
+/** A payout as it was after the event: its acceptance is told too when it was over before anybody could look. */
+export async function tellPayout(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const payout = await findPayout(db, entityId, resourceId)
-  return payout && showPayout(payout)
+  const status = payoutStatuses.find((each) => type === `payout.${each}`)
+  if (!payout || payout.updateDate === updateDate || status !== 'pending') return payout && showPayout(payout)
+  const before = { status, transactionHash: null, errorCode: null, riskReason: null, updateDate }
+  return showPayout({ ...payout, ...before })
 }

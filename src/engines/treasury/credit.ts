@@ -108,7 +108,7 @@ async function saveStandings(
   standings: readonly Standing[],
 ): Promise<PaymentIntent[]> {
   if (standings.length === 0) return []
-  const saved = standings.map(({ intent, entry }) => ({
+  const changed = standings.map(({ intent, entry }) => ({
     ...intent,
     ...(entry && {
       status: entry.status,
@@ -117,7 +117,7 @@ async function saveStandings(
     }),
     updateDate: formatInstant(nowMs),
   }))
-  await updateStandings(tx, saved)
+  const saved = await updateStandings(tx, changed)
   const changes = standings.flatMap(({ intent, entry, type, by = { actor } }): Change[] => {
     const { entityId, id: resourceId } = intent
     const change = { entityId, ...by, resourceId }

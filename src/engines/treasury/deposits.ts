@@ -45,10 +45,11 @@ export async function applyBlock(
   const seen = await savePayments(tx, nowMs, network, block, arrivals)
   await recordPayments(tx, nowMs, seen, 'pending')
   const final = await lockFinal(tx, network.blockchain, block.finalTo)
-  await setStatus(tx, final, 'paid', formatInstant(nowMs))
-  // Both steps are told, also where one block makes a payment confirmed and final at once.
-  await recordPayments(tx, nowMs, final, 'confirmed')
-  await recordPayments(tx, nowMs, final, 'paid')
+  // Both steps are told, each with a date of its own, also where one block makes a payment confirmed and final at once.
+  for (const step of ['confirmed', 'paid'] as const) {
+    await setStatus(tx, final, step, formatInstant(nowMs))
+    await recordPayments(tx, nowMs, final, step)
+  }
   await creditIntents(tx, nowMs, final, 1n)
   await creditWallets(tx, nowMs, 'payment', final)
   const lostTo = block.number - Math.max(finalityDepth, lostAfterBlocks)

@@ -36,13 +36,14 @@ export async function applyIncoming(
   const coming = arrivals.filter(({ at }) => at.paymentIntentId === null)
   const seen = coming.length > 0 ? await saveIncoming(tx, coming.map(transferOf(nowMs, block))) : []
   await record(tx, nowMs, seen, 'pending')
+  await setIncoming(tx, seen, 'running', at)
   await record(tx, nowMs, seen, 'running')
   const final = await lockFinalIncoming(tx, blockchain, block.finalTo)
-  if (final.length > 0) await setIncoming(tx, final, 'complete', at)
+  await setIncoming(tx, final, 'complete', at)
   await record(tx, nowMs, final, 'complete')
   await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
   const lost = await lockLostIncoming(tx, blockchain, block.lostTo)
-  if (lost.length > 0) await setIncoming(tx, lost, 'failed', at)
+  await setIncoming(tx, lost, 'failed', at)
   await record(tx, nowMs, lost, 'failed')
 }
 
@@ -62,7 +63,7 @@ const transferOf =
     entityId: arrival.entityId,
     id: newId(nowMs),
     direction: 'in',
-    status: 'running',
+    status: 'pending',
     walletId: merchantWalletIdOf(arrival.entityId),
     chain: at.chain,
     blockchain: at.blockchain,
@@ -76,6 +77,7 @@ const transferOf =
     errorCode: null,
     riskReason: null,
     createDate: formatInstant(nowMs),
+    updateDate: formatInstant(nowMs),
     ordinal,
     blockHash: block.hash,
     blockNumber: block.number,

@@ -51,6 +51,7 @@ export async function openTransfer(
     direction: 'out',
     status: 'pending',
     fromAddress: null,
+    updateDate: formatInstant(ctx.receivedMs),
   }
   await insertOutgoing(ctx.db, transfer)
   await reserve(ctx, 'transfer', transfer)

@@ -64,8 +64,8 @@ export async function changeRecipient(
   const nowMs = ctx.clock.nowMs()
   const isFinal = found.status === 'denied' || found.status === 'failed'
   const status = isFinal ? found.status : 'pending'
-  const changed: Recipient = { ...found, ...metadata, status, updateDate: formatInstant(nowMs) }
-  await updateRecipient(ctx.db, changed)
+  const updateDate = formatInstant(nowMs)
+  const changed = await updateRecipient(ctx.db, { ...found, ...metadata, status, updateDate })
   if (!isFinal) await announceReview(ctx.db)
   await record(ctx.db, nowMs, by, id, [
     { type: 'recipient.updated' },

@@ -44,9 +44,9 @@ async function tell(
   const told = await lastTold(tx, entityId, named)
   const last = new Map(told.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
   const made: NewNotification[] = []
-  for (const { id, type, resourceId } of events) {
+  for (const { id, type, resourceId, updateDate } of events) {
     const topic = topicOf(topics, type)
-    const shown = await topic?.show(tx, { entityId, resourceId, type }, config)
+    const shown = await topic?.show(tx, { entityId, resourceId, type, updateDate }, config)
     if (!topic || !shown) continue
     const message = JSON.stringify({
       clientId: entityId,

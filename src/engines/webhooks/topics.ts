@@ -7,6 +7,8 @@ export type TopicEvent = {
   resourceId: string
   /** As it was recorded, such as `payment.paid`. */
   type: string
+  /** The date that the resource has by it: each change dates it later than the one before. */
+  updateDate: string
 }
 
 /** One kind of notification. */
@@ -15,7 +17,7 @@ export type Topic = {
   name: string
   /** The member of the message that holds the resource, such as `payment`. */
   key: string
-  /** The resource as its GET shows it; undefined when there is nothing to tell. */
+  /** The resource as its GET shows it, now or after the event; undefined when there is nothing to tell. */
   show: (db: Db, event: TopicEvent, config: Config) => Promise<object | undefined>
 }
 

@@ -85,8 +85,8 @@ export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
     order by i.expires_on limit ${limit} for update skip locked`)
 
 export const updateStandings = (tx: Db, intents: readonly PaymentIntent[]) =>
-  tx.run(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
+  tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
       status = n.status, context = n.context, timeline = n.timeline, expires_on = n."expiresOn", update_date = n."updateDate"
     from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,
       "amountRefunded" numeric, status text, context text, timeline jsonb, "expiresOn" timestamptz, "updateDate" timestamptz)
-    where i.entity_id = n."entityId" and i.id = n.id`)
+    where i.entity_id = n."entityId" and i.id = n.id returning ${columns}`)

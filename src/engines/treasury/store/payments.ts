@@ -100,6 +100,7 @@ export async function setStatus(
   status: PaymentStatus,
   at: string,
 ): Promise<void> {
+  if (payments.length === 0) return
   await tx.run(sql`update payments p set status = ${status}, update_date = ${at} where ${among(payments)}`)
 }
 

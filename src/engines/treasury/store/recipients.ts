@@ -74,12 +74,11 @@ export function listRecipients(
   return readPage<Recipient>(db, source, page)
 }
 
-/** Writes what can change: metadata, status and the date of the change. */
-export async function updateRecipient(tx: Db, recipient: Recipient): Promise<void> {
-  await tx.run(sql`update recipients set nickname = ${recipient.nickname}, email = ${recipient.email},
+/** Writes what can change: metadata, status and the date of the change. Returns it as it is then. */
+export const updateRecipient = (tx: Db, recipient: Recipient) =>
+  tx.one<Recipient>(sql`update recipients r set nickname = ${recipient.nickname}, email = ${recipient.email},
       bns = ${recipient.bns}, status = ${recipient.status}, update_date = ${recipient.updateDate}
-    where entity_id = ${recipient.entityId} and id = ${recipient.id}`)
-}
+    where r.entity_id = ${recipient.entityId} and r.id = ${recipient.id} returning ${columns}`)
 
 /** Takes it out of the book; false when it was not in it. */
 export async function deleteRecipient(

@@ -24,13 +24,14 @@ export type Transfer = {
   errorCode: string | null
   riskReason: string | null
   createDate: string
+  updateDate: string
 }
 
 const columns =
   raw(`t.entity_id as "entityId", t.id, t.direction, t.status, t.wallet_id as "walletId", t.chain,
   t.blockchain, t.from_address as "fromAddress", t.to_address as "toAddress", t.currency, t.token_id as "tokenId",
   t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
-  t.risk_reason as "riskReason", t.create_date as "createDate"`)
+  t.risk_reason as "riskReason", t.create_date as "createDate", t.update_date as "updateDate"`)
 
 /** Where a block holds what came in, and its place among the transfers of its token to its address in the transaction. */
 export type Place = { ordinal: number; blockHash: string; blockNumber: number }
@@ -52,7 +53,7 @@ export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
       currency text, "tokenId" uuid, decimals integer, amount numeric, "transactionHash" text, ordinal integer,
       "blockHash" text, "blockNumber" bigint, "createDate" timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
-    do update set status = 'running', error_code = null, amount = excluded.amount,
+    do update set status = 'pending', error_code = null, amount = excluded.amount,
       from_address = excluded.from_address, block_hash = excluded.block_hash, block_number = excluded.block_number,
       update_date = excluded.update_date
     returning ${columns}`)
@@ -77,10 +78,17 @@ const among = (rows: readonly Transfer[]) =>
   sql`(t.entity_id, t.id) in (select * from unnest(${rows.map((row) => row.entityId)}::uuid[],
     ${rows.map((row) => row.id)}::uuid[]))`
 
-export const setIncoming = (tx: Db, rows: readonly Transfer[], status: 'complete' | 'failed', at: string) =>
-  tx.run(sql`update transfers t set status = ${status}, update_date = ${at},
+export async function setIncoming(
+  tx: Db,
+  rows: readonly Transfer[],
+  status: 'running' | 'complete' | 'failed',
+  at: string,
+): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(sql`update transfers t set status = ${status}, update_date = ${at},
       error_code = ${status === 'failed' ? 'transfer_failed' : null}
     where ${among(rows)}`)
+}
 
 /** Back to waiting: no canonical block holds them now. */
 export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>

@@ -5,7 +5,8 @@ export type QueuedEvent = {
   id: string
   type: string
   resourceId: string
-  createDate: string
+  /** The date that the resource has by it. */
+  updateDate: string
 }
 
 /**
@@ -24,11 +25,11 @@ export async function takeQueued(tx: Db, after: string, limit: number): Promise<
       and pg_try_advisory_xact_lock(hashtextextended('notifications of ' || entity_id::text, 0)) limit 1`)
   if (!entity) return []
   const { entityId } = entity
-  const rows = await tx.all<QueuedEvent>(sql`delete from queued_events
+  const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`delete from queued_events
     where entity_id = ${entityId} and id in (select id from queued_events where entity_id = ${entityId}
-      order by id limit ${limit})
-    returning entity_id as "entityId", id, type, resource_id as "resourceId", create_date as "createDate"`)
-  return rows.sort((one, other) => (one.id < other.id ? -1 : 1))
+      order by sequence limit ${limit})
+    returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", sequence`)
+  return rows.sort((one, other) => one.sequence - other.sequence)
 }
 
 /** A notification to be sent to every endpoint of its entity. `message` is sent as it is, at every try. */

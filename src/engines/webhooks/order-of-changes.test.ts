@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  makeActiveAddress,
+  makeBusinessTransfer,
+  makeMoney,
+  makePayment,
+  makePaymentIntent,
+  makePayout,
+  makeRecipient,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { until } from '../../../testing/until.ts'
+import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
+
+/* Whoever hears of a resource twice knows by `updateDate` which message is the later one, whatever the clocks say. */
+let harness: Harness
+let world: World
+let sink: WebhookSink
+beforeAll(async () => {
+  harness = await openHarness()
+})
+beforeEach(async () => {
+  world = worldOf(harness, await harness.newEntity())
+  sink = await openWebhookSink()
+  await world.call('POST', '/v1/notifications/subscriptions', { endpoint: sink.url })
+  await sink.confirm()
+  return () => sink.close()
+})
+afterAll(() => harness?.close())
+
+const keys = ['paymentIntent', 'payment', 'payout', 'transfer', 'addressBookRecipient']
+type Told = { id: string; status?: string; updateDate: string }
+
+/** All that was told, each resource under its id, in the order of arrival. */
+function told(): Map<string, Told[]> {
+  const resources = new Map<string, Told[]>()
+  for (const notice of sink.notices()) {
+    const shown = keys.map((key) => notice[key]).find(Boolean) as Told
+    resources.set(shown.id, [...(resources.get(shown.id) ?? []), shown])
+  }
+  return resources
+}
+const statusesOf = (id: string) => (told().get(id) ?? []).map(({ status }) => status)
+const untilTold = (id: string, statuses: readonly string[]) =>
+  until(async () => statusesOf(id).join() === statuses.join(), `${id} is told as ${statuses}`)
+
+/** Dates of each resource rise from message to message, and the last is that of its GET, whose paths are by id. */
+async function isInOrder(paths: Record<string, string>): Promise<void> {
+  for (const shown of told().values()) {
+    const dates = shown.map(({ updateDate }) => updateDate)
+    expect(dates, JSON.stringify(shown)).toEqual([...new Set(dates)].sort())
+  }
+  for (const [id, path] of Object.entries(paths)) {
+    const now = await world.call('GET', `${path}/${id}`)
+    expect(told().get(id)?.at(-1)).toEqual(now)
+    expect(now.updateDate >= now.createDate).toBe(true)
+  }
+}
+
+describe('updateDate rises from message to message', () => {
+  it('of what happens in one millisecond', async () => {
+    await makeMoney(world, 5_000_000n)
+    const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
+      idempotencyKey: randomUUID(),
+      chain: 'BASE',
+      currency: 'USD',
+    })
+    await makeActiveAddress(world)
+    harness.clock.hold()
+    try {
+      const { depositAddress } = await makePaymentIntent(world)
+      const { id: payment } = await makePayment(world, depositAddress)
+      const { id: payout } = await makePayout(world)
+      const { id: out } = await makeBusinessTransfer(world)
+      await harness.chain().send(address, 7n, 'USDC')
+      await untilTold(payment, ['pending', 'confirmed', 'paid'])
+      await untilTold(payout, ['pending', 'complete'])
+      await untilTold(out, ['pending', 'running', 'complete'])
+      const incoming = () =>
+        sink
+          .notices('transfers')
+          .map(({ transfer }) => transfer)
+          .find(({ destination }) => destination.type === 'wallet')
+      await until(async () => incoming() !== undefined, 'the incoming transfer is told')
+      await untilTold(incoming().id, ['pending', 'running', 'complete'])
+      await isInOrder({
+        [payment]: '/v1/payments',
+        [payout]: '/v1/payouts',
+        [out]: '/v1/businessAccount/transfers',
+        [incoming().id]: '/v1/businessAccount/transfers',
+      })
+    } finally {
+      harness.clock.release()
+    }
+  })
+
+  it('of what two hosts do whose clocks are a minute apart, in the order in which they did it', async () => {
+    await harness.stopEngines()
+    const { id } = await makeRecipient(world, { metadata: { nickname: 'one' } })
+    const renamed = (nickname: string) =>
+      world.call('PATCH', `/v1/addressBook/recipients/${id}`, { metadata: { nickname } })
+    const dates: string[] = []
+    try {
+      for (const [nickname, byMs] of [
+        ['two', -60_000],
+        ['three', 60_000],
+        ['four', -60_000],
+      ] as const) {
+        harness.clock.moveMs(byMs)
+        dates.push((await renamed(nickname)).updateDate)
+      }
+      harness.startEngines()
+      await untilTold(id, ['pending', 'pending', 'pending', 'pending', 'active'])
+    } finally {
+      harness.clock.moveMs(60_000)
+      harness.startEngines()
+    }
+    expect(
+      told()
+        .get(id)!
+        .slice(1, 4)
+        .map(({ updateDate }) => updateDate),
+    ).toEqual(dates)
+    await isInOrder({ [id]: '/v1/addressBook/recipients' })
+  })
+
+  it('of what a reorg takes back and another block brings again, on a host whose clock is behind', async () => {
+    const { id: intent, depositAddress } = await makePaymentIntent(world)
+    const chain = harness.chain()
+    const before = await chain.snapshot()
+    const { id } = await makePayment(world, depositAddress)
+    await untilTold(id, ['pending', 'confirmed', 'paid'])
+    const { transactionHash } = await world.call('GET', `/v1/payments/${id}`)
+    const raw = await chain.rpc<string>('eth_getRawTransactionByHash', [transactionHash])
+    harness.clock.moveMs(-60_000)
+    try {
+      await chain.revert(before)
+      await chain.mine(2)
+      await untilTold(id, ['pending', 'confirmed', 'paid', 'pending'])
+      await chain.rpc('eth_sendRawTransaction', [raw])
+      await untilTold(id, ['pending', 'confirmed', 'paid', 'pending', 'pending', 'confirmed', 'paid'])
+      const { updateDate } = await world.call('GET', `/v1/paymentIntents/${intent}`)
+      await until(async () => told().get(intent)?.at(-1)?.updateDate === updateDate, 'the intent is told')
+      await isInOrder({ [id]: '/v1/payments', [intent]: '/v1/paymentIntents' })
+    } finally {
+      harness.clock.moveMs(60_000)
+    }
+  })
+})
