@@ -131,7 +131,7 @@ Bezant sandbox is ready.
   API            ${answer.url}
   API key        ${answer.apiKey}
   Entity secret  ${answer.entitySecret}
-  Console        ${answer.console}
+  Console        ${answer.console} (a read-only viewer)
   Reference      ${answer.docs}
   Notifications  ${notified[targets]}
 

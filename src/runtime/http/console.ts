@@ -4,23 +4,27 @@ import type { FastifyInstance } from 'fastify'
 
 const folder = fileURLToPath(new URL('../../../console/', import.meta.url))
 
+const page = { name: 'index.html', type: 'text/html' }
+const script = (name: string) => [`/console/${name}`, { name, type: 'text/javascript' }] as const
+
 const files = {
-  '/console': { name: 'index.html', type: 'text/html; charset=utf-8' },
-  '/console/console.js': { name: 'console.js', type: 'text/javascript; charset=utf-8' },
-  '/console/console.css': { name: 'console.css', type: 'text/css; charset=utf-8' },
+  '/console': page,
+  '/console/': page,
+  '/console/console.css': { name: 'console.css', type: 'text/css' },
+  ...Object.fromEntries(['ask.js', 'console.js', 'sections.js', 'table.js'].map(script)),
 }
 
 /** The page may load and call nothing but this server. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** Serves the web console, which uses the public API like any other client. */
+/** Serves the web console, a read-only viewer that uses the public API like any other client. */
 export async function registerConsole(server: FastifyInstance): Promise<void> {
   for (const [url, { name, type }] of Object.entries(files)) {
     const content = await readFile(folder + name)
     const schema = { hide: true } as object
     server.get(url, { schema }, (_, reply) =>
-      reply.type(type).header('Content-Security-Policy', policy).send(content),
+      reply.type(`${type}; charset=utf-8`).header('Content-Security-Policy', policy).send(content),
     )
   }
   server.get('/', { schema: { hide: true } as object }, (_, reply) => reply.redirect('/console'))

@@ -1,0 +1,167 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { chromiumPath, openBrowser } from './browser.ts'
+import { makeWallet, worldOf } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+import type { Tenant } from './tenant.ts'
+import { until } from './until.ts'
+
+let harness: Harness
+let browser: Browser
+let context: BrowserContext
+let page: Page
+/** What the page asked for that could change something. */
+let written: string[]
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+  if (chromiumPath) browser = await openBrowser()
+})
+afterAll(async () => {
+  await browser?.close()
+  await harness?.close()
+})
+beforeEach(async () => {
+  if (!chromiumPath) return
+  context = await browser.newContext()
+  page = await context.newPage()
+  await page.clock.install()
+  written = []
+  page.on('request', (request) => {
+    if (request.method() !== 'GET') written.push(`${request.method()} ${request.url()}`)
+  })
+})
+afterEach(async () => {
+  await context?.close()
+  expect(written).toEqual([])
+})
+
+const inChromium = it.runIf(chromiumPath)
+
+const newWallet = () => makeWallet(worldOf(harness))
+
+async function open(section: string, { apiKey }: Pick<Tenant, 'apiKey'> = harness) {
+  await page.goto(`${harness.url}/console#${section}`)
+  await use(apiKey)
+}
+
+async function use(apiKey: string) {
+  await page.fill('#key', apiKey)
+  await page.click('#session button')
+}
+
+/** What the page shows, except the key. */
+const shown = async () => (await page.textContent('main')) ?? ''
+const untilShown = (text: string) => until(async () => (await shown()).includes(text), `${text} is shown`)
+
+/** Lets the page refresh itself, and waits until it has asked the server. */
+async function refresh() {
+  const asked = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith('/v1/'))
+  await page.clock.runFor(2_000)
+  await asked
+}
+
+const focused = () => page.evaluate('document.activeElement.textContent')
+
+describe('the console', () => {
+  it('answers at /console and at /console/', async () => {
+    for (const path of ['/console', '/console/']) {
+      const response = await fetch(harness.url + path)
+      expect([response.status, response.headers.get('content-type')]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ])
+      expect(await response.text()).toContain('read-only viewer')
+    }
+  })
+
+  inChromium('is called a read-only viewer, loads at /console/ and complains of nothing', async () => {
+    const complaints: string[] = []
+    page.on('console', (message) => complaints.push(message.text()))
+    page.on('pageerror', (error) => complaints.push(error.message))
+    const { address } = await newWallet()
+    await page.goto(`${harness.url}/console/#wallets`)
+    expect(await page.textContent('h1')).toBe('Bezant read-only viewer')
+    await use(harness.apiKey)
+    await untilShown(address)
+    expect(await page.title()).toContain('read-only')
+    // Without a sandbox there are no public credentials: the page asks, finds none, and says nothing of it.
+    expect(complaints.filter((text) => !text.includes('404') && !text.includes('401'))).toEqual([])
+  })
+
+  inChromium(
+    'redraws when the section changes, also while a row has the focus and text is selected',
+    async () => {
+      const { address } = await newWallet()
+      await open('wallets')
+      await untilShown(address)
+      await page.click(`text=${address}`)
+      await page.evaluate('getSelection().selectAllChildren(document.querySelector("#view"))')
+      await page.evaluate('location.hash = "payouts"')
+      await untilShown('No payouts yet')
+      expect(await shown()).not.toContain(address)
+      expect(await page.textContent('[aria-current]')).toBe('Payouts')
+    },
+  )
+
+  inChromium('goes on refreshing with a row open, which keeps the focus', async () => {
+    const wallet = await newWallet()
+    await open('wallets')
+    await untilShown(wallet.address)
+    await page.click(`text=${wallet.address}`)
+    await untilShown(`"id": "${wallet.id}"`)
+    const second = await newWallet()
+    await harness.http('PUT', `/v1/w3s/wallets/${wallet.id}`, { body: { name: 'Renamed' } })
+    await refresh()
+    await untilShown(second.address)
+    expect(await focused()).toContain(wallet.address)
+    await untilShown('"name": "Renamed"')
+  })
+
+  inChromium('keeps the focus on a link while it refreshes', async () => {
+    await open('payouts')
+    await untilShown('No payouts yet')
+    await page.focus('#sections a[href="#recipients"]')
+    await refresh()
+    await refresh()
+    expect(await focused()).toBe('Recipients')
+  })
+
+  inChromium('forgets what an old key showed, also when the new key is refused', async () => {
+    const wallet = await newWallet()
+    const other = await harness.newEntity()
+    for (const apiKey of [other.apiKey, `${other.apiKey.slice(0, -4)}0000`]) {
+      await open('wallets')
+      await untilShown(wallet.address)
+      await page.click(`text=${wallet.address}`)
+      await untilShown(`"id": "${wallet.id}"`)
+      const answered = page.waitForResponse(`${harness.url}/v1/w3s/wallets`)
+      await use(apiKey)
+      expect(await shown()).not.toContain(wallet.address)
+      await answered
+      await until(async () => (await shown()).trim() !== '', 'the answer is shown')
+      expect(await shown()).not.toMatch(new RegExp(`${wallet.address}|${wallet.id}`))
+    }
+  })
+
+  inChromium('drops the answer to an old key that comes after a new key was given', async () => {
+    const wallet = await newWallet()
+    const other = await harness.newEntity()
+    let held: (() => Promise<void>) | undefined
+    await page.route('**/v1/w3s/wallets', async (route) => {
+      const isOld = route.request().headers()['authorization']?.includes(harness.apiKey) ?? false
+      if (isOld && !held) held = () => route.continue()
+      else await route.continue()
+    })
+    await open('wallets')
+    await until(() => held !== undefined, 'the old key has asked')
+    await use(other.apiKey)
+    await untilShown('No wallets yet')
+    const late = page.waitForResponse(`${harness.url}/v1/w3s/wallets`)
+    await held!()
+    await (await late).finished()
+    // The page has taken the late answer when it has the answer to a later question.
+    await page.evaluate("fetch('/ping').then((response) => response.text())")
+    expect(await shown()).not.toContain(wallet.address)
+  })
+})
