@@ -28,7 +28,10 @@ export const settings = {
     default: '`http://HOST:PORT`',
   },
   BEZANT_LOG_LEVEL: { about: '`debug`, `info`, `warn` or `error`.', default: '`info`' },
-  BEZANT_DATABASE_CONNECTIONS: { about: 'How many connections one process opens.', default: '16' },
+  BEZANT_DATABASE_CONNECTIONS: {
+    about: 'How many connections one process opens. A quarter of them is kept for reading.',
+    default: '16',
+  },
   BEZANT_BODY_BYTES_MAX: { about: "How large a request's body may be.", default: '1048576' },
   BEZANT_REQUESTS_PER_SECOND: { about: 'Rate limit of one API key; 0 is none.', default: '0' },
   BEZANT_NOTIFICATION_TARGETS: {

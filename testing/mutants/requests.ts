@@ -3,10 +3,22 @@ import { edit, engine, type Mutant, proof } from './mutant.ts'
 /** What is accepted, and what is booked for it. */
 export const requestMutants: readonly Mutant[] = [
   {
-    name: 'check-then-insert',
-    about: 'whether a key was used is asked first and not claimed',
-    edits: [edit('src/runtime/idempotency/store.ts', 'return count === 1', 'return count <= 1')],
+    name: 'held-key-claimed',
+    about: 'a key that a twin is at work on is taken for a free one',
+    edits: [edit('src/runtime/idempotency/store.ts', "else 'held' end", "else 'claimed' end")],
     test: proof('testing/idempotency.test.ts', 'property 7'),
+  },
+  {
+    name: 'idle-for-ever',
+    about: 'a session that holds a transaction open and does nothing is not ended',
+    edits: [
+      edit(
+        'src/runtime/db/limits.ts',
+        'idle_in_transaction_session_timeout: limits.idleMs',
+        'idle_in_transaction_session_timeout: 0',
+      ),
+    ],
+    test: proof('src/runtime/db/limits.test.ts', 'property 61: a session that stands idle'),
   },
   {
     name: 'other-body-replayed',

@@ -14,7 +14,7 @@ const triesMax = 3
 /**
  * Compares what the chain says that an address owns with the books, both at the last applied block, and books any
  * difference: coins paid by a contract's inside call, or put there by a test node's own commands, leave no transfer.
- * Joins the `tx` of `ctx.db`; do not call it while that holds accounts. `nowMs` dates what it books.
+ * Books in a `tx` of its own; do not call it while another one holds accounts. `nowMs` dates what it books.
  */
 export async function syncBalances(
   ctx: EngineCtx,
@@ -53,7 +53,7 @@ async function sync(
     const there = await balancesAt(chain, owner, tokens, head.hash)
     // Most of the time all is well, and nobody has to wait for the chain's lock.
     if (!there || (await differences(ctx.db, blockchain, owner, there)).length === 0) return
-    const booked = await ctx.db.tx(async (tx) => {
+    const booked = await ctx.database.tx(async (tx) => {
       await lockChain(tx, blockchain)
       if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return false
       const found = await differences(tx, blockchain, owner, there)

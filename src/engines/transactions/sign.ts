@@ -194,7 +194,9 @@ async function signAll(
     // Nothing is wrong with the intents: this nonce is not theirs, or their wallet signs nothing for now.
     if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
     // A lost connection throws here; what still answers was refused by custody.
-    await stillAnswers(tx)
+    await stillAnswers(tx).catch(() => {
+      throw error
+    })
     throw new CannotSign(
       error,
       plans.map(({ row }) => row.id),

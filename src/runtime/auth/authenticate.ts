@@ -1,7 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
-import type { Database } from '#runtime/db/db'
+import type { Db } from '#runtime/db/db'
 import type { Caller } from '#runtime/scope'
 import { type ApiKey, findApiKey, hashSecret } from './store.ts'
 
@@ -15,14 +15,14 @@ export type Authenticate = (authorization: string | undefined) => Promise<Omit<C
  * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal looks the same, whatever was wrong,
  * except a key without a known prefix, which has its own documented code.
  */
-export function createAuthenticate(database: Database): Authenticate {
+export function createAuthenticate(db: Db): Authenticate {
   const trusted = new Map<string, { key: ApiKey | undefined; untilMs: number }>()
 
   const keyOf = async (id: string): Promise<ApiKey | undefined> => {
     const cached = trusted.get(id)
     const nowMs = performance.now()
     if (cached && cached.untilMs > nowMs) return cached.key
-    const key = await findApiKey(database, id)
+    const key = await findApiKey(db, id)
     if (trusted.size >= cachedKeysMax) trusted.clear()
     trusted.set(id, { key, untilMs: nowMs + trustMs })
     return key

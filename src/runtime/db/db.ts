@@ -1,6 +1,19 @@
 import pg from 'pg'
+import { isConnectionLost } from './errors.ts'
+import {
+  answerMs,
+  connectionSettings,
+  type Limits,
+  ownerLimits,
+  readLimits,
+  setLimits,
+  unhurried,
+  workLimits,
+} from './limits.ts'
 import { render, type Sql } from './sql.ts'
 
+export { constraintOf, isDatabaseAway, sqlState } from './errors.ts'
+export { unhurried } from './limits.ts'
 export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
@@ -13,14 +26,19 @@ export type Db = {
   maybe<Row>(query: Sql): Promise<Row | undefined>
   /** How many rows were written. */
   run(query: Sql): Promise<number>
-  /** Runs `work` in one database transaction; inside one it joins it, so that a verb can be part of a larger one. */
-  tx<Result>(work: (tx: Db) => Promise<Result>): Promise<Result>
+  /**
+   * Runs `work` in one database transaction; inside one it joins it, so that a verb can be part of a larger one.
+   * `limits` take the place of the usual ones, for work that is known to take long.
+   */
+  tx<Result>(work: (tx: Db) => Promise<Result>, limits?: Limits): Promise<Result>
   /** Several statements in one string, for migrations only. */
   script(text: string): Promise<void>
 }
 
 /** The pool of a process, with what only a whole process needs. */
 export type Database = Db & {
+  /** The same database through connections of its own, which only read and which work cannot use up. */
+  reading: Db
   /** Calls `onNotice` for every NOTIFY on `channel`; the connection is renewed when it breaks. */
   listen(channel: string, onNotice: (payload: string) => void): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -47,31 +65,60 @@ function instantFromText(text: string): string {
   return `${seconds.replace(' ', 'T')}.${fraction.padEnd(3, '0')}Z`
 }
 
+/** Of the connections of a process, this part is kept for reading. */
+const readingShare = 1 / 4
+
 /**
- * Opens a pool as the role that the program runs as, which can add to books and trails but not rewrite them
- * (migrations/0011). `maxConnections` bounds it. Every session is in UTC.
+ * Opens the pools of the role that the program runs as, which can add to books and trails but not rewrite them
+ * (migrations/0011). `maxConnections` bounds both pools together.
  */
-export const openDatabase = (connection: Connection, maxConnections = 16): Database =>
-  openPool(connection, maxConnections, '-c timezone=UTC -c role=bezant_runtime')
+export function openDatabase(
+  connection: Connection,
+  maxConnections = 16,
+  limits: Limits = workLimits,
+): Database {
+  const role = { role: 'bezant_runtime' }
+  const readingMax = Math.max(1, Math.floor(maxConnections * readingShare))
+  const reading = openPool(connection, readingMax, readLimits, {
+    ...role,
+    default_transaction_read_only: 'on',
+  })
+  const working = openPool(connection, Math.max(1, maxConnections - readingMax), limits, role)
+  return {
+    ...working,
+    reading,
+    close: async () => void (await Promise.all([working.close(), reading.close()])),
+  }
+}
 
 /** Opens a pool as whoever the connection names: for migrations, and for tests that look past the role. */
-export const openAsOwner = (connection: Connection, maxConnections = 1): Database =>
-  openPool(connection, maxConnections, '-c timezone=UTC')
+export function openAsOwner(connection: Connection, maxConnections = 1): Database {
+  const pool = openPool(connection, maxConnections, ownerLimits)
+  return { ...pool, reading: pool }
+}
 
-function openPool(connection: Connection, maxConnections: number, options: string): Database {
+function openPool(
+  connection: Connection,
+  maxConnections: number,
+  limits: Limits,
+  session?: Record<string, string>,
+): Omit<Database, 'reading'> {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
-  const settings = { ...where, types: parsers, options, application_name: 'bezant' }
+  const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   pool.on('error', () => undefined)
   const db = callsOn((query) => pool.query(query))
   return {
     ...db,
-    tx: (work) => inTransaction(pool, work),
+    tx: (work, others) => inTransaction(pool, work, others),
     script: async (text) => void (await pool.query(text)),
     listen: (channel, onNotice) => listen(settings, channel, onNotice),
     close: () => pool.end(),
   }
 }
+
+/** The rows of a statement that reads whole tables, with the time that this takes. */
+export const scan = <Row>(db: Db, query: Sql): Promise<Row[]> => db.tx((tx) => tx.all<Row>(query), unhurried)
 
 /** The most statements that a process prepares: variants of filters must not fill the memory of the server. */
 const preparedMax = 1_000
@@ -111,28 +158,37 @@ function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
   }
 }
 
-async function inTransaction<Result>(pool: pg.Pool, work: (tx: Db) => Promise<Result>): Promise<Result> {
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  work: (tx: Db) => Promise<Result>,
+  limits: Limits | undefined,
+): Promise<Result> {
   const client = await pool.connect()
-  let broken: Error | undefined
+  let lost: Error | undefined
   // A connection lost between two statements is told as an event; without a listener it would end the process.
-  const onLost = (error: Error) => void (broken = error)
+  const onLost = (error: Error) => void (lost ??= error)
   client.on('error', onLost)
+  const answered = limits && { query_timeout: answerMs(limits) }
   try {
-    await client.query('begin')
+    await client.query(limits ? `begin; ${setLimits(limits)}` : 'begin')
     const tx: Db = {
-      ...callsOn((query) => client.query(query)),
+      ...callsOn((query) => client.query({ ...query, ...answered })),
       tx: (inner) => inner(tx),
       script: async (text) => void (await client.query(text)),
     }
     const result = await work(tx)
-    await client.query('commit')
+    const { command } = await client.query('commit')
+    if (command === 'ROLLBACK')
+      throw new Error('a statement failed, and the work went on: nothing was written')
     return result
   } catch (error) {
-    await client.query('rollback').catch((failure: Error) => (broken = failure))
-    throw error
+    if (isConnectionLost(error)) lost ??= error as Error
+    else await client.query('rollback').catch((failure: Error) => (lost ??= failure))
+    // The first to tell is the server, which says why; what is tried afterwards only finds the connection closed.
+    throw isConnectionLost(error) ? lost : error
   } finally {
-    if (!broken) client.off('error', onLost)
-    client.release(broken)
+    if (!lost) client.off('error', onLost)
+    client.release(lost)
   }
 }
 
@@ -156,20 +212,3 @@ async function listen(settings: pg.ClientConfig, channel: string, onNotice: (pay
     await client?.end()
   }
 }
-
-/** The SQLSTATE of a database error, to tell a broken constraint from a lost connection. */
-export const sqlState = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : undefined
-
-/** The name of the constraint that a database error reports. */
-export const constraintOf = (error: unknown): string | undefined =>
-  typeof error === 'object' && error !== null && 'constraint' in error ? String(error.constraint) : undefined
-
-const lostCodes = /^(08...|53...|57P..|ECONNREFUSED|ECONNRESET|EPIPE|ENOENT|ERR_STREAM_.*)$/
-/** What the client says by itself, without a code. */
-const lostTexts =
-  /^(Connection terminated|Client (has encountered a connection error|was closed)|timeout exceeded when trying to connect)/
-
-/** Whether the database could not be reached, had no room, or cut the connection: whether a commit was done is not known then. */
-export const isDatabaseAway = (error: unknown): boolean =>
-  lostCodes.test(sqlState(error) ?? '') || (error instanceof Error && lostTexts.test(error.message))

@@ -50,7 +50,7 @@ function handlerOf({ scope, authenticate, widen }: Registration, endpoint: Endpo
     const ctx = widen({
       ...scope,
       ...caller,
-      db: scope.database,
+      db: scope.database.reading,
       requestId: request.id,
       receivedMs,
       afterRollback: [],

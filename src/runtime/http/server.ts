@@ -64,7 +64,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   parseBodies(server)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   answerErrors(server, input.scope)
-  const authenticate = createAuthenticate(input.scope.database)
+  const authenticate = createAuthenticate(input.scope.database.reading)
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, authenticate }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   return server

@@ -1,4 +1,4 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, scan, sql } from '#runtime/db/db'
 
 /** Something that constraints and triggers forbid, and that only a hand in the database can have made. */
 export type BookError = { what: string; id: string }
@@ -7,7 +7,9 @@ const shownMax = 100
 
 /** Whether the books agree with themselves: entries sum to zero, and balances are what entries and open holds add up to. */
 export const checkBooks = (db: Db) =>
-  db.all<BookError>(sql`
+  scan<BookError>(
+    db,
+    sql`
     (select 'the entries of a posting do not sum to zero' as what, e.posting_id::text as id
       from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
       group by e.entity_id, e.posting_id, a.token_id, a.currency having sum(e.amount) <> 0 limit ${shownMax})
@@ -19,4 +21,5 @@ export const checkBooks = (db: Db) =>
       left join (select h.entity_id, h.account_id, sum(h.amount) as sum from holds h
           where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)
           group by 1, 2) h on h.entity_id = a.entity_id and h.account_id = a.id
-      where a.posted <> coalesce(e.sum, 0) or a.held <> coalesce(h.sum, 0) limit ${shownMax})`)
+      where a.posted <> coalesce(e.sum, 0) or a.held <> coalesce(h.sum, 0) limit ${shownMax})`,
+  )

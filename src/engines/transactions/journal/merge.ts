@@ -1,5 +1,6 @@
 import { hostname } from 'node:os'
 import type { EngineCtx } from '#engines/ctx'
+import { unhurried } from '#runtime/db/db'
 import {
   enterEpoch,
   findJournal,
@@ -58,7 +59,7 @@ export async function mergeJournal(
       mergedEpoch: epoch,
     })
     return { added, epoch }
-  })
+  }, unhurried)
 }
 
 /** The first worker of all finds the database as it is; later ones may find another one. */

@@ -1,5 +1,5 @@
 import type { BookError } from '#engines/ledger/index'
-import { type Db, join, raw, sql } from '#runtime/db/db'
+import { type Db, join, raw, scan, sql } from '#runtime/db/db'
 
 const shownMax = 100
 
@@ -18,11 +18,14 @@ const says = [
 
 /** Whether merchants own, and have held, what their deposits and orders add up to: so at any moment. */
 export const checkMerchants = (db: Db) =>
-  db.all<BookError>(sql`with said as (
+  scan<BookError>(
+    db,
+    sql`with said as (
       select entity_id, wallet_id, currency, sum(posted) as posted, sum(held) as held
       from (${join(says, ' union all ')}) as each group by 1, 2, 3)
     select 'a merchant owns or has held something else than his deposits and orders add up to' as what,
       entity_id || ' ' || currency as id
     from wallet_accounts w full join said s using (entity_id, wallet_id, currency)
     where coalesce(w.posted, 0) <> coalesce(s.posted, 0) or coalesce(w.held, 0) <> coalesce(s.held, 0)
-    limit ${shownMax}`)
+    limit ${shownMax}`,
+  )

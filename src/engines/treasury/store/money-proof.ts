@@ -1,6 +1,6 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import { type Db, raw, sql } from '#runtime/db/db'
+import { type Db, raw, scan, sql } from '#runtime/db/db'
 import { leaving } from './orders.ts'
 
 /** What merchants own of a currency, and the coins behind it, in base units: `gap` is zero when nothing else accounts for them. */
@@ -24,7 +24,9 @@ export type MoneyGap = MoneySums & { entityId: string }
 /** The sums of every currency, and the entities whose sums have a gap, all of one moment. */
 export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: MoneyGap[] }> {
   // One statement sees one moment, whatever blocks are applied and orders are ended meanwhile.
-  const rows = await db.all<MoneySums & { entityId: string | null }>(sql`
+  const rows = await scan<MoneySums & { entityId: string | null }>(
+    db,
+    sql`
     with parts as (
       select entity_id, currency, 'owed' as part, posted as amount from wallet_accounts
       union all select entity_id, currency, 'unclaimed', posted from unclaimed_accounts
@@ -54,7 +56,8 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
     select entity_id as "entityId", currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
       sum(unclaimed) as unclaimed, sum(leaving) as leaving, sum(gap) as gap
     from compared group by grouping sets ((currency), (entity_id, currency))
-    having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`)
+    having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`,
+  )
   return {
     totals: rows.flatMap(({ entityId, ...sums }) => (entityId === null ? [sums] : [])),
     gaps: rows.flatMap(({ entityId, ...sums }) => (entityId === null ? [] : [{ ...sums, entityId }])),

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { startNetwork } from '../../../testing/network.ts'
+import { until } from '../../../testing/until.ts'
+import { type Database, isDatabaseAway, openDatabase, sql } from './db.ts'
+
+let test: TestDatabase
+let hurried: Database
+
+beforeAll(async () => {
+  test = await openTestDatabase()
+  hurried = openDatabase(test.connection, 4, { idleMs: 300, lockMs: 200, statementMs: 400 })
+})
+afterAll(async () => {
+  await hurried?.close()
+  await test?.close()
+})
+
+const failure = (work: Promise<unknown>) =>
+  work.then(
+    () => expect.unreachable(),
+    (error) => error,
+  )
+
+const sessions = (pid: number) => test.database.all(sql`select 1 from pg_stat_activity where pid = ${pid}`)
+
+it('property 61: a session that stands idle inside a tx loses its locks, and is told why', async () => {
+  const error = await failure(
+    hurried.tx(async (tx) => {
+      const { pid } = await tx.one<{ pid: number }>(
+        sql`select pg_backend_pid() as pid, pg_advisory_xact_lock(61)`,
+      )
+      await until(async () => (await sessions(pid)).length === 0, 'the server has ended the session')
+      const { free } = await test.database.one<{ free: boolean }>(
+        sql`select pg_try_advisory_xact_lock(61) as free`,
+      )
+      expect(free).toBe(true)
+      await tx.run(sql`select 1`)
+    }),
+  )
+  expect([error.code, isDatabaseAway(error)]).toEqual(['25P03', true])
+  expect(error.message).toContain('idle-in-transaction timeout')
+  expect(await hurried.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+})
+
+it('property 61: a lock that is not free and a statement without an end are given up, and are no verdict', async () => {
+  await test.database.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(61)`)
+    const waited = await failure(hurried.run(sql`select pg_advisory_xact_lock(61)`))
+    expect([waited.code, isDatabaseAway(waited)]).toEqual(['55P03', true])
+  })
+  const slow = await failure(hurried.tx((tx) => tx.run(sql`select pg_sleep(60)`)))
+  expect([slow.code, isDatabaseAway(slow)]).toEqual(['57014', true])
+})
+
+it('property 61: reading goes on while every connection that writes is taken', async () => {
+  const all = Array.from({ length: 3 }, () => hurried.tx((tx) => tx.run(sql`select pg_sleep(0.2)`)))
+  expect(await hurried.reading.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+  await expect(hurried.reading.run(sql`create table written ()`)).rejects.toMatchObject({ code: '25006' })
+  await Promise.all(all)
+})
+
+it('property 61: a network that falls silent is given up, and another connection is made when it speaks again', async () => {
+  const network = await startNetwork(test.connection)
+  const database = openDatabase(network.connection, 2, { idleMs: 300, lockMs: 200, statementMs: 400 })
+  expect(await database.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+  network.setSilent(true)
+  const error = await failure(database.tx((tx) => tx.run(sql`select 1`)))
+  expect([error.message, isDatabaseAway(error)]).toEqual(['Query read timeout', true])
+  network.setSilent(false)
+  expect(await database.one(sql`select 2 as two`)).toEqual({ two: 2 })
+  await database.close()
+  await network.close()
+})
