@@ -2,7 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { reachPoint } from '#lib/crash-points'
 import { ApiError, Premature } from '#lib/errors'
 import { fingerprintOf } from '#lib/json'
+import { workLimits } from '#runtime/db/limits'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
+import { untilUnclaimed } from '#runtime/idempotency/wait'
 import type { RequestScope } from '#runtime/scope'
 import type { Endpoint, Idempotent, Input } from './endpoint.ts'
 
@@ -32,20 +34,28 @@ export async function invoke(
   const prepared = await run.prepare?.(ctx, input)
   if (!(endpoint.changing ?? endpoint.method !== 'GET'))
     return { result: await run.verb(ctx, input, prepared), replayed: false }
-  const outcome = await untilSettled(ctx, async (inTx) => {
-    if (once && !(await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs)))
-      return { lost: true as const }
-    const result = await run.verb(inTx, input, prepared)
-    if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
-    reachPoint('P1')
-    return { lost: false as const, result }
-  })
-  reachPoint('P2')
-  if (!outcome.lost) return { result: outcome.result, replayed: false }
-  const replay = await replayOf(run.idempotent!, ctx, once!)
-  if (!replay) throw new ApiError('unavailable', 'A twin of this request is being decided: send it again.')
-  return replay
+  const endMs = performance.now() + twinMs
+  for (;;) {
+    const outcome = await untilSettled(ctx, async (inTx) => {
+      const claim = once ? await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs) : 'claimed'
+      if (claim !== 'claimed') return { claim }
+      const result = await run.verb(inTx, input, prepared)
+      if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
+      reachPoint('P1')
+      return { claim, result }
+    })
+    reachPoint('P2')
+    if (outcome.claim === 'claimed') return { result: outcome.result, replayed: false }
+    const mayClaim = outcome.claim === 'held' && (await untilUnclaimed(ctx.database, once!, endMs))
+    const replay = await replayOf(run.idempotent!, ctx, once!)
+    if (replay) return replay
+    if (!mayClaim)
+      throw new ApiError('unavailable', 'A twin of this request is being decided: send it again.')
+  }
 }
+
+/** How long a request waits for its twins: longer than the server lets a frozen one hold the key. */
+const twinMs = workLimits.idleMs + 3_000
 
 const settleMs = 2_000
 const settlePollMs = 10

@@ -9,22 +9,36 @@ export const findBinding = (db: Db, { entityId, operation, key }: BindingKey) =>
   db.maybe<Binding>(sql`select fingerprint, resource_id as "resourceId" from idempotency_keys
     where entity_id = ${entityId} and operation = ${operation} and key = ${key}`)
 
-/**
- * Claims the key inside the `tx` that does the work. A concurrent twin waits here until this one has
- * committed or rolled back; `false` means the twin committed first.
- */
+const lockOf = ({ entityId, operation, key }: BindingKey) =>
+  sql`hashtextextended(${`idempotency:${entityId}:${operation}:${key}`}, 0)`
+
+/** `held`: a twin of the request is at work on it, here or in another process. `bound`: a twin has committed. */
+export type Claim = 'claimed' | 'held' | 'bound'
+
+/** Claims the key inside the `tx` that does the work, until that ends. It never waits for a twin, who may be frozen. */
 export async function claimBinding(
   tx: Db,
-  binding: BindingKey,
+  { entityId, operation, key }: BindingKey,
   fingerprint: Buffer,
   nowMs: number,
-): Promise<boolean> {
-  const count =
-    await tx.run(sql`insert into idempotency_keys (entity_id, operation, key, fingerprint, create_date)
-    values (${binding.entityId}, ${binding.operation}, ${binding.key}, ${fingerprint}, ${new Date(nowMs).toISOString()})
-    on conflict do nothing`)
-  return count === 1
+): Promise<Claim> {
+  const lock = lockOf({ entityId, operation, key })
+  const { claim } = await tx.one<{ claim: Claim }>(sql`with free as materialized (
+      select pg_try_advisory_xact_lock(${lock}) as yes
+    ), claimed as (
+      insert into idempotency_keys (entity_id, operation, key, fingerprint, create_date)
+      select ${entityId}::uuid, ${operation}, ${key}, ${fingerprint}, ${new Date(nowMs).toISOString()}::timestamptz
+      from free where yes on conflict do nothing returning 1
+    )
+    select case when exists (select 1 from claimed) then 'claimed' when yes then 'bound' else 'held' end as claim
+    from free`)
+  return claim
 }
+
+/** Whether no twin is at work on it at this moment. */
+export const isUnclaimed = async (db: Db, binding: BindingKey): Promise<boolean> =>
+  (await db.one<{ free: boolean }>(sql`select pg_try_advisory_xact_lock_shared(${lockOf(binding)}) as free`))
+    .free
 
 export async function bindResource(tx: Db, binding: BindingKey, resourceId: string): Promise<void> {
   await tx.run(sql`update idempotency_keys set resource_id = ${resourceId}
