@@ -21,6 +21,7 @@ import type { Config } from '#runtime/config'
 import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
+import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { createServer } from '#runtime/http/server'
 import type { Log } from '#runtime/log/log'
@@ -69,9 +70,11 @@ export async function openContext(input: ContextInput): Promise<Context> {
   )
   const scope: Scope = { config, database, db: database, clock, log }
   const custody = await openCustody({ ...scope, rootKey: input.rootKey }).catch(explainRootKey)
+  const sessions = watchSessions(scope)
   return {
     ctx: { ...scope, chains, custody },
     close: async () => {
+      await sessions.stop()
       await custody.close()
       await Promise.all(chains.list().map((chain) => chain.close()))
       await database.close()

@@ -16,6 +16,7 @@ export const alarmNames = [
   'price-out-of-reach',
   'provider-trouble',
   'providers-disagree',
+  'session-stuck',
   'sweep-failed',
   'treasury-low-on-gas',
 ] as const

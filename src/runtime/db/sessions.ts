@@ -1,0 +1,64 @@
+import { raiseAlarm } from '../log/alarms.ts'
+import { type Loop, logTrouble, repeat } from '../loop.ts'
+import type { Scope } from '../scope.ts'
+import { type Database, raw, sql } from './db.ts'
+
+/** A session that holds up others, or that holds a transaction open and does nothing. */
+export type StuckSession = {
+  pid: number
+  /** `bezant HOST:PROCESS` of our own. */
+  applicationName: string
+  state: string
+  waitEvent: string | null
+  /** Its last statement, without values; how long ago that began, and the transaction. */
+  query: string
+  queryAgeMs: number
+  txAgeMs: number
+  /** How many sessions wait for it, and for how long the first of them has. */
+  blocked: number
+  waitedMs: number
+}
+
+/** Nothing of ours waits or stands idle this long while all is well; the server ends it at a multiple of it. */
+const stuckMs = 4_000
+const lookMs = 2_000
+
+/** The sessions of this database that have been stuck for `ms`. One that waits for another itself is not to blame. */
+export const stuckSessions = (database: Database, ms = stuckMs): Promise<StuckSession[]> =>
+  database.reading.tx(async (tx) => {
+    // The server shows a session's state to who logged in as the same user, which the role of the program is not.
+    await tx.script('set local role none')
+    return tx.all<StuckSession>(sql`with long as (select clock_timestamp() - ${ms} * interval '1 millisecond' as ago),
+      waits as (
+        select distinct l.pid, l.waitstart from pg_locks l, long
+        where not l.granted and l.waitstart < long.ago
+      ), blockers as (
+        select blocker as pid, count(*) as blocked, min(w.waitstart) as since
+        from waits w, unnest(pg_blocking_pids(w.pid)) as blocker group by 1
+      )
+      select a.pid, a.application_name as "applicationName", coalesce(a.state, 'not shown') as state,
+        a.wait_event as "waitEvent", left(a.query, 200) as query, ${msSince('a.query_start')} as "queryAgeMs",
+        ${msSince('a.xact_start')} as "txAgeMs", coalesce(b.blocked, 0) as blocked, ${msSince('b.since')} as "waitedMs"
+      from pg_stat_activity a cross join long left join blockers b on b.pid = a.pid
+      where a.datname = current_database() and a.pid <> pg_backend_pid()
+        and (b.pid is not null and a.wait_event_type is distinct from 'Lock'
+          or a.state like 'idle in transaction%' and a.state_change < long.ago)`)
+  })
+
+const msSince = (column: string) =>
+  raw(`coalesce((extract(epoch from clock_timestamp() - ${column}) * 1000)::int8, 0)`)
+
+/** Raises an alarm for each session that is stuck, once in each process that looks. */
+export function watchSessions({ database, log }: Pick<Scope, 'database' | 'log'>): Loop {
+  let known = new Set<string>()
+  const turn = async () => {
+    const stuck = await stuckSessions(database)
+    const keyOf = ({ pid, query }: StuckSession) => `${pid} ${query}`
+    for (const session of stuck)
+      if (!known.has(keyOf(session)))
+        raiseAlarm(log, 'session-stuck', session, 'a session of the database stands still or holds up others')
+    known = new Set(stuck.map(keyOf))
+    return false
+  }
+  return repeat(turn, logTrouble(log, 'looking for stuck sessions of the database'), lookMs)
+}

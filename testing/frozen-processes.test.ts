@@ -1,0 +1,174 @@
+/** Processes that stand still in the middle of a transaction, and networks that fall silent: others go on without them. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { CrashPoint } from '#lib/crash-points'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { stuckSessions } from '#runtime/db/sessions'
+import { alarmCounts } from '#runtime/log/alarms'
+import { freshAddress } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { spawnWorker } from './programs.ts'
+import { sendingOn } from './sending.ts'
+import { sizeOf } from './size.ts'
+import { httpAs, type Tenant } from './tenant.ts'
+import type { Role } from './transaction-process.ts'
+import { until } from './until.ts'
+import type { Worker } from './worker.ts'
+
+/** More than the connections of a process. */
+const retriesTotal = sizeOf('FROZEN_RETRIES', { usual: 18, deep: 400 })
+const looks = sizeOf('FROZEN_LOOKS', { usual: 20, deep: 500 })
+
+let harness: Harness
+const workers: Worker[] = []
+
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  for (const worker of workers) worker.signal('SIGKILL')
+  await harness?.close()
+})
+
+async function startWorker(role: Role): Promise<{ worker: Worker; url: string | undefined }> {
+  const { connection } = harness
+  const { rpcUrl, blockchain } = harness.chain()
+  const worker = await spawnWorker()
+  workers.push(worker)
+  await worker.open({ connection, rpcUrl, blockchain, roles: [role] })
+  return { worker, url: await worker.start() }
+}
+
+/** Waits until it stands still inside a transaction; gives the moment. */
+async function frozenAt(point: CrashPoint, worker: Worker): Promise<number> {
+  await until(() => worker.state() === 'frozen', `it stands still at ${point}`)
+  const atMs = performance.now()
+  const [session] = (await stuckSessions(harness.database, 0)).filter(({ applicationName }) =>
+    applicationName.endsWith(`:${worker.pid}`),
+  )
+  expect(session).toMatchObject({ state: 'idle in transaction', blocked: 0 })
+  return atMs
+}
+
+const one = <Row>(query: ReturnType<typeof sql>) => harness.database.one<Row>(query)
+
+it('property 61: processes that stand still while they apply, sign and follow are taken over, and go on later', async () => {
+  const on = sendingOn(harness)
+  const chain = harness.chain()
+  const wallet = await on.fundedWallet()
+  await harness.stopEngines()
+  const stopAt = (worker: Worker, point: CrashPoint) => worker.arm({ point, hit: 1, action: 'stop' })
+  const { worker: follower } = await startWorker('transactions')
+  const { worker: indexer } = await startWorker('indexer')
+  await stopAt(follower, 'P22')
+  await chain.mine()
+  const followedMs = await frozenAt('P22', follower)
+  const { step } = await cursor()
+  await stopAt(indexer, 'P16')
+  await chain.mine()
+  const appliedMs = await frozenAt('P16', indexer)
+  const { height } = await head()
+  const { worker: signer } = await startWorker('transactions')
+  await stopAt(signer, 'P11')
+  const orders = [freshAddress(), freshAddress()]
+  const id = await on.transfer(wallet, { destinationAddress: orders[0]! })
+  const signedMs = await frozenAt('P11', signer)
+
+  harness.startEngines()
+  const taken = async (since: number, isTaken: () => Promise<boolean>, what: string) => {
+    await until(isTaken, what)
+    return `${what} after ${Math.round(performance.now() - since)} ms`
+  }
+  const figures = await Promise.all([
+    taken(followedMs, async () => (await cursor()).step > step, 'P22'),
+    taken(appliedMs, async () => (await head()).height > height, 'P16'),
+    taken(signedMs, async () => (await on.attemptsOf(id)).length > 0, 'P11'),
+  ])
+  console.info(`taken over: ${figures.join(', ')}`)
+  await on.reaches(id, 'COMPLETE')
+  const before = await on.attemptsOf(id)
+  expect([follower, indexer, signer].map((worker) => worker.state())).toEqual(Array(3).fill('frozen'))
+
+  await harness.stopEngines()
+  for (const worker of [follower, indexer, signer]) worker.signal('SIGCONT')
+  const later = await on.transfer(wallet, { destinationAddress: orders[1]! })
+  await on.reaches(later, 'COMPLETE')
+  expect(await on.attemptsOf(id)).toEqual(before)
+  await chain.oracle.checkMovedOnce(
+    orders.map((to) => ({ to, token: chain.tokens.USDC, amountAtomic: 500_000n })),
+  )
+  await chain.oracle.checkNonces(wallet.address)
+  for (const worker of [follower, indexer, signer]) await worker.close()
+})
+
+const cursor = () => one<{ step: number }>(sql`select step from step_cursors where engine = 'transactions'`)
+const head = () => one<{ height: number }>(sql`select max(number) as height from blocks where canonical`)
+
+it('property 61: retries of a request that a frozen server holds keep nobody else from reading and writing', async () => {
+  const path = '/v1/w3s/developer/walletSets'
+  const { worker: frozen, url } = await startWorker('api')
+  const victim = await harness.newEntity()
+  const made = { idempotencyKey: randomUUID(), name: 'Held' }
+  const sealed = async (tenant: Tenant, body: object) => ({
+    body: { ...body, entitySecretCiphertext: await tenant.sealSecret() },
+  })
+  const idle = await latencies(victim)
+  await frozen.arm({ point: 'P1', hit: 1, action: 'stop' })
+  const first = httpAs(url!, harness.apiKey)('POST', path, await sealed(harness, made))
+  await frozenAt('P1', frozen)
+
+  const again = async () => {
+    for (;;) {
+      const answer = await harness.http('POST', path, await sealed(harness, made))
+      if (answer.status !== 503) return answer
+    }
+  }
+  const retries = Promise.all(Array.from({ length: retriesTotal }, again))
+  const busy = await latencies(victim)
+  const other = await victim.http('POST', path, await sealed(victim, { ...made, name: 'Free' }))
+  expect(other.status, other.text).toBe(201)
+  console.info(`a read of another tenant took ${idle}, and ${busy} beside ${retriesTotal} retries`)
+
+  const answers = await retries
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(retriesTotal - 1).fill(200), 201])
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  expect(frozen.state()).toBe('frozen')
+  frozen.signal('SIGCONT')
+  const late = await first
+  expect([late.status, late.body.code], late.text).toEqual([503, 503])
+  const { body } = await harness.http('GET', '/v1/w3s/walletSets')
+  expect(body.data.walletSets.filter(({ name }: { name: string }) => name === 'Held')).toHaveLength(1)
+  await frozen.close()
+})
+
+/** Of reads one after another: the middle one and the slowest. */
+async function latencies({ http }: Tenant): Promise<string> {
+  const tookMs: number[] = []
+  for (let look = 0; look < looks; look++) {
+    const startedMs = performance.now()
+    expect((await http('GET', '/v1/w3s/wallets')).status).toBe(200)
+    tookMs.push(performance.now() - startedMs)
+  }
+  tookMs.sort((left, right) => left - right)
+  return `${tookMs[looks >> 1]!.toFixed(1)} ms (at most ${tookMs.at(-1)!.toFixed(0)})`
+}
+
+it('property 61: an alarm names the session that others wait for', async () => {
+  const owner = openAsOwner(harness.connection)
+  const raised = () => alarmCounts().get('session-stuck')!
+  const before = raised()
+  let waiting: Promise<unknown> | undefined
+  await owner.tx(async (tx) => {
+    const { pid } = await tx.one<{ pid: number }>(
+      sql`select pg_backend_pid() as pid, pg_advisory_xact_lock(61)`,
+    )
+    waiting = harness.database.run(sql`select pg_advisory_xact_lock(61)`)
+    await until(async () => raised() > before, 'an alarm is raised')
+    const [session] = await stuckSessions(harness.database, 0)
+    expect(session).toMatchObject({ pid, state: 'idle in transaction', blocked: 1 })
+    expect(session!.applicationName).toMatch(/^bezant .+:\d+$/)
+    expect(session!.query).toContain('pg_advisory_xact_lock')
+  })
+  await waiting
+  await owner.close()
+})
