@@ -1,8 +1,8 @@
 // A merchant takes a stablecoin payment: a payment intent with a deposit address, an on-chain payment to it
 // from a key that this platform does not know, and the payment in the list.
 //
-//   npm start                                   (in one terminal)
-//   node examples/accept-payment.mjs            (in another)
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   node examples/accept-payment.mjs    in another
 import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

@@ -1,8 +1,8 @@
 // What happens to a transaction before and after it is sent: an estimate, a contract call, a signature, and two
 // transfers that no block takes, of which one is accelerated and one cancelled.
 //
-//   npm start                                   (in one terminal)
-//   node examples/control-transactions.mjs      (in another)
+//   npm start -- --chains BASE-SEPOLIA      in one terminal; without --chains it starts all
+//   node examples/control-transactions.mjs  in another
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { verifyMessage } from 'viem'
 import { askNode, chainOf, findSandbox, waitFor } from './sandbox.mjs'

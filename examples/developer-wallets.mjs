@@ -1,19 +1,22 @@
 // Two wallets on two chains, a faucet, a transfer to COMPLETE, and a list read page by page,
 // with the published client library. Only `baseUrl` differs from using it against the hosted service.
 //
-//   npm start                                   (in one terminal)
-//   node examples/developer-wallets.mjs         (in another)
+//   npm start -- --chains BASE-SEPOLIA,ETH-SEPOLIA  in one terminal; without --chains it starts all
+//   node examples/developer-wallets.mjs             in another
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
-import { findSandbox, waitFor } from './sandbox.mjs'
+import { chainOf, findSandbox, waitFor } from './sandbox.mjs'
 
-const { apiKey, entitySecret, url: baseUrl } = await findSandbox()
+const sandbox = await findSandbox()
+const blockchains = ['BASE-SEPOLIA', 'ETH-SEPOLIA']
+for (const blockchain of blockchains) chainOf(sandbox, blockchain)
+const { apiKey, entitySecret, url: baseUrl } = sandbox
 const client = initiateDeveloperControlledWalletsClient({ apiKey, entitySecret, baseUrl })
 
 const { walletSet } = (await client.createWalletSet({ name: 'Example' })).data
 const { wallets } = (
   await client.createWallets({
     walletSetId: walletSet.id,
-    blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'],
+    blockchains,
     count: 2,
   })
 ).data

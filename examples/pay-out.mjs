@@ -1,9 +1,9 @@
 // What a merchant's account is for, from end to end: a customer pays an intent on chain, the balance grows, a recipient is
 // stored and paid out, and every step is told by a notification. The chain is asked what the recipient really got.
 //
-//   npm start                       (in one terminal)
-//   node examples/pay-out.mjs       (in another)
-//   npm run bezant -- reconcile     proves afterwards that the books equal the chain
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   node examples/pay-out.mjs           in another
+//   npm run bezant -- reconcile         proves afterwards that the books equal the chain
 import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

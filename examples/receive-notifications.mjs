@@ -2,8 +2,8 @@
 // Run by itself it subscribes, makes a payment intent, hears of it, and deletes the subscription again; other programs
 // import `receiveNotifications`.
 //
-//   npm start                                   (in one terminal)
-//   node examples/receive-notifications.mjs     (in another)
+//   npm start -- --chains BASE-SEPOLIA       in one terminal; without --chains it starts all
+//   node examples/receive-notifications.mjs  in another
 import { createVerify, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'

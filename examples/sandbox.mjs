@@ -2,6 +2,20 @@
 
 const { BEZANT_URL = 'http://127.0.0.1:4020' } = process.env
 
+/** An error ends an example with one line; Node would print the client's source and all of the request. */
+process.on('uncaughtException', (error) => {
+  console.error(lineOf(error))
+  process.exit(1)
+})
+
+/** Says what was refused and why. The two clients keep that in different places. */
+function lineOf(error) {
+  const { status, data } = error.response ?? { status: error.status, data: error }
+  if (status === undefined) return error.message
+  const { method, url } = error.config ?? error
+  return `${method.toUpperCase()} ${url} was refused with ${status}, code ${data.code}: ${data.message}`
+}
+
 /** `{ url, apiKey, entitySecret, chains }`, as `bezant sandbox --json` prints it. */
 export async function findSandbox() {
   const response = await fetch(`${BEZANT_URL}/sandbox`).catch(() => undefined)
@@ -15,7 +29,7 @@ export async function findSandbox() {
 /** One chain of it: `{ blockchain, chainId, rpcUrl, tokens }`. */
 export function chainOf({ chains }, blockchain) {
   const chain = chains.find((each) => each.blockchain === blockchain)
-  if (!chain) throw new Error(`the sandbox was started without ${blockchain}: see its --chains`)
+  if (!chain) throw new Error(`The sandbox runs without ${blockchain}: start it with that in --chains.`)
   return chain
 }
 

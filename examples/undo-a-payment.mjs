@@ -1,8 +1,8 @@
 // A reorg in a test: the block that paid an intent is taken back, and with it the payment and the balance; then the
 // same transaction gets into another block. So you test what your program does about money that it no longer has.
 //
-//   npm start                                   (in one terminal)
-//   node examples/undo-a-payment.mjs            (in another)
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   node examples/undo-a-payment.mjs    in another
 import { Circle } from '@circle-fin/circle-sdk'
 import { askNode, chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -13,7 +14,7 @@ let program: Program
 
 beforeAll(async () => {
   dataDir = await usedDirectory()
-  program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
+  program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {
   program?.signal('SIGTERM', 'process')
@@ -21,17 +22,35 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const example = async (name: string) => {
-  const env = { ...process.env, BEZANT_URL: program.answer.url }
-  const { stdout } = await run(process.execPath, [`examples/${name}`], { cwd: root, env, timeout: 50_000 })
-  return stdout
+const node = (args: string[], { answer } = program) =>
+  run(process.execPath, args, { cwd: root, env: { ...process.env, BEZANT_URL: answer.url } })
+
+/** Runs an example against a sandbox of the chains that its head names. */
+async function example(name: string, sandbox = program) {
+  const [, chains] = /npm start -- --chains (\S+)/.exec(await readFile(join(root, 'examples', name), 'utf8'))!
+  expect(sandbox.answer.chains.map(({ blockchain }) => blockchain)).toEqual(chains!.split(','))
+  return (await node([`examples/${name}`], sandbox)).stdout
 }
 
-describe('the examples run against the started program', () => {
+const refused = (args: string[]) =>
+  node(args).then(
+    () => expect.unreachable('it was not refused'),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  )
+
+describe('the examples run against the started program, with the chains that they name', () => {
   it('developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages', async () => {
-    expect(await example('developer-wallets.mjs')).toMatch(
-      /is COMPLETE in 0x[\s\S]*the payee holds 1\.25 USDC[\s\S]*one to a page/,
-    )
+    const both = await usedDirectory()
+    const sandbox = await startProgram({ dataDir: both, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
+    try {
+      expect(await example('developer-wallets.mjs', sandbox)).toMatch(
+        /is COMPLETE in 0x[\s\S]*the payee holds 1\.25 USDC[\s\S]*one to a page/,
+      )
+    } finally {
+      sandbox.signal('SIGTERM', 'process')
+      await sandbox.exited
+      await rm(both, { recursive: true, force: true, maxRetries: 5 })
+    }
   })
 
   it('accept-payment: intent, an on-chain payment from an outside key, the payment in the list', async () => {
@@ -58,5 +77,39 @@ describe('the examples run against the started program', () => {
     )
     const { stdout } = await runProgram({ dataDir, command: 'reconcile', args: ['--chain', 'BASE-SEPOLIA'] })
     expect(stdout).toContain('zero gaps')
+  })
+})
+
+describe('an example that is refused ends with one line that says why', () => {
+  const call = (client: string) => [
+    '--input-type=module',
+    '--eval',
+    `import { findSandbox } from './examples/sandbox.mjs'
+    const { url, apiKey, entitySecret } = await findSandbox()
+    ${client}`,
+  ]
+
+  it('by the sandbox, which runs without a chain', async () => {
+    const line = 'The sandbox runs without ETH-SEPOLIA: start it with that in --chains.\n'
+    expect(await refused(['examples/developer-wallets.mjs'])).toEqual({ code: 1, stdout: '', stderr: line })
+  })
+
+  it('by the wallets', async () => {
+    const { code, stderr } = await refused(
+      call(`import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
+        const client = initiateDeveloperControlledWalletsClient({ apiKey, entitySecret, baseUrl: url })
+        await client.getWallet({ id: crypto.randomUUID() })`),
+    )
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^GET http:\S+\/v1\/w3s\/wallets\/\S+ was refused with 404, code 156001: .+\n$/)
+  })
+
+  it('by the business account', async () => {
+    const { code, stderr } = await refused(
+      call(`import { Circle } from '@circle-fin/circle-sdk'
+        await new Circle(apiKey, url).payouts.getPayout(crypto.randomUUID())`),
+    )
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^GET http:\S+\/v1\/payouts\/\S+ was refused with 404, code \d+: .+\n$/)
   })
 })
