@@ -1,4 +1,4 @@
-import { alarmRule, anchorRule, docPathRule, settingRule } from './tidy/documents.ts'
+import { alarmRule, anchorRule, docPathRule, packagedLinkRule, settingRule } from './tidy/documents.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
@@ -20,6 +20,7 @@ const rules: Rule[] = [
   nameRule,
   leftoverRule,
   docPathRule,
+  packagedLinkRule,
   anchorRule,
   settingRule,
   alarmRule,

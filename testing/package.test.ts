@@ -1,24 +1,104 @@
 import { execFile, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isDeep } from './size.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bezant-package-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const clients = ['@circle-fin/circle-sdk', '@circle-fin/developer-controlled-wallets']
+/** The processes that steps of the workflow leave running, as a runner does until its job ends. */
+const left: number[] = []
 
-describe('the package', () => {
-  it('is installed by an empty folder and started, with nothing of this repository beside it', async () => {
-    await run('npm', ['pack', '--pack-destination', folder], { cwd: root })
-    const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
-    const [command, ...args] = isDeep ? await installed(archive) : await unpacked(archive)
+beforeAll(async () => {
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: root })
+  const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
+  await run('npm', ['init', '-y'], { cwd: folder })
+  await (isDeep ? install(archive) : unpack(archive))
+  for (const { path, text } of snippets()) {
+    mkdirSync(join(folder, dirname(path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+})
+afterAll(async () => {
+  for (const group of left) signalGroup(group)
+  rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
+})
+
+/** As a user has it: every dependency is fetched anew, and no install script runs. */
+async function install(archive: string): Promise<void> {
+  const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const beside = ['vitest', ...clients].map((name) => `${name}@${devDependencies[name]}`)
+  const options = ['--ignore-scripts', '--prefer-offline', '--save-dev']
+  await run('npm', ['install', ...options, `./${archive}`, ...beside, 'jest@30.5.2'], { cwd: folder })
+}
+
+/** The same files without the minute that an installation takes: dependencies are those of the repository. */
+async function unpack(archive: string): Promise<void> {
+  const modules = join(folder, 'node_modules')
+  mkdirSync(join(modules, '.bin'), { recursive: true })
+  const names = readdirSync(join(root, 'node_modules')).filter((name) => !name.startsWith('.'))
+  for (const name of names) symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  await run('tar', ['-xzf', archive], { cwd: folder })
+  renameSync(join(folder, 'package'), join(modules, 'bezant'))
+  symlinkSync('../bezant/dist/main.js', join(modules, '.bin', 'bezant'))
+  symlinkSync('../vitest/vitest.mjs', join(modules, '.bin', 'vitest'))
+}
+
+/** The files that a page of the documents shows, each with its path in a comment on its first line. */
+const snippets = (): { path: string; text: string }[] =>
+  [
+    ...readFileSync(join(root, 'docs/ci.md'), 'utf8').matchAll(/```\w+\n(?:\/\/|#) (\S+)\n([\s\S]+?)```/g),
+  ].map(([, path, text]) => ({ path: path!, text: text! }))
+
+/** What the steps of the workflow run: one line, or the indented lines after `|`. */
+const stepsOf = (workflow: string): string[] =>
+  [...workflow.matchAll(/^ +- run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/gm)].map(
+    ([, lines, line]) => lines ?? line!,
+  )
+
+/** Runs one step as a runner does, in a process group of its own. What it writes to GITHUB_ENV is for those after it. */
+async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number; said: string }> {
+  const child = spawn('bash', ['-e', '-c', script], { cwd: folder, env, detached: true })
+  left.push(child.pid!)
+  let said = ''
+  child.stdout.on('data', (chunk) => {
+    said += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    said += chunk
+  })
+  const code = await new Promise<number>((resolve) => child.once('exit', (status) => resolve(status ?? -1)))
+  return { code, said }
+}
+
+function signalGroup(pid: number): void {
+  try {
+    process.kill(-pid, 'SIGTERM')
+  } catch {
+    // All of its processes have ended.
+  }
+}
+
+const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
+
+describe('the package, installed by an empty folder with nothing of this repository beside it', () => {
+  it('serves its console, and has the documents that its documents link to', async () => {
     const options = ['sandbox', '--json', '--ephemeral', '--port', '0', '--chains', 'BASE-SEPOLIA']
-    const child = spawn(command!, [...args, ...options], {
+    const child = spawn(process.execPath, ['node_modules/bezant/dist/main.js', ...options], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'ignore'],
       detached: true,
@@ -36,24 +116,40 @@ describe('the package', () => {
       await ready
       const answer = JSON.parse(lines) as { url: string; console: string }
       expect(await (await fetch(`${answer.url}/ping`)).json()).toEqual({ message: 'pong' })
-      expect((await fetch(answer.console)).status).toBe(200)
+      for (const path of ['', '/console.js', '/table.js'])
+        expect((await fetch(answer.console + path)).status).toBe(200)
     } finally {
       process.kill(-child.pid!, 'SIGTERM')
       await exited
     }
+    const shipped = readdirSync(join(folder, 'node_modules/bezant'))
+    expect(shipped).toEqual(expect.arrayContaining(['README.md', 'docs', 'examples', 'CONTRIBUTING.md']))
+  })
+
+  it('starts a sandbox for the documented workflow: its run steps, Vitest among them', async () => {
+    const workflow = snippets().find(({ path }) => path.endsWith('.yml'))!
+    const steps = stepsOf(workflow.text)
+    expect(steps).toHaveLength(4)
+    const env = { ...environment, GITHUB_ENV: join(folder, 'github-env') }
+    writeFileSync(env.GITHUB_ENV, '')
+    // Without a registry there is nothing to install: the deep size does that too.
+    for (const script of isDeep ? steps : steps.filter((step) => step !== 'npm ci')) {
+      const told = Object.fromEntries(
+        readFileSync(env.GITHUB_ENV, 'utf8')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      )
+      const { code, said } = await runStep(script, { ...env, ...told })
+      expect(code, `${script}\n${said}`).toBe(0)
+      if (script.includes('vitest')) expect(said).toMatch(/1 passed/)
+      if (script.includes('curl')) expect(said).toContain('pong')
+    }
+  })
+
+  it.runIf(isDeep)('starts a sandbox for the documented Jest', async () => {
+    const { code, said } = await runStep('npx jest', environment)
+    expect(code, said).toBe(0)
+    expect(said).toMatch(/1 passed/)
   })
 })
-
-/** As a user has it: every dependency is fetched anew. */
-async function installed(archive: string): Promise<string[]> {
-  await run('npm', ['init', '-y'], { cwd: folder })
-  await run('npm', ['install', '--ignore-scripts', '--prefer-offline', `./${archive}`], { cwd: folder })
-  return ['npx', '--no-install', 'bezant']
-}
-
-/** The same files without the minute that an installation takes: dependencies are those of the repository. */
-async function unpacked(archive: string): Promise<string[]> {
-  await run('tar', ['-xzf', archive], { cwd: folder })
-  symlinkSync(join(root, 'node_modules'), join(folder, 'package', 'node_modules'))
-  return [process.execPath, join('package', 'dist', 'main.js')]
-}

@@ -6,21 +6,44 @@ export const docPathRule: Rule = {
   name: 'paths in documents exist',
   why: 'A recipe that names a file which is gone is worse than none.',
   check: (repository) =>
-    repository
-      .matching(/\.md$/)
-      .flatMap((file) => [
-        ...[
-          ...file.text.matchAll(
-            /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
-          ),
-        ]
-          .filter(([, path]) => !repository.exists(path!))
-          .map(([, path]) => `${file.path} names ${path}`),
-        ...[...file.text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)]
-          .filter(([, path]) => !repository.exists(normalize(join(dirname(file.path), path!))))
-          .map(([, path]) => `${file.path} links ${path}`),
-      ]),
+    repository.matching(/\.md$/).flatMap((file) => [
+      ...[
+        ...file.text.matchAll(
+          /`((?:src|migrations|testing|scripts|bench|examples|contracts|console|docs)\/[\w./-]*\w)`/g,
+        ),
+      ]
+        .filter(([, path]) => !repository.exists(path!))
+        .map(([, path]) => `${file.path} names ${path}`),
+      ...linksOf(file)
+        .filter((path) => !repository.exists(path))
+        .map((path) => `${file.path} links ${path}`),
+    ]),
 }
+
+export const packagedLinkRule: Rule = {
+  name: 'packaged documents link to what is packaged',
+  why: 'Who has installed the package reads its documents without the repository.',
+  check: (repository) => {
+    const manifest = repository.files.find(({ path }) => path === 'package.json')!
+    const { files } = JSON.parse(manifest.text) as { files: string[] }
+    const isPackaged = (path: string) =>
+      path === 'README.md' || files.some((each) => path === each || path.startsWith(`${each}/`))
+    return repository
+      .matching(/\.md$/)
+      .filter(({ path }) => isPackaged(path))
+      .flatMap((file) =>
+        linksOf(file)
+          .filter((path) => !isPackaged(path))
+          .map((path) => `${file.path} links ${path}`),
+      )
+  },
+}
+
+/** The files of the repository that a document links to. */
+const linksOf = (file: SourceFile): string[] =>
+  [...file.text.matchAll(/\]\((?!https?:|#|mailto:)([^)#\s]+)/g)].map(([, path]) =>
+    normalize(join(dirname(file.path), path!)),
+  )
 
 export const anchorRule: Rule = {
   name: 'sections that documents link to exist',

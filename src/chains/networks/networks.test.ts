@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { getAddress } from 'viem'
 import { describe, expect, test } from 'vitest'
 import {
@@ -93,6 +93,17 @@ describe('networks', () => {
     const ids = networks.flatMap((n) => [n.nativeToken.id, ...n.tokens.map((t) => t.id)])
     expect(new Set(ids).size).toBe(ids.length)
   })
+})
+
+test('the README counts the chains as they are', () => {
+  const local = networks.filter(({ environment }) => environment === 'TEST')
+  const ofWallets = local.filter(({ blockchain }) =>
+    (walletBlockchains as readonly string[]).includes(blockchain),
+  )
+  expect([local.length, ofWallets.length]).toEqual([9, 7])
+  const readme = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ')
+  expect(readme).toContain('nine real EVM chains')
+  expect(readme).toContain('Wallets are on seven of them')
 })
 
 describe('blockchains', () => {
