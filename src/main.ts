@@ -11,6 +11,7 @@ const commands: Record<string, () => Promise<Command>> = {
   policy: async () => (await import('#cli/policy')).policyCommand,
   reconcile: async () => (await import('#cli/reconcile')).reconcileCommand,
   journal: async () => (await import('#cli/journal')).journalCommand,
+  chain: async () => (await import('#cli/chain')).chainCommand,
   keys: async () => (await import('#cli/keys')).keysCommand,
 }
 

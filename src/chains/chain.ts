@@ -81,10 +81,15 @@ export type Authorization = { from: Address; to: Address; amountAtomic: bigint; 
 /** `upTo`: the highest block that is agreed on. Without it, `said` tells what each endpoint said. */
 export type Agreement = { upTo: number | undefined; said?: string[] }
 
+/** `no tag`: nodes of this chain do not tell, or it is local and can be rewound. `unknown`: too few of them tell now. */
+export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
+
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
-  /** Blocks on top of a block, its own included, from which it counts as final. */
+  /** Blocks on top of a block, its own included, from which it has its confirmations. */
+  completeDepth: number
+  /** The same, from which it is final where nodes know no `finalized` block. */
   finalityDepth: number
   /** Started by us and rewound at will: a reorg of any depth is healed instead of stopping the chain. */
   local: boolean
@@ -135,6 +140,8 @@ export type Chain = {
    * `hashAt` gives what we know; a chain with one endpoint agrees with itself.
    */
   agreedUpTo(number: number, hashAt: (number: number) => Promise<string | undefined>): Promise<Agreement>
+  /** The highest block that enough endpoints call finalized. */
+  finalized(): Promise<Finalized>
   /** Calls `onHead` soon after a new head is there; may call it for nothing. Returns how to stop. */
   watchHeads(onHead: () => void): () => void
   close(): Promise<void>

@@ -27,6 +27,8 @@ export type Network = {
   tokens: readonly NetworkToken[]
   /** Blocks of this chain on top, the including one counted, before COMPLETE. Local chains have their own depth. */
   confirmations: number
+  /** Blocks on top before a block is final, for nodes without a `finalized` block; `confirmations` when left out. */
+  finalityDepth?: number
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
   eip1559: boolean

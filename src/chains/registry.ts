@@ -18,8 +18,8 @@ export type Node = {
   batchMax?: number | undefined
 }
 
-/** Local chains are final at once: one block, and a deeper rewind is healed rather than refused. */
-const localFinalityDepth = 1
+/** Local chains are complete and final at once: one block, and a deeper rewind is healed rather than refused. */
+const localDepth = 1
 /** A local node takes all that a backlog has. */
 const localInFlightMax = 4_000
 
@@ -30,9 +30,11 @@ export function createChains(nodes: readonly Node[]): Chains {
 }
 
 function connect({ network: named, local, ...node }: Node): Chain {
-  const finalityDepth = local ? localFinalityDepth : named.confirmations
+  const completeDepth = local ? localDepth : named.confirmations
+  const finalityDepth = local ? localDepth : Math.max(completeDepth, named.finalityDepth ?? 0)
   const network = local ? named : { ...named, tokens: named.tokens.filter((token) => !token.localOnly) }
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
-  if (network.family === 'evm') return createEvmChain({ ...node, network, finalityDepth, local, inFlightMax })
+  const depths = { completeDepth, finalityDepth }
+  if (network.family === 'evm') return createEvmChain({ ...node, ...depths, network, local, inFlightMax })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
 }

@@ -14,12 +14,12 @@ export const reconcileCommand: Command = {
   summary: 'Proves that the books equal the chains, to the last base unit; exits with 1 when it cannot.',
   usage: `bezant reconcile [--chain NAME] [--json]
 
-Compares what every managed address owns of every token, at the newest final block of each chain, with what the
+Compares what every managed address owns of every token, at the newest block with its confirmations, with what the
 books say it owned at that block, gas included; and checks that the books agree with themselves, and that each merchant
-owns what his deposits and orders add up to. A chain of which no block is final yet is not compared, and proves nothing.
+owns what his deposits and orders add up to. A chain without such a block yet is not compared, and proves nothing.
 Then compares, for each currency, the coins at all deposit addresses and treasuries with what is owed to merchants. Other
 coins are accounted for by name, and what remains is a gap:
-  arriving    deposits that no wallet was credited with yet, because their block is not final
+  arriving    deposits that no wallet was credited with yet, because their block has too few confirmations
   unclaimed   what somebody sent to a treasury
   leaving     missing: what left in a block for a payout, transfer or refund that has not ended`,
   options: {
@@ -86,7 +86,7 @@ function asText(found: Found): string {
   const broken = found.bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
   const missing = notCompared(found.proofs).map(
     (blockchain) =>
-      `${blockchain} is not compared: no block of it that a worker followed is final yet. Run bezant worker and try again`,
+      `${blockchain} is not compared: no block of it that a worker followed has its confirmations yet. Run bezant worker and try again`,
   )
   const count = countIn(found)
   const verdict =
@@ -104,7 +104,7 @@ function asText(found: Found): string {
 }
 
 const chainLines = ({ blockchain, block, addresses, tokens, gaps }: Proof) => [
-  `${blockchain} at final block ${block!.number} ${block!.hash}, ${addresses} addresses`,
+  `${blockchain} at block ${block!.number} ${block!.hash}, ${addresses} addresses`,
   ...tokens.map(({ token, onChainAtomic, bookedAtomic }) => {
     const amounts = [onChainAtomic, bookedAtomic, onChainAtomic - bookedAtomic].map((atomic) =>
       formatAmount(atomic, token.decimals),

@@ -177,6 +177,11 @@ export const errorKinds = {
     status: 403,
     text: 'No policy over this wallet allows it: see bezant policy --help.',
   },
+  chainHalted: {
+    code: 155901,
+    status: 503,
+    text: 'The blockchain took back blocks that had been final: nothing is signed on it until the operator of this server has decided. Nothing was accepted; try again later.',
+  },
 
   walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet, or it is not yours.' },
   tokenNotFound: { code: 156002, status: 404, text: 'Cannot find the token.' },

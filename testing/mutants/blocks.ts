@@ -11,10 +11,9 @@ export const blockMutants: readonly Mutant[] = [
     edits: [
       edit(
         follow,
-        'completeUpTo(tx, ctx.clock.nowMs(), blockchain, finalTo)',
-        'completeUpTo(tx, ctx.clock.nowMs(), blockchain, step.blockNumber)',
+        'tx: Db, { blockchain, completeTo }: Step)',
+        'tx: Db, { blockchain, blockNumber: completeTo }: Step)',
       ),
-      edit(follow, '  if (finalFrom > finalTo) return\n', ''),
     ],
     test: proof(`${engine}/finality.test.ts`, 'property 20'),
   },

@@ -13,7 +13,7 @@ export const moneyMutants: readonly Mutant[] = [
     edits: [
       edit(
         sums,
-        "where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null\n          and p.block_number > coalesce(f.final_to, -1)",
+        "where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null\n          and p.block_number > coalesce(f.complete_to, -1)",
         "where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null",
       ),
     ],

@@ -24,6 +24,7 @@ const signerErrors = [
   'walletIdWithSourceAddress',
   'walletFrozen',
   'policyDenied',
+  'chainHalted',
   'keyOnOtherEnvironment',
   'blockchainUnsupportedForOperation',
 ] as const

@@ -10,6 +10,7 @@ import {
   type Wallet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { requireGoingOn } from '#engines/transactions/index'
 import { ApiError, invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -49,6 +50,7 @@ export type Signing = {
 /** The one place where a key is opened for somebody who then holds the signature: policy allows it, the audit has it. */
 export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
   const { digest, operation, memo } = signing
+  await requireGoingOn(ctx.db, wallet.blockchain)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
   const signature = await signNow(ctx, secret, await decide(ctx, wallet, request))
   const { actor, requestId } = ctx

@@ -42,6 +42,7 @@ export const executionEndpoints = [
       'unauthorized',
       'idempotencyKeyReused',
       'policyDenied',
+      'chainHalted',
       'insufficientBalance',
       'pendingQueueFull',
       ...secretErrors,

@@ -73,6 +73,7 @@ const transferErrors = [
   'unauthorized',
   'idempotencyKeyReused',
   'policyDenied',
+  'chainHalted',
   'insufficientBalance',
   'pendingQueueFull',
   ...secretErrors,

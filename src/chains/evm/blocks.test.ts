@@ -41,8 +41,20 @@ beforeAll(async () => {
   number = await chain.height()
   await chain.mine()
   node = await openLyingNode(chain.rpcUrl)
-  reader = createEvmChain({ network: baseSepolia, rpcUrl: node.url, finalityDepth: 1, local: false })
-  own = createEvmChain({ network: baseSepolia, rpcUrl: node.url, finalityDepth: 1, local: true })
+  reader = createEvmChain({
+    network: baseSepolia,
+    rpcUrl: node.url,
+    completeDepth: 1,
+    finalityDepth: 1,
+    local: false,
+  })
+  own = createEvmChain({
+    network: baseSepolia,
+    rpcUrl: node.url,
+    completeDepth: 1,
+    finalityDepth: 1,
+    local: true,
+  })
 })
 afterAll(async () => {
   await reader.close()
@@ -216,7 +228,13 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
   let doubting: Chain
   beforeAll(async () => {
     hostile = await openHostileRpc(chain.rpcUrl, { seed: seedsOf(1)[0]! })
-    doubting = createEvmChain({ network: baseSepolia, rpcUrl: hostile.url, finalityDepth: 1, local: false })
+    doubting = createEvmChain({
+      network: baseSepolia,
+      rpcUrl: hostile.url,
+      completeDepth: 1,
+      finalityDepth: 1,
+      local: false,
+    })
   })
   afterAll(async () => {
     await doubting.close()

@@ -141,6 +141,7 @@ describe('reads from several endpoints', () => {
       network: baseSepolia,
       rpcUrl: rpcUrls[0]!,
       rpcUrls,
+      completeDepth: 1,
       finalityDepth: 1,
       local: true,
       timeoutMs,
@@ -166,7 +167,14 @@ describe('reads from several endpoints', () => {
     await chain.send(account.address, 1n, 'USDC')
     const number = await chain.height()
     const urls = nodes.map(({ url }) => url)
-    const input = { network: baseSepolia, rpcUrl: urls[0]!, rpcUrls: urls, finalityDepth: 1, local: false }
+    const input = {
+      network: baseSepolia,
+      rpcUrl: urls[0]!,
+      rpcUrls: urls,
+      completeDepth: 1,
+      finalityDepth: 1,
+      local: false,
+    }
     const reader = createEvmChain(input)
     const [mutation] = mutations.filter(({ name }) => name.startsWith('receipt'))
     nodes[0]!.play({ fault: mutate(mutation!) })

@@ -4,7 +4,7 @@
  * concluded that cannot be undone, so many of them must name the same block.
  */
 import type { Hex } from '#lib/hex'
-import type { Agreement, BroadcastOutcome } from '../chain.ts'
+import type { Agreement, BroadcastOutcome, Finalized } from '../chain.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,
@@ -15,6 +15,7 @@ import {
   noteFailure,
   noteSuccess,
 } from './endpoint-health.ts'
+import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
 import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import type { Limits, RpcCall } from './rpc-errors.ts'
@@ -25,6 +26,8 @@ export type Endpoints = Rpc & {
   doubt(): void
   /** See `Chain.agreedUpTo`. */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
+  /** What each endpoint calls finalized, and how many of them have to. */
+  finalTags(): Promise<FinalTags>
 }
 
 export type EndpointsInput = {
@@ -57,6 +60,7 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
     broadcast: (raws) => broadcast(rpc, raws),
     doubt: () => undefined,
     agreedUpTo: async (number) => ({ upTo: number }),
+    finalTags: async () => ({ tags: [await readFinalTag(rpc).catch(() => 'unknown')], needed: 1 }),
   }
 }
 
@@ -79,6 +83,7 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
     broadcast: (raws) => sendToAll(pool, raws),
     doubt: pool.doubt,
     agreedUpTo: (number, hashAt) => agreedUpTo(pool, input, number, hashAt),
+    finalTags: async () => ({ tags: await finalTagsOf(pool), needed: neededOf(input) }),
     close: () => {
       for (const { rpc } of endpoints) rpc.close()
     },
@@ -203,11 +208,11 @@ function sendToAll(pool: Pool, raws: readonly Hex[]): Promise<BroadcastOutcome[]
 
 async function agreedUpTo(
   pool: Pool,
-  { agree, urls }: EndpointsInput,
+  input: EndpointsInput,
   number: number,
   hashAt: HashAt,
 ): Promise<Agreement> {
-  const needed = Math.min(urls.length, Math.max(1, agree ?? Math.floor(urls.length / 2) + 1))
+  const needed = neededOf(input)
   const votes = await votesOn(pool, number, await hashAt(number))
   outvote(votes, needed)
   if (votes.filter(({ agrees }) => agrees).length >= needed) return { upTo: number }
@@ -219,6 +224,14 @@ async function agreedUpTo(
   }
   return { upTo: undefined, said: votes.map(({ endpoint, said }) => `${endpoint.rpc.host}: ${said}`) }
 }
+
+const neededOf = ({ agree, urls }: EndpointsInput) =>
+  Math.min(urls.length, Math.max(1, agree ?? Math.floor(urls.length / 2) + 1))
+
+const finalTagsOf = (pool: Pool): Promise<Finalized[]> =>
+  Promise.all(
+    pool.awake().map((endpoint) => pool.ask(endpoint, readFinalTag).catch((): Finalized => 'unknown')),
+  )
 
 type Vote = { endpoint: Endpoint; agrees: boolean; head?: number; said: string }
 

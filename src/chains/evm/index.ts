@@ -8,6 +8,7 @@ import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall
 import { decodeCall } from './decode-call.ts'
 import { createEndpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
+import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
@@ -20,6 +21,7 @@ export type EvmChainInput = {
   /** All endpoints when there are several, `rpcUrl` the first of them. */
   rpcUrls?: readonly string[] | undefined
   agree?: number | undefined
+  completeDepth: number
   finalityDepth: number
   local: boolean
   inFlightMax?: number | undefined
@@ -39,11 +41,8 @@ const delegationPrefix = '0xef0100'
 
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { network, rpcUrl, finalityDepth, local, inFlightMax = network.inFlightMax } = input
-  const { agree, timeoutMs, batchMax } = input
-  const { chainId, blockTimeMs } = network
-  const urls = input.rpcUrls ?? [rpcUrl]
-  const rpc = createEndpoints({ urls, chainId, blockTimeMs, agree, timeoutMs, batchMax })
+  const { network, rpcUrl, completeDepth, finalityDepth, local, inFlightMax = network.inFlightMax } = input
+  const rpc = createEndpoints({ ...network, ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const recent = recentReceipts()
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {
@@ -57,6 +56,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
   }
   return {
     network,
+    completeDepth,
     finalityDepth,
     local,
     head: () => believed(readHead(rpc, network.chainId)),
@@ -102,6 +102,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),
     broadcast: (raws) => rpc.broadcast(raws),
     agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
+    finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
     // A public chain's node is asked a few times per block, a local one as often as somebody would notice.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),

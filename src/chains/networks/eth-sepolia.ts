@@ -31,6 +31,7 @@ export const ethSepolia: Network = {
     },
   ],
   confirmations: 12,
+  finalityDepth: 96,
   businessChain: 'ETH',
   eip1559: true,
   inFlightMax: 16,

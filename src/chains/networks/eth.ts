@@ -26,6 +26,7 @@ export const eth: Network = {
     },
   ],
   confirmations: 12,
+  finalityDepth: 96,
   businessChain: 'ETH',
   eip1559: true,
   inFlightMax: 16,

@@ -32,6 +32,7 @@ export const maticAmoy: Network = {
     },
   ],
   confirmations: 2,
+  finalityDepth: 256,
   businessChain: 'POLY',
   eip1559: true,
   inFlightMax: 16,

@@ -18,6 +18,7 @@ export const matic: Network = {
     },
   ],
   confirmations: 2,
+  finalityDepth: 256,
   businessChain: 'POLY',
   eip1559: true,
   inFlightMax: 16,

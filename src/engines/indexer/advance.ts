@@ -5,8 +5,18 @@ import { applyBlock, undoHead } from './apply.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
-/** The chain was rewritten deeper than it can be: somebody lies, and nothing more is concluded from it. */
-export class DeepReorg extends Error {}
+/** The chain took back a final block: somebody lies, and nothing more is concluded from it. */
+export class DeepReorg extends Error {
+  /** The final block, and the one that the chain has in its place. */
+  readonly block: CanonicalBlock
+  readonly otherHash: string
+
+  constructor(blockchain: string, block: CanonicalBlock, otherHash: string) {
+    super(`${blockchain}: final block ${block.number} ${block.hash} is no longer on the chain`)
+    this.block = block
+    this.otherHash = otherHash
+  }
+}
 
 /** Blocks asked for at once while catching up: fewer while they are heavy or the node is slow. */
 const aheadMax = 16
@@ -53,14 +63,14 @@ function adapted(ahead: number, tookMs: number): number {
 async function requireNotFinal(
   ctx: EngineCtx,
   chain: Chain,
-  { number, hash }: CanonicalBlock,
+  head: CanonicalBlock,
   other: string,
 ): Promise<void> {
   const { blockchain } = chain.network
-  if (number > (await highestFinal(ctx.database, blockchain))) return
-  // One endpoint of several could stop the chain for good by a lie.
-  await requireAgreement(ctx, chain, number, other)
-  throw new DeepReorg(`${blockchain}: final block ${number} ${hash} is no longer on the chain`)
+  if (head.number > (await highestFinal(ctx.database, blockchain))) return
+  // One endpoint of several could halt the chain by a lie.
+  await requireAgreement(ctx, chain, head.number, other)
+  throw new DeepReorg(blockchain, head, other)
 }
 
 /** Our own addresses are younger than a configured chain; a local one is read from its first block. */

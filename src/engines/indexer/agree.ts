@@ -2,25 +2,42 @@ import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { canonicalHashAt } from './store/blocks.ts'
+import type { Depths } from './store/steps.ts'
 
 /** Chains whose endpoints said different things the last time. */
 const disagreeing = new WeakSet<Chain>()
 
 /**
- * The highest block that is final when this one is on top: as deep as finality asks for, and named by enough endpoints of
- * the chain. `undefined`, with an alarm, while they do not agree: engines then wait with what cannot be undone.
+ * Which blocks are complete and which are final when this one is on top: complete with the confirmations that the network
+ * asks for, named by enough endpoints; final when these call them finalized as well, or at the depth of a chain without that
+ * tag. Nothing is, with an alarm, while the endpoints do not agree: engines then wait with what cannot be undone.
  */
-export async function agreedFinal(ctx: EngineCtx, chain: Chain, block: Block): Promise<number | undefined> {
+export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): Promise<Depths> {
   const { blockchain } = chain.network
-  const deepEnough = block.number - chain.finalityDepth + 1
-  if (deepEnough < 0) return deepEnough
+  const deepEnough = block.number - chain.completeDepth + 1
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
-  const { upTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
-  if (upTo === undefined) tellOnce(ctx, chain, deepEnough, said)
-  else if (disagreeing.delete(chain))
-    ctx.log.info({ blockchain, blockNumber: upTo }, 'the endpoints of a chain agree again')
-  return upTo
+  if (deepEnough < 0) return { completeTo: deepEnough, finalTo: undefined }
+  const { upTo: completeTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
+  if (completeTo === undefined) {
+    tellOnce(ctx, chain, deepEnough, said)
+    return { completeTo, finalTo: undefined }
+  }
+  if (disagreeing.delete(chain))
+    ctx.log.info({ blockchain, blockNumber: completeTo }, 'the endpoints of a chain agree again')
+  const final = await finalNumber(chain, block, hashAt)
+  return { completeTo, finalTo: final === undefined ? undefined : Math.min(completeTo, final) }
+}
+
+type HashAt = (number: number) => Promise<string | undefined>
+
+/** `undefined` while the endpoints do not tell, or call a block finalized that is not the one we follow. */
+async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<number | undefined> {
+  const finalized = await chain.finalized()
+  if (finalized === 'no tag') return block.number - chain.finalityDepth + 1
+  if (finalized === 'unknown') return undefined
+  const ours = finalized.number > block.number ? undefined : await hashAt(finalized.number)
+  return ours === undefined || ours === finalized.hash ? finalized.number : undefined
 }
 
 /** Throws, with the alarm, unless enough endpoints name this block: then what it replaces is gone for certain. */

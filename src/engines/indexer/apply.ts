@@ -2,7 +2,7 @@ import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { post, reverse, tokensOf } from '#engines/ledger/index'
 import { reachPoint } from '#lib/crash-points'
-import { agreedFinal } from './agree.ts'
+import { agreedDepths } from './agree.ts'
 import { observe } from './observe.ts'
 import { type CanonicalBlock, canonicalHead, insertBlock, lockChain, orphanBlock } from './store/blocks.ts'
 import { insertTransactions, insertTransfers } from './store/observed.ts'
@@ -21,7 +21,7 @@ export async function applyBlock(
   const { blockchain } = chain.network
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
-  const agreedUpTo = await agreedFinal(ctx, chain, block)
+  const depths = await agreedDepths(ctx, chain, block)
   reachPoint('P15')
   const applied = await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)
@@ -33,7 +33,7 @@ export async function applyBlock(
     await insertTransactions(tx, seen.transactions)
     await post(tx, nowMs, seen.postings)
     const { hash: blockHash, number: blockNumber } = block
-    await appendStep(tx, { blockchain, kind: 'applied', blockHash, blockNumber, agreedUpTo })
+    await appendStep(tx, { blockchain, kind: 'applied', blockHash, blockNumber, depths })
     reachPoint('P16')
     return true
   })

@@ -7,15 +7,19 @@
 import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { raiseAlarm } from '#runtime/log/alarms'
 import { logTrouble, repeat } from '#runtime/loop'
-import { advance, DeepReorg } from './advance.ts'
+import { advance } from './advance.ts'
+import { haltIfDeep, haltWatch } from './halt.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
 
+export { acceptFork, type Fork, findFork } from './accept.ts'
 export { followSteps } from './feed.ts'
+export { isHalted } from './halt.ts'
 export { type Proof, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+export type { Moved } from './store/booked.ts'
+export { findHalt, type Halt } from './store/halts.ts'
 export {
   finalTransactionsOf,
   finalUsesOf,
@@ -24,7 +28,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
-export { hasFollowed, highestFinal, type Step } from './store/steps.ts'
+export { hasFollowed, highestComplete, highestFinal, type Step } from './store/steps.ts'
 export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 3_000
@@ -38,31 +42,23 @@ export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
 
 function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Promise<void> } {
   const { blockchain } = chain.network
-  let halted = false
+  const isHaltedNow = haltWatch(ctx, blockchain)
   let stopping = false
   let leasedUntilMs = 0
   const turn = async () => {
-    if (halted) return false
+    if (await isHaltedNow()) return false
     if (performance.now() > leasedUntilMs - leaseMs / 2) {
       const startedMs = performance.now()
       if (!(await holdLease(ctx.database, blockchain, holder, leaseMs))) return false
       leasedUntilMs = startedMs + leaseMs
     }
     const isFresh = () => performance.now() < leasedUntilMs - leaseMs / 2
-    await advance(ctx, chain, { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() })
+    const pace = { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() }
+    const halts = await haltIfDeep(ctx, blockchain, advance(ctx, chain, pace))
     // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
-    return !stopping && !isFresh()
+    return !stopping && (halts || !isFresh())
   }
-  const trouble = logTrouble(ctx.log, 'following a chain', { blockchain })
-  const loop = repeat(turn, {
-    failed: (error) => {
-      halted = error instanceof DeepReorg
-      if (halted)
-        raiseAlarm(ctx.log, 'deep-reorg', { err: error, blockchain }, 'stopped following a chain for good')
-      else trouble.failed(error)
-    },
-    went: () => halted || trouble.went(),
-  })
+  const loop = repeat(turn, logTrouble(ctx.log, 'following a chain', { blockchain }))
   const unwatch = chain.watchHeads(loop.wake)
   return {
     stop: async () => {

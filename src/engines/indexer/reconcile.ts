@@ -4,20 +4,21 @@ import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
+import { isHalted } from './halt.ts'
 import { canonicalHashAt } from './store/blocks.ts'
 import { type Gap, type Place, positionsAt } from './store/reconciliations.ts'
-import { highestFinal } from './store/steps.ts'
+import { highestComplete } from './store/steps.ts'
 import { comparedTokens } from './sync.ts'
 
-export type FinalBlock = { number: number; hash: string }
+export type CompleteBlock = { number: number; hash: string }
 
 /** One token over all compared addresses. A chain and its books agree when `gaps` is empty. */
 export type TokenProof = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
 
 export type Proof = {
   blockchain: string
-  /** Undefined while no block is final: there is nothing to compare yet. */
-  block: FinalBlock | undefined
+  /** Undefined while no block has its confirmations: there is nothing to compare yet. */
+  block: CompleteBlock | undefined
   /** Managed addresses that were compared, each for every token. */
   addresses: number
   tokens: TokenProof[]
@@ -38,30 +39,32 @@ const triesMax = 6
 const pauseMs = 100
 
 /**
- * Compares every managed address of a chain with the books, token by token, both at the newest final block. Throws when
- * the node does not have that block's balances any more.
+ * Compares every managed address of a chain with the books, token by token, both at the newest block that has its
+ * confirmations. Throws when the node does not have that block's balances any more, and for a chain that is halted.
  */
 export async function reconcile(
   ctx: EngineCtx,
   chain: Chain,
   onProgress: (addresses: number) => void = () => undefined,
 ): Promise<Proof> {
+  const { blockchain } = chain.network
+  if (await isHalted(ctx.db, blockchain))
+    throw new Error(`${blockchain} is halted, and its books are not the chain's: see bezant chain --help`)
   for (let tries = 1; ; tries++) {
-    const block = await finalBlock(ctx, chain.network.blockchain)
+    const block = await completeBlock(ctx, blockchain)
     try {
       const proof = await compareAll(ctx, chain, block, onProgress)
       if (proof.gaps.length === 0 || (tries > 1 && (await isStill(ctx, chain, block)))) return proof
     } catch (error) {
       if (await isStill(ctx, chain, block)) throw error
     }
-    if (tries === triesMax)
-      throw new Error(`${chain.network.blockchain} was rewound ${triesMax} times meanwhile`)
+    if (tries === triesMax) throw new Error(`${blockchain} was rewound ${triesMax} times meanwhile`)
     await sleep(pauseMs * 2 ** tries)
   }
 }
 
 /** Whether the block that was compared at was not taken back meanwhile. */
-export const isStill = async (ctx: EngineCtx, chain: Chain, block: FinalBlock | undefined) =>
+export const isStill = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
   (await chain.blockByHash(block.hash as Hex)) !== undefined
@@ -69,7 +72,7 @@ export const isStill = async (ctx: EngineCtx, chain: Chain, block: FinalBlock | 
 async function compareAll(
   ctx: EngineCtx,
   chain: Chain,
-  block: FinalBlock | undefined,
+  block: CompleteBlock | undefined,
   onProgress: (addresses: number) => void,
 ): Promise<Proof> {
   const { blockchain } = chain.network
@@ -93,9 +96,9 @@ async function compareAll(
   return proof
 }
 
-/** The newest block that is final, unless it was taken back by a reorg that a local chain allows. */
-export async function finalBlock(ctx: EngineCtx, blockchain: string): Promise<FinalBlock | undefined> {
-  const number = await highestFinal(ctx.db, blockchain)
+/** The newest block that has its confirmations. */
+export async function completeBlock(ctx: EngineCtx, blockchain: string): Promise<CompleteBlock | undefined> {
+  const number = await highestComplete(ctx.db, blockchain)
   const hash = await canonicalHashAt(ctx.db, blockchain, number)
   return hash === undefined ? undefined : { number, hash }
 }
@@ -104,7 +107,7 @@ export async function finalBlock(ctx: EngineCtx, blockchain: string): Promise<Fi
 export async function compare(
   ctx: EngineCtx,
   chain: Chain,
-  block: FinalBlock,
+  block: CompleteBlock,
   tokens: readonly Token[],
   places: readonly Place[],
 ): Promise<Gap[]> {

@@ -1,5 +1,5 @@
 /**
- * Compares the books with the chains all the time: at each new final block whatever moved since the one before, and in a
+ * Compares the books with the chains all the time: at each block that gets its confirmations whatever moved since the one before, and in a
  * slow round every managed address. A difference of one base unit is an alarm; coins that a contract's inside call paid,
  * which no log tells, are booked as a difference when they are found.
  */
@@ -11,7 +11,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { succeedOnce } from '#lib/once'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
-import { compare, type FinalBlock, finalBlock, isStill } from './reconcile.ts'
+import { isHalted } from './halt.ts'
+import { type CompleteBlock, compare, completeBlock, isStill } from './reconcile.ts'
 import {
   claimReconciliation,
   ensureProgress,
@@ -55,7 +56,8 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
 /** Whether there was something to compare, and nobody else at it. */
 async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const { blockchain } = chain.network
-  const block = await finalBlock(ctx, blockchain)
+  if (await isHalted(ctx.database, blockchain)) return false
+  const block = await completeBlock(ctx, blockchain)
   if (!block) return false
   const before = await claimReconciliation(ctx.database, blockchain, block.number, leaseMs)
   if (!before) return false
@@ -71,7 +73,7 @@ async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
 async function compareOn(
   ctx: EngineCtx,
   chain: Chain,
-  block: FinalBlock,
+  block: CompleteBlock,
   before: Progress,
 ): Promise<Progress> {
   const { blockchain } = chain.network
@@ -112,7 +114,7 @@ const distinct = (places: readonly Place[]): Place[] => [
 async function raise(
   ctx: EngineCtx,
   chain: Chain,
-  block: FinalBlock,
+  block: CompleteBlock,
   nativeId: string,
   gaps: readonly Gap[],
 ): Promise<void> {

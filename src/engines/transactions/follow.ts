@@ -1,3 +1,4 @@
+import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
@@ -14,10 +15,10 @@ import { concludeForeign } from './displace.ts'
 import { markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
 import {
   completeUpTo,
-  endedInBlocks,
   failInbound,
   markCancelled,
   markInBlock,
+  minedInBlocks,
   returnToSent,
   upsertInbound,
 } from './store/chain-effects.ts'
@@ -31,7 +32,8 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (step.kind === 'undone') return undoBlock(ctx, tx, step)
   await confirmSent(ctx, tx, step)
   await recordReceived(ctx, tx, step)
-  await completeFinal(ctx, tx, step)
+  await complete(ctx, tx, step)
+  await settleFinal(ctx, tx, chain, step)
 }
 
 async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
@@ -114,20 +116,25 @@ function numbered(received: readonly ObservedTransfer[]): (ObservedTransfer & { 
     })
 }
 
-async function completeFinal(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
+  await note(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
+}
+
+/** How many blocks longer grants are kept on a local chain, which can be rewound below its final blocks. */
+const grantsKeptLocal = 64
+
+/** Only now: an orphaned block would let them move what another one had been allowed, and may ask for dearer bytes. */
+async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Promise<void> {
   const { blockchain, finalFrom, finalTo } = step
   if (finalFrom > finalTo) return
-  const final = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, finalTo)
-  const own = final.filter(({ transactionType }) => transactionType === 'OUTBOUND')
-  await eraseGrants(
+  const kept = chain.local ? grantsKeptLocal : 0
+  await eraseGrants(tx, await minedInBlocks(tx, blockchain, finalFrom - kept, finalTo - kept))
+  const mined = await minedInBlocks(tx, blockchain, finalFrom, finalTo)
+  await releaseAllowance(
     tx,
-    own.map(({ entityId, id }) => ({ entityId, intentId: id })),
+    ctx.clock.nowMs(),
+    mined.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED'),
   )
-  await note(ctx, tx, final, 'COMPLETE')
-  // Only now: an orphaned block would let them move what somebody else had been allowed, and may ask for dearer bytes.
-  const ended = await endedInBlocks(tx, blockchain, finalFrom, finalTo)
-  await eraseGrants(tx, ended)
-  await releaseAllowance(tx, ctx.clock.nowMs(), ended)
   await concludeForeign(ctx, tx, step)
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { followSteps, hasFollowed } from '#engines/indexer/index'
+import { followSteps, hasFollowed, isHalted } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { careForStuck } from './care.ts'
@@ -36,6 +36,7 @@ export {
 export {
   type CallRequest,
   type FeeRequest,
+  requireGoingOn,
   submit,
   submitFromTreasury,
   type TreasuryCallRequest,
@@ -91,7 +92,7 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
   }, trouble('sending transactions'))
   const fillGaps = gapFiller(ctx, chain)
   const signing = repeat(async () => {
-    if (!(await keeper.maySign())) return false
+    if (!(await keeper.maySign()) || (await isHalted(ctx.database, chain.network.blockchain))) return false
     const signed = await signWaiting(ctx, chain, sending.wake)
     const filled = await fillGaps()
     const replaced = await replaceWanted(ctx, chain)

@@ -51,6 +51,23 @@ describe('an orphaned block', () => {
     expect(await sending.attemptsOf(id)).toHaveLength(1)
   })
 
+  it('property 20: leaves a complete transfer of a local chain with all that it takes to make it dearer', async () => {
+    const chain = harness.chain()
+    const wallet = await sending.fundedWallet()
+    const to = freshAddress()
+    const id = await sending.transfer(wallet, { destinationAddress: to })
+    await sending.reaches(id, 'COMPLETE')
+    await chain.setAutomine(false)
+    await chain.reorg(1)
+    await sending.reaches(id, 'SENT')
+    expect((await sending.ask(id, 'accelerate')).status).toBe(200)
+    const { txHash } = await sending.sent(id, 'bump')
+    await chain.setAutomine(true)
+    await chain.mine()
+    expect((await sending.reaches(id, 'COMPLETE')).txHash).toBe(txHash)
+    await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
+  })
+
   it('property 20: takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
     const chain = harness.chain()
     const wallet = await makeWallet(sending.world)

@@ -10,10 +10,12 @@ import {
   type Wallet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { isHalted } from '#engines/indexer/index'
 import { nativeToken, placeHolds } from '#engines/ledger/index'
 import { ApiError } from '#lib/errors'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
+import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
 import { countPending, insertOutbound, type Shown } from './store/outbound.ts'
@@ -64,7 +66,7 @@ type Accepted = { id: string; state: 'INITIATED' }
 /**
  * Accepts a call in `ctx.db`'s tx: the row, the hold on what leaves, the grant to sign it, event and audit. What a contract
  * moves on behalf of the wallet is known only once it is mined: the indexer books it then, and nothing is held for it.
- * Throws `policyDenied` when policy does not allow it, `InsufficientFunds` when the wallet does not own enough that is not reserved.
+ * Throws `chainHalted` on a halted chain, `policyDenied` when policy does not allow it, `InsufficientFunds` when the wallet does not own enough that is not reserved.
  */
 export async function submit(ctx: Ctx, secret: EntitySecret, request: CallRequest): Promise<Accepted> {
   const { wallet, chain, call, token } = request
@@ -112,6 +114,7 @@ async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Accep
   const { chain, call, fee } = request
   const { signatory, leaving } = origin
   const { blockchain } = chain.network
+  await requireGoingOn(ctx.db, blockchain)
   const id = request.id ?? newId(ctx.receivedMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
@@ -152,6 +155,11 @@ async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Accep
   // A notice inside the `tx` would make commits wait for each other; a lost one costs a worker's rest at most.
   ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
   return { id, state: 'INITIATED' }
+}
+
+/** Nothing is accepted on the books of a chain that took back what they are made of. */
+export async function requireGoingOn(db: Db, blockchain: string): Promise<void> {
+  if (await isHalted(db, blockchain)) throw new ApiError('chainHalted')
 }
 
 /** Where the operator limits it, no more of one address is under way at once than its network allows. */

@@ -18,7 +18,7 @@ export type Deposit = {
 
 export type DepositKind = 'payment' | 'transfer'
 
-/** Credits the merchants' wallets with deposits that are final, each once; their coins can be swept from then on. */
+/** Credits the merchants' wallets with deposits that are paid, each once; their coins can be swept from then on. */
 export async function creditWallets(
   tx: Db,
   nowMs: number,

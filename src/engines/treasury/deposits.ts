@@ -1,6 +1,6 @@
 /**
  * Turns what the indexer saw at the deposit addresses of payment intents into payments, block by block: `pending` when a block holds the
- * money, then `confirmed` and `paid` at the depth where the chain counts as final. An orphaned block takes its payments
+ * money, then `confirmed` and `paid` when the block has its confirmations. An orphaned block takes its payments
  * back to pending; one that no later block brings back is failed.
  */
 import type { Network } from '#chains/network'
@@ -33,26 +33,26 @@ export type Block = { number: number; hash: string }
 /** How many blocks a chain may grow above the place of an orphaned payment before it counts as lost, at least. */
 const lostAfterBlocks = 12
 
-/** Records the deposits of a block that was applied, and settles those that it made final. */
+/** Records the deposits of a block that was applied, and settles those that it gave their confirmations. */
 export async function applyBlock(
   tx: Db,
   nowMs: number,
-  { network, finalityDepth }: { network: Network; finalityDepth: number },
-  block: Block & { finalTo: number },
+  { network, completeDepth }: { network: Network; completeDepth: number },
+  block: Block & { completeTo: number },
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
   const arrivals = await arrivalsIn(tx, network, transfers)
   const seen = await savePayments(tx, nowMs, network, block, arrivals)
   await recordPayments(tx, nowMs, seen, 'pending')
-  const final = await lockFinal(tx, network.blockchain, block.finalTo)
-  // Both steps are told, each with a date of its own, also where one block makes a payment confirmed and final at once.
+  const final = await lockFinal(tx, network.blockchain, block.completeTo)
+  // Both steps are told, each with a date of its own, also where one block is all the confirmations.
   for (const step of ['confirmed', 'paid'] as const) {
     await setStatus(tx, final, step, formatInstant(nowMs))
     await recordPayments(tx, nowMs, final, step)
   }
   await creditIntents(tx, nowMs, final, 1n)
   await creditWallets(tx, nowMs, 'payment', final)
-  const lostTo = block.number - Math.max(finalityDepth, lostAfterBlocks)
+  const lostTo = block.number - Math.max(completeDepth, lostAfterBlocks)
   const lost = await lockLost(tx, network.blockchain, lostTo)
   await setStatus(tx, lost, 'failed', formatInstant(nowMs))
   await recordPayments(tx, nowMs, lost, 'failed')

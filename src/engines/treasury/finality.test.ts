@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-const finalityDepth = 3
+const completeDepth = 3
 const usdc = network.tokens.find(({ symbol }) => symbol === 'USDC')!
 const hashOf = (number: number, fork = 'a') => `0x${fork}${number}`
 
@@ -66,8 +66,8 @@ const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string
     applyBlock(
       tx,
       Date.now(),
-      { network, finalityDepth },
-      { number, hash: hashOf(number, fork), finalTo: number - finalityDepth + 1 },
+      { network, completeDepth },
+      { number, hash: hashOf(number, fork), completeTo: number - completeDepth + 1 },
       transfers,
     ),
   )

@@ -17,7 +17,7 @@ const expireMax = 100
  */
 export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<void> } {
   const feed = followSteps(ctx, 'treasury', async (tx, step) => {
-    const { kind, blockchain, blockHash, blockNumber, finalTo } = step
+    const { kind, blockchain, blockHash, blockNumber, completeTo } = step
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
     const chain = ctx.chains.find(blockchain)
@@ -26,7 +26,7 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     if (kind === 'undone') {
       await undoBlock(tx, nowMs, blockchain, block)
       await reopenOrders(tx, nowMs, step)
-    } else await applyBlock(tx, nowMs, chain, { ...block, finalTo }, transfers)
+    } else await applyBlock(tx, nowMs, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
   })
   const expiry = repeat(

@@ -1,6 +1,6 @@
 /**
  * Turns money at the account's own deposit addresses into incoming transfers: `running` when a block holds it, `complete`
- * and credited at the depth where the chain counts as final. An orphaned block takes them back to pending; one that no
+ * and credited when their block has its confirmations. An orphaned block takes them back to pending; one that no
  * later block brings back is failed.
  */
 import type { Network } from '#chains/network'
@@ -23,12 +23,12 @@ import {
   type Transfer,
 } from './store/transfers.ts'
 
-/** Records what a block brought, and settles what it made final; `lostTo` is the block below which nothing is waited for. */
+/** Records what a block brought, and settles what got its confirmations by it; `lostTo` is the block below which nothing is waited for. */
 export async function applyIncoming(
   tx: Db,
   nowMs: number,
   network: Network,
-  block: Block & { finalTo: number; lostTo: number },
+  block: Block & { completeTo: number; lostTo: number },
   arrivals: readonly Arrival[],
 ): Promise<void> {
   const { blockchain } = network
@@ -38,7 +38,7 @@ export async function applyIncoming(
   await record(tx, nowMs, seen, 'pending')
   await setIncoming(tx, seen, 'running', at)
   await record(tx, nowMs, seen, 'running')
-  const final = await lockFinalIncoming(tx, blockchain, block.finalTo)
+  const final = await lockFinalIncoming(tx, blockchain, block.completeTo)
   await setIncoming(tx, final, 'complete', at)
   await record(tx, nowMs, final, 'complete')
   await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))

@@ -16,13 +16,12 @@ import {
 import { reopenSweeps } from './store/sweeps.ts'
 
 /**
- * Opens again what a block had ended that was taken back although it counted as final, as on local chains: the money of what
- * was complete is the merchant's again, and held, and so is that of what had failed. The same transactions are sent again,
+ * Opens again what a block had ended that was taken back before it was final, or on a local chain: the money of what was
+ * complete is the merchant's again, and held, and so is that of what had failed. The same transactions are sent again,
  * and decide again.
  */
 export async function reopenOrders(tx: Db, nowMs: number, step: Step): Promise<void> {
-  const { blockchain, blockHash, blockNumber, finalTo } = step
-  if (blockNumber > finalTo) return
+  const { blockchain, blockHash } = step
   const sent = await observedTransactionsOf(tx, blockchain, blockHash)
   if (sent.length === 0) return
   const sweeps = await reopenSweeps(tx, blockchain, sent, formatInstant(nowMs))

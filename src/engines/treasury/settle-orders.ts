@@ -1,6 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { highestFinal } from '#engines/indexer/index'
+import { highestComplete } from '#engines/indexer/index'
 import { reachPoint } from '#lib/crash-points'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
@@ -13,10 +13,10 @@ const endedMax = 100
 /** Shows what became of the transactions of orders, and ends those whose transaction has ended. True when some had. */
 export async function settleOrders(ctx: EngineCtx, chain: Chain, kind: OrderKind): Promise<boolean> {
   const { blockchain } = chain.network
-  const finalTo = await highestFinal(ctx.database, blockchain)
+  const completeTo = await highestComplete(ctx.database, blockchain)
   await showRunning(ctx, blockchain, kind)
   const count = await ctx.database.tx(async (tx) => {
-    const ended = await lockEnded(tx, kind, blockchain, finalTo, endedMax)
+    const ended = await lockEnded(tx, kind, blockchain, completeTo, endedMax)
     const count = await endOrders(
       tx,
       ctx.clock.nowMs(),

@@ -8,7 +8,7 @@
 import type { Address, Chain } from '#chains/chain'
 import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx, EngineCtx } from '#engines/ctx'
-import { highestFinal } from '#engines/indexer/index'
+import { highestComplete } from '#engines/indexer/index'
 import { balancesOf } from '#engines/ledger/index'
 import { submitFromTreasury } from '#engines/transactions/index'
 import { reachPoint } from '#lib/crash-points'
@@ -170,10 +170,10 @@ const endedMax = 100
 /** Ends the sweeps whose transaction has ended. True when there may be more. */
 export async function settleSweeps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const { blockchain } = chain.network
-  const finalTo = await highestFinal(ctx.database, blockchain)
+  const completeTo = await highestComplete(ctx.database, blockchain)
   return ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
-    const ended = await endSweeps(tx, blockchain, finalTo, formatInstant(nowMs), endedMax)
+    const ended = await endSweeps(tx, blockchain, completeTo, formatInstant(nowMs), endedMax)
     await recordChanges(
       tx,
       nowMs,

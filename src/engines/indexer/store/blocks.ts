@@ -20,6 +20,13 @@ export const canonicalHashAt = async (db: Db, blockchain: string, number: number
       where blockchain = ${blockchain} and number = ${number} and canonical`)
   )?.hash
 
+/** The number of the oldest canonical block that is kept. */
+export const oldestNumber = async (db: Db, blockchain: string): Promise<number> =>
+  (
+    await db.maybe<{ number: number }>(sql`select number from blocks
+      where blockchain = ${blockchain} and canonical order by number limit 1`)
+  )?.number ?? 0
+
 export async function insertBlock(tx: Db, blockchain: string, block: BlockRef): Promise<void> {
   await tx.run(sql`insert into blocks (blockchain, hash, number, parent_hash, block_time)
     values (${blockchain}, ${block.hash}, ${block.number}, ${block.parentHash}, ${formatInstant(block.timeMs)})

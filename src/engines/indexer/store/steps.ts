@@ -7,33 +7,63 @@ export type Step = {
   kind: 'applied' | 'undone'
   blockHash: string
   blockNumber: number
+  /** The blocks up to here have their confirmations. */
+  completeTo: number
   /** The blocks that became final by it, each told at least once; none when `finalFrom` is the higher one. */
   finalFrom: number
   finalTo: number
 }
 
-/** A step before it is appended. `agreedUpTo`: the highest block that is final, when that could be agreed on. */
-export type NewStep = Omit<Step, 'step' | 'finalFrom' | 'finalTo'> & { agreedUpTo?: number | undefined }
+/** The highest block with its confirmations, and the highest one that is final; each `undefined` while that is not agreed on. */
+export type Depths = { completeTo: number | undefined; finalTo: number | undefined }
+
+/** A step before it is appended; one that takes a block back has no depths. */
+export type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & { depths?: Depths }
+
+type Reached = { step: number; completeTo: number; finalTo: number }
 
 const lastStep = (db: Db, blockchain: string) =>
-  db.maybe<{ step: number; finalTo: number }>(sql`select step, final_to as "finalTo"
+  db.maybe<Reached>(sql`select step, coalesce(complete_to, final_to) as "completeTo", final_to as "finalTo"
     from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
 
-/** The highest block that was ever told to be final, -1 for none. */
+/** The highest block that cannot be taken back any more, -1 for none. */
 export const highestFinal = async (db: Db, blockchain: string) =>
   (await lastStep(db, blockchain))?.finalTo ?? -1
 
+/** The highest block that has its confirmations, -1 for none. */
+export const highestComplete = async (db: Db, blockchain: string) =>
+  (await lastStep(db, blockchain))?.completeTo ?? -1
+
 /** Appends the next step and tells the engines above, when the `tx` commits. The caller holds the chain's lock. */
 export async function appendStep(tx: Db, step: NewStep): Promise<void> {
-  const { blockchain, kind, blockHash, blockNumber, agreedUpTo } = step
+  const { blockchain, kind, blockHash, blockNumber } = step
   const last = await lastStep(tx, blockchain)
-  const before = last?.finalTo ?? (agreedUpTo ?? 0) - 1
-  // What was final stays so, whatever is taken back above it; what could not be agreed on before becomes final along.
-  const finalTo = Math.max(before, agreedUpTo ?? before)
-  const finalFrom = Math.min(before + 1, agreedUpTo ?? before + 1)
-  await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number, final_from, final_to)
-    values (${blockchain}, ${(last?.step ?? 0) + 1}, ${kind}, ${blockHash}, ${blockNumber}, ${finalFrom}, ${finalTo})`)
+  const { completeTo, finalFrom, finalTo } =
+    kind === 'applied' ? raised(last, step.depths) : lowered(last, blockNumber - 1)
+  await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number, complete_to, final_from, final_to)
+    values (${blockchain}, ${(last?.step ?? 0) + 1}, ${kind}, ${blockHash}, ${blockNumber}, ${completeTo}, ${finalFrom},
+      ${finalTo})`)
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
+}
+
+/** What could not be agreed on before becomes complete and final along. */
+function raised(last: Reached | undefined, depths: Depths | undefined) {
+  const reach = (before: number | undefined, now: number | undefined) => {
+    const from = before ?? (now ?? 0) - 1
+    return { before: from, to: Math.max(from, now ?? from) }
+  }
+  const final = reach(last?.finalTo, depths?.finalTo)
+  return {
+    completeTo: reach(last?.completeTo, depths?.completeTo).to,
+    finalFrom: Math.min(final.before + 1, depths?.finalTo ?? final.before + 1),
+    finalTo: final.to,
+  }
+}
+
+/** The blocks that take the place of those above `to` have to become complete and final themselves. */
+function lowered(last: Reached | undefined, to: number) {
+  const finalTo = Math.min(last?.finalTo ?? -1, to)
+  return { completeTo: Math.min(last?.completeTo ?? -1, to), finalFrom: finalTo + 1, finalTo }
 }
 
 /** Makes the cursor of an engine that follows this chain for the first time. */
@@ -44,7 +74,7 @@ export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
 /** The step an engine has to do next, with its cursor locked until the `tx` ends; none also while another process is at it. */
 export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<Step | undefined> =>
   tx.maybe<Step>(sql`select s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
-      s.final_from as "finalFrom", s.final_to as "finalTo"
+      coalesce(s.complete_to, s.final_to) as "completeTo", s.final_from as "finalFrom", s.final_to as "finalTo"
     from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step + 1
     where c.engine = ${engine} and c.blockchain = ${blockchain} for update of c skip locked`)
 

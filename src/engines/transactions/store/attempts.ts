@@ -1,3 +1,4 @@
+import { isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import { isMerged, signingLock } from './journals.ts'
@@ -22,14 +23,14 @@ export type NewAttempt = {
 }
 
 /**
- * The lock under which nonces of one address are given out; false while another process does, and as long as the journals do
- * not allow it. Whoever signs takes it first.
+ * The lock under which nonces of one address are given out; false while another process does, as long as the journals do not
+ * allow it, and while the chain is halted. Whoever signs takes it first.
  */
 export const lockNonces = async (tx: Db, blockchain: string, address: string): Promise<boolean> => {
   const nonces = sql`pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0))`
   const { got } = await tx.one<{ got: boolean }>(sql`select ${signingLock} and ${nonces} as got`)
-  // A statement of its own: it has to see what was merged before the lock was taken.
-  return got && isMerged(tx)
+  // Statements of their own: they have to see what was merged or halted before the lock was taken.
+  return got && (await isMerged(tx)) && !(await isHalted(tx, blockchain))
 }
 
 /** Throws when the connection is lost or the `tx` was aborted. */
@@ -115,7 +116,10 @@ export type Claimed = {
   state: 'signed' | 'sent'
 }
 
-/** Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time. */
+/**
+ * Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time; none while the
+ * chain is halted.
+ */
 export async function claimUnsent(
   db: Db,
   blockchain: string,
@@ -125,6 +129,7 @@ export async function claimUnsent(
   const rows = await db.all<Claimed>(sql`with due as materialized (
       select entity_id, id from attempts
       where blockchain = ${blockchain} and state in ('signed', 'sent') and (lease_until is null or lease_until < now())
+        and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})
       order by address, nonce limit ${limit} for update skip locked
     )
     update attempts a

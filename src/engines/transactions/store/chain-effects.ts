@@ -3,7 +3,7 @@ import { formatAmount } from '#lib/amounts'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { statesBefore } from '../states.ts'
+import { type State, statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
 /** A block holds them: where, at what cost, and how they ended; why, is asked later (`explain.ts`). Returns those whose state changed. */
@@ -42,22 +42,20 @@ export const markCancelled = (
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
     returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
 
-/** Confirmed ones whose block is final now. */
+/** Confirmed ones whose block has its confirmations now. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
-  tx.all<
-    Ref & { transactionType: string }
-  >(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
+  tx.all<Ref>(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
-    returning entity_id as "entityId", id, transaction_type as "transactionType"`)
+    returning entity_id as "entityId", id`)
 
-/** Which of our own ended in this block without doing what was asked. */
-export const endedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
-  db.all<{
-    entityId: string
-    intentId: string
-  }>(sql`select entity_id as "entityId", id as "intentId" from transactions
-    where blockchain = ${blockchain} and block_number between ${fromNumber} and ${toNumber} and transaction_type = 'OUTBOUND'
-      and state in ('FAILED', 'CANCELLED')`)
+export type Mined = { entityId: string; intentId: string; state: State }
+
+/** Our own transactions that ended in these blocks of the chain. */
+export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
+  db.all<Mined>(sql`select t.entity_id as "entityId", t.id as "intentId", t.state
+    from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
+    where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
+      and t.transaction_type = 'OUTBOUND'`)
 
 /** Our own transactions of an orphaned block are on their way again. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>

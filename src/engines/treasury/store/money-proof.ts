@@ -10,7 +10,7 @@ export type MoneySums = {
   owed: bigint
   /** What lies at deposit addresses and treasuries, by all blocks that were applied. */
   coins: bigint
-  /** Of the coins: deposits that no wallet was credited with yet, because their block is not final or was not followed. */
+  /** Of the coins: deposits that no wallet was credited with yet, because their block has too few confirmations or was not followed. */
   arriving: bigint
   /** Of the coins: what somebody sent to a treasury. */
   unclaimed: bigint
@@ -34,13 +34,13 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
         from coin_accounts c join platform_addresses p
           on p.entity_id = c.entity_id and p.blockchain = c.blockchain and p.address = c.address
       union all select p.entity_id, p.currency, 'arriving', p.amount
-        from payments p left join followed_finality f on f.engine = 'treasury' and f.blockchain = p.blockchain
+        from payments p left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = p.blockchain
         where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null
-          and p.block_number > coalesce(f.final_to, -1)
+          and p.block_number > coalesce(f.complete_to, -1)
       union all select t.entity_id, t.currency, 'arriving', t.amount
-        from transfers t left join followed_finality f on f.engine = 'treasury' and f.blockchain = t.blockchain
+        from transfers t left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = t.blockchain
         where t.direction = 'in' and t.status in ('pending', 'running') and t.block_hash is not null
-          and t.block_number > coalesce(f.final_to, -1)
+          and t.block_number > coalesce(f.complete_to, -1)
       union all select entity_id, currency, 'arriving', amount from unfollowed_transfers
         where engine = 'treasury' and direction = 'in'
       union all select entity_id, currency, 'leaving', amount from (${leaving}) as l

@@ -135,20 +135,20 @@ export type Standing = { state: string; txHash: string | null; errorReason: stri
 const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
 /**
- * Whether a transaction `t` came to its end: COMPLETE, or ended without effect, in a final block (up to `finalTo`) or in none.
+ * Whether a transaction `t` came to its end: COMPLETE, or ended without effect, in a block up to `completeTo` or in none.
  * Not by a block that was taken back since, of which the transaction may not have heard yet.
  */
-export const hasEnded = (finalTo: number) =>
+export const hasEnded = (completeTo: number) =>
   sql`(t.state = 'COMPLETE'
-      or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${finalTo})))
+      or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${completeTo})))
     and (t.block_hash is null or exists (select 1 from canonical_blocks c
       where c.blockchain = t.blockchain and c.hash = t.block_hash))`
 
 /** Those whose transaction came to its end; locked until the `tx` ends. */
-export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, finalTo: number, limit: number) =>
+export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, completeTo: number, limit: number) =>
   tx.all<Order & Standing>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(finalTo)}
+    where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(completeTo)}
     order by o.entity_id, o.id limit ${limit} for update of o skip locked`)
 
 /** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns what was shown. */

@@ -78,7 +78,7 @@ export const standingOfPayments = (tx: Db, entityId: string, paymentIntentId: st
       coalesce(bool_or(status = 'paid'), false) as settled
     from payments where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'`)
 
-/** Payments deep enough to be final, oldest first. */
+/** Payments whose block has its confirmations, oldest first. */
 export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Payment>(sql`select ${columns} from payments p
     where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
@@ -129,7 +129,7 @@ export async function paymentIdsOf(
   return { paymentIds: of('payment'), refundIds: of('refund') }
 }
 
-/** What is on its way to the entity in payments that are not final yet, by currency, in base units. */
+/** What is on its way to the entity in payments that are not paid yet, by currency, in base units. */
 export const unsettledPayments = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select currency, sum(amount) as amount from payments
     where entity_id = ${entityId} and status in ('pending', 'confirmed') and block_hash is not null

@@ -59,13 +59,13 @@ export async function insertSweep(
 }
 
 /**
- * Ends the sweeps whose transaction has ended, in a final block (up to `finalTo`) or in none; what a failed one did not fetch
+ * Ends the sweeps whose transaction has ended, in a block up to `completeTo` or in none; what a failed one did not fetch
  * can be swept again.
  */
 export async function endSweeps(
   tx: Db,
   blockchain: string,
-  finalTo: number,
+  completeTo: number,
   at: string,
   limit: number,
 ): Promise<(Sweep & { status: 'complete' | 'failed'; errorReason: string | null })[]> {
@@ -74,7 +74,7 @@ export async function endSweeps(
       select s.entity_id, s.id, t.error_reason,
         case t.state when 'COMPLETE' then 'complete' else 'failed' end as status
       from sweeps s join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
-      where s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(finalTo)}
+      where s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(completeTo)}
       order by s.entity_id, s.id limit ${limit} for update of s skip locked
     )
     update sweeps u set status = t.status, update_date = ${at},

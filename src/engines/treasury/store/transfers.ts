@@ -60,7 +60,7 @@ export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
 
 const isComing = raw(`t.direction = 'in' and t.status in ('pending', 'running')`)
 
-/** Deep enough to be final. */
+/** Those whose block has its confirmations. */
 export const lockFinalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
     and t.block_number <= ${upToNumber} and t.block_hash is not null order by t.id for update`)
@@ -96,7 +96,7 @@ export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
     sql`update transfers t set status = 'pending', block_hash = null, update_date = ${at} where ${among(rows)}`,
   )
 
-/** What is on its way to the entity in transfers that are not final yet, by currency, in base units. */
+/** What is on its way to the entity in transfers that are not complete yet, by currency, in base units. */
 export const unsettledTransfers = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select t.currency, sum(t.amount) as amount from transfers t
     where t.entity_id = ${entityId} and ${isComing} and t.block_hash is not null group by t.currency`)

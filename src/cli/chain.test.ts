@@ -1,0 +1,183 @@
+/** A configured chain takes back what had been final: it is halted, and an operator decides. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
+import { startIndexer } from '#engines/indexer/index'
+import { findHalt } from '#engines/indexer/store/halts'
+import { signWaiting } from '#engines/transactions/sign'
+import { claimUnsent } from '#engines/transactions/store/attempts'
+import { sql } from '#runtime/db/db'
+import { checkBooks } from '../../testing/books.ts'
+import { freshAddress, type Wallet } from '../../testing/builders.ts'
+import { soonFinal } from '../../testing/chain.ts'
+import { type Harness, openHarness } from '../../testing/harness.ts'
+import { sendingOn } from '../../testing/sending.ts'
+import { testRootKey } from '../../testing/template.ts'
+import { until } from '../../testing/until.ts'
+import { chainCommand } from './chain.ts'
+import { parseCommand } from './command.ts'
+
+const { blockchain, confirmations } = soonFinal
+const to = { complete: freshAddress(), signed: freshAddress(), accepted: freshAddress() }
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let wallet: Wallet
+const ids: Record<keyof typeof to, string> = { complete: '', signed: '', accepted: '' }
+let sends = 0
+let printed = ''
+
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: [blockchain], node: async () => ({ local: false }) })
+  on = sendingOn(harness)
+})
+beforeEach(() => {
+  const { connection } = harness
+  const url =
+    'url' in connection
+      ? connection.url
+      : `postgresql://${connection.user}:${connection.password ?? ''}@/${connection.database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`
+  vi.stubEnv('DATABASE_URL', url)
+  vi.stubEnv('BEZANT_ROOT_KEY', testRootKey.toString('hex'))
+  vi.stubEnv('BEZANT_NETWORKS', JSON.stringify([{ blockchain, rpcUrl: harness.chain().rpcUrl }]))
+  printed = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += text
+    return true
+  })
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+afterAll(() => harness?.close())
+
+async function bezantChain(...args: string[]): Promise<number> {
+  const given = parseCommand(chainCommand, args)
+  if (given === 'help') throw new Error('asked for help')
+  return chainCommand.run(given)
+}
+
+const grantOf = (id: string) => harness.database.maybe(sql`select 1 from grants where intent_id = ${id}`)
+const hashAt = async (number: number | 'latest') =>
+  (
+    await harness
+      .chain()
+      .rpc<{ hash: string }>('eth_getBlockByNumber', [
+        number === 'latest' ? number : `0x${number.toString(16)}`,
+        false,
+      ])
+  ).hash
+
+/** Loses whatever is sent, and counts it. */
+const loseSends = () =>
+  harness.chain().intercept(async ({ body }) => {
+    if (!body.includes('eth_sendRawTransaction')) return 'forward'
+    sends += 1
+    return 'drop'
+  })
+
+it('property 67: a halted chain signs nothing, sends nothing and accepts nothing', async () => {
+  const { mine, reorg, height } = harness.chain()
+  wallet = await on.fundedWallet()
+  ids.complete = await on.transfer(wallet, { destinationAddress: to.complete })
+  const { blockHeight } = await on.reaches(ids.complete, 'CONFIRMED')
+  await mine(confirmations)
+  await on.reaches(ids.complete, 'COMPLETE')
+  await until(async () => (await grantOf(ids.complete)) === undefined, 'the transfer is final')
+  loseSends()
+  ids.signed = await on.transfer(wallet, { destinationAddress: to.signed })
+  await until(async () => sends > 0, 'its bytes are sent, and lost')
+  await harness.stopEngines()
+  ids.accepted = await on.transfer(wallet, { destinationAddress: to.accepted })
+  await reorg((await height()) - blockHeight! + 1)
+  await mine()
+  const indexer = startIndexer(harness.ctx)
+  await until(async () => (await findHalt(harness.database, blockchain)) !== undefined, 'it is halted')
+  await indexer.stop()
+
+  sends = 0
+  harness.startEngines()
+  const chain = harness.ctx.chains.find(blockchain)!
+  expect(await signWaiting(harness.ctx, chain, () => undefined)).toBe(false)
+  expect(await claimUnsent(harness.database, blockchain, 10, 0)).toEqual([])
+  const request = {
+    idempotencyKey: randomUUID(),
+    walletId: wallet.id,
+    entitySecretCiphertext: await harness.sealSecret(),
+  }
+  const transfer = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', {
+    body: {
+      ...request,
+      tokenId: on.world.usdcId,
+      destinationAddress: freshAddress(),
+      amounts: ['1'],
+      feeLevel: 'LOW',
+    },
+  })
+  const { idempotencyKey: _, ...signing } = request
+  const message = await harness.http('POST', '/v1/w3s/developer/sign/message', {
+    body: { ...signing, message: 'hello', entitySecretCiphertext: await harness.sealSecret() },
+  })
+  for (const { status, body } of [transfer, message]) expect([status, body.code]).toEqual([503, 155901])
+  expect(await on.attemptsOf(ids.accepted)).toEqual([])
+  expect(await on.statesOf([ids.complete, ids.signed, ids.accepted])).toEqual(
+    expect.arrayContaining(['COMPLETE', 'INITIATED']),
+  )
+  expect(sends).toBe(0)
+})
+
+it('refuses to accept what nobody has, what both histories have, and what nobody confirmed', async () => {
+  const head = (await harness.database.one<{ hash: string; number: number }>(
+    sql`select hash, number from blocks where canonical order by number desc limit 1`,
+  ))!
+  await expect(bezantChain('accept', blockchain, '--at', 'latest')).rejects.toThrow('--at must be the hash')
+  await expect(bezantChain('accept', 'BASE', '--at', head.hash)).rejects.toThrow('no chain "BASE"')
+  await expect(bezantChain('accept', blockchain, '--at', head.hash)).rejects.toThrow(
+    `no endpoint of ${blockchain} has`,
+  )
+  await expect(bezantChain('accept', blockchain, '--at', await hashAt(1))).rejects.toThrow(
+    'is in both histories',
+  )
+  expect(await bezantChain('accept', blockchain, '--at', await hashAt('latest'))).toBe(1)
+  expect(printed).toContain('1 transfers from wallet addresses: 0.5 USDC')
+  expect(printed).toContain('Nothing was changed.')
+  printed = ''
+  expect(await bezantChain('list', '--json')).toBe(0)
+  expect(JSON.parse(printed)).toMatchObject({ blockchain, head: head.number, blockHash: head.hash })
+  expect(
+    await harness.database.all(sql`select hash from blocks where canonical order by number desc limit 1`),
+  ).toEqual([{ hash: head.hash }])
+})
+
+it('property 67: goes on from the history that its operator accepts, and each transfer is paid once', async () => {
+  const { mine, oracle, tokens, intercept } = harness.chain()
+  const accepted = await hashAt('latest')
+  expect(await bezantChain('accept', blockchain, '--at', accepted, '--yes')).toBe(0)
+  intercept(undefined)
+  for (const id of Object.values(ids)) await on.reaches(id, 'CONFIRMED')
+  await mine(confirmations)
+  for (const id of Object.values(ids)) await on.reaches(id, 'COMPLETE')
+  await oracle.checkMovedOnce(
+    Object.values(to).map((address) => ({ to: address, token: tokens.USDC, amountAtomic: 500_000n })),
+  )
+  await oracle.checkNonces(wallet.address)
+  await checkBooks(harness.database)
+  expect(await on.held(wallet)).toBe(0n)
+  const events = await harness.database.all<{ type: string }>(
+    sql`select type from events where resource_id = ${ids.complete} order by create_date, id`,
+  )
+  const reopened = events.map(({ type }) => type).lastIndexOf('transaction.sent')
+  expect(events.slice(reopened).map(({ type }) => type)).toEqual([
+    'transaction.sent',
+    'transaction.confirmed',
+    'transaction.complete',
+  ])
+  expect(await harness.database.all(sql`select actor, accepted_hash as hash from chain_acceptances`)).toEqual(
+    [{ actor: 'operator', hash: accepted }],
+  )
+  expect(
+    await harness.database.all(
+      sql`select actor, resource_id as id from audit where action = 'chain.accepted'`,
+    ),
+  ).toEqual([{ actor: 'operator', id: blockchain }])
+  await expect(bezantChain('accept', blockchain, '--at', accepted)).rejects.toThrow('is not halted')
+})

@@ -1,0 +1,126 @@
+/**
+ * The way out of a halt: an operator finds out elsewhere which history of the chain is right and names one of its blocks.
+ * What was booked from blocks that are not part of it is undone like any reorg, newest block first, and the chain goes on.
+ */
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import type { Hex } from '#lib/hex'
+import { recordChanges } from '#runtime/record/store'
+import { undoHead } from './apply.ts'
+import { type CanonicalBlock, canonicalHashAt, canonicalHead, oldestNumber } from './store/blocks.ts'
+import { entitiesAbove, type Moved, movedAbove, type Sent, sentAbove } from './store/booked.ts'
+import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
+
+type Ref = { number: number; hash: string }
+
+/** Where the history that was followed and the accepted one part, and what was booked above. */
+export type Fork = {
+  blockchain: string
+  accepted: Ref
+  /** The newest block that both have. */
+  common: Ref
+  head: Ref
+  moved: Moved[]
+  sent: Sent
+  entityIds: string[]
+}
+
+/** Throws, saying what is wrong and what to do, unless the chain is halted and its endpoints follow the block with this hash. */
+export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: string): Promise<Fork> {
+  const { blockchain } = chain.network
+  const head = await canonicalHead(ctx.database, blockchain)
+  if (!head || !(await findHalt(ctx.database, blockchain)))
+    throw new Error(`${blockchain} is not halted: there is nothing to accept`)
+  const accepted = await requireFollowed(chain, acceptedHash)
+  const common = await newestCommon(ctx, chain, head)
+  if (accepted.number <= common.number && common.number < head.number)
+    throw new Error(
+      `--at: block ${accepted.number} is in both histories, which part above block ${common.number}: name a block above it`,
+    )
+  const [moved, sent, entityIds] = await Promise.all([
+    movedAbove(ctx.database, blockchain, common.number),
+    sentAbove(ctx.database, blockchain, common.number),
+    entitiesAbove(ctx.database, blockchain, common.number),
+  ])
+  return { blockchain, accepted, common, head, moved, sent, entityIds }
+}
+
+/** The block, when the endpoints have it in their chain and agree on it. */
+async function requireFollowed(chain: Chain, hash: string): Promise<Ref> {
+  const { blockchain } = chain.network
+  const block = await chain.blockByHash(hash as Hex)
+  if (!block)
+    throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct it, or the endpoints`)
+  const { number } = block
+  const there = await chain.blockByNumber(number)
+  if (there?.hash !== hash)
+    throw new Error(
+      `--at: the endpoints of ${blockchain} have ${there?.hash ?? 'no block'} at ${number}, not ${hash}: name a block that they follow, or other endpoints`,
+    )
+  const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
+  if (upTo !== number)
+    throw new Error(
+      `--at: the endpoints of ${blockchain} do not agree on block ${number}: ${said?.join(', ')}`,
+    )
+  return { number, hash }
+}
+
+/** By halving: histories that part at a block differ in all above it. */
+async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<Ref> {
+  const { blockchain } = chain.network
+  const commonAt = async (number: number) => {
+    const ours = await canonicalHashAt(ctx.database, blockchain, number)
+    const theirs = await chain.blockByNumber(number)
+    return ours !== undefined && ours === theirs?.hash ? { number, hash: ours } : undefined
+  }
+  const oldest = await oldestNumber(ctx.database, blockchain)
+  let common = await commonAt(oldest)
+  if (!common)
+    throw new Error(
+      `${blockchain}: the histories part below block ${oldest}, the oldest that is kept, so they cannot be told apart: see docs/operate.md`,
+    )
+  for (let differs = head.number + 1; differs - common.number > 1; ) {
+    const middle = Math.floor((common.number + differs) / 2)
+    const found = await commonAt(middle)
+    if (found) common = found
+    else differs = middle
+  }
+  return common
+}
+
+/**
+ * Undoes what was booked above the common block and lets the chain go on. The trail is written first, and the chain stays
+ * halted until all is undone: one who dies on the way does it again.
+ */
+export async function acceptFork(
+  ctx: EngineCtx,
+  chain: Chain,
+  fork: Fork,
+  onUndone: (number: number) => void = () => undefined,
+): Promise<void> {
+  const { blockchain, accepted, common, head, entityIds } = fork
+  const actor = 'operator'
+  await ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    await insertAcceptance(tx, nowMs, { blockchain, actor, accepted, common, head })
+    const data = { accepted, common, head }
+    await recordChanges(
+      tx,
+      nowMs,
+      entityIds.map((entityId) => ({
+        entityId,
+        actor,
+        type: 'chain.accepted',
+        resourceId: blockchain,
+        data,
+      })),
+    )
+  })
+  for (;;) {
+    const top = await canonicalHead(ctx.database, blockchain)
+    if (!top || top.number <= common.number) break
+    await undoHead(ctx, chain, top)
+    onUndone(top.number)
+  }
+  await deleteHalt(ctx.database, blockchain)
+}

@@ -1,0 +1,49 @@
+import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { DeepReorg } from './advance.ts'
+import { findHalt, insertHalt } from './store/halts.ts'
+
+/** Whether a final block of the chain was taken back: then nothing is signed or sent on it until its operator accepts that. */
+export const isHalted = async (db: Db, blockchain: string): Promise<boolean> =>
+  (await findHalt(db, blockchain)) !== undefined
+
+/** Halts the chain for every process when following it met a deep reorg; any other failure is passed on. True when it halts. */
+export async function haltIfDeep(
+  { database, clock }: EngineCtx,
+  blockchain: string,
+  following: Promise<void>,
+): Promise<boolean> {
+  try {
+    await following
+    return false
+  } catch (error) {
+    if (!(error instanceof DeepReorg)) throw error
+    const { block, otherHash } = error
+    const createDate = formatInstant(clock.nowMs())
+    const { number: blockNumber, hash: blockHash } = block
+    await insertHalt(database, { blockchain, blockNumber, blockHash, otherHash, createDate })
+    return true
+  }
+}
+
+/** Looks whether the chain is halted; each process raises the alarm once, and says when the chain goes on. */
+export function haltWatch({ database, log }: EngineCtx, blockchain: string): () => Promise<boolean> {
+  let wasHalted = false
+  return async () => {
+    const halt = await findHalt(database, blockchain)
+    if (halt && !wasHalted) {
+      const { blockNumber, blockHash, otherHash } = halt
+      raiseAlarm(
+        log,
+        'deep-reorg',
+        { blockchain, blockNumber, blockHash, otherHash },
+        'a final block is no longer on the chain: it is halted, and nothing is signed on it; see bezant chain --help',
+      )
+    }
+    if (!halt && wasHalted) log.info({ blockchain }, 'the chain goes on')
+    wasHalted = halt !== undefined
+    return wasHalted
+  }
+}

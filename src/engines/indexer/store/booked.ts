@@ -1,0 +1,32 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** Movements of one token from or to one kind of managed address, over some blocks. */
+export type Moved = {
+  purpose: 'wallet' | 'deposit' | 'treasury'
+  direction: 'in' | 'out'
+  tokenId: string
+  count: number
+  amountAtomic: bigint
+}
+
+/** What canonical blocks above `number` moved, by kind of address. */
+export const movedAbove = (db: Db, blockchain: string, number: number) =>
+  db.all<Moved>(sql`select o.purpose, o.direction, o.token_id as "tokenId", count(*) as count, sum(o.amount) as "amountAtomic"
+    from blocks b join observed_transfers o on o.blockchain = b.blockchain and o.block_hash = b.hash
+    where b.blockchain = ${blockchain} and b.canonical and b.number > ${number} group by 1, 2, 3 order by 1, 2, 3`)
+
+export type Sent = { count: number; feesAtomic: bigint }
+
+/** How many transactions of managed addresses canonical blocks above `number` hold, and what they cost. */
+export const sentAbove = (db: Db, blockchain: string, number: number) =>
+  db.one<Sent>(sql`select count(*) as count, coalesce(sum(o.fee), 0) as "feesAtomic"
+    from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
+    where b.blockchain = ${blockchain} and b.canonical and b.number > ${number}`)
+
+/** Whose books canonical blocks above `number` changed. */
+export const entitiesAbove = async (db: Db, blockchain: string, number: number): Promise<string[]> => {
+  const rows = await db.all<{ entityId: string }>(sql`select distinct p.entity_id as "entityId"
+    from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
+    where b.blockchain = ${blockchain} and b.canonical and b.number > ${number} order by 1`)
+  return rows.map(({ entityId }) => entityId)
+}

@@ -1,0 +1,45 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+/** A chain that took back a final block, and which block it has in its place. */
+export type Halt = {
+  blockchain: string
+  blockNumber: number
+  blockHash: string
+  otherHash: string
+  createDate: string
+}
+
+const columns = sql`blockchain, block_number as "blockNumber", block_hash as "blockHash", other_hash as "otherHash",
+  create_date as "createDate"`
+
+export const findHalt = (db: Db, blockchain: string) =>
+  db.maybe<Halt>(sql`select ${columns} from chain_halts where blockchain = ${blockchain}`)
+
+/** Keeps the first one: processes that find out at the same time tell the same. */
+export const insertHalt = (db: Db, { createDate, ...halt }: Halt) =>
+  db.run(sql`insert into chain_halts (blockchain, block_number, block_hash, other_hash, create_date)
+    values (${halt.blockchain}, ${halt.blockNumber}, ${halt.blockHash}, ${halt.otherHash}, ${createDate})
+    on conflict do nothing`)
+
+export const deleteHalt = (tx: Db, blockchain: string) =>
+  tx.run(sql`delete from chain_halts where blockchain = ${blockchain}`)
+
+export type Acceptance = {
+  blockchain: string
+  actor: string
+  accepted: { number: number; hash: string }
+  common: { number: number; hash: string }
+  head: { number: number; hash: string }
+}
+
+export const insertAcceptance = (
+  tx: Db,
+  nowMs: number,
+  { blockchain, actor, accepted, common, head }: Acceptance,
+) =>
+  tx.run(sql`insert into chain_acceptances (id, blockchain, actor, accepted_number, accepted_hash, common_number,
+      common_hash, head_number, head_hash, create_date)
+    values (${newId(nowMs)}, ${blockchain}, ${actor}, ${accepted.number}, ${accepted.hash}, ${common.number},
+      ${common.hash}, ${head.number}, ${head.hash}, ${formatInstant(nowMs)})`)

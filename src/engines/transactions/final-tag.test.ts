@@ -1,0 +1,98 @@
+/** A configured chain whose node tells which blocks are finalized: these are final, however many confirmations others have. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { networks } from '#chains/networks/index'
+import { createChains } from '#chains/registry'
+import { agreedDepths } from '#engines/indexer/agree'
+import { sql } from '#runtime/db/db'
+import { checkBooks } from '../../../testing/books.ts'
+import { freshAddress } from '../../../testing/builders.ts'
+import { soonFinal } from '../../../testing/chain.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
+
+let harness: Harness
+let node: LyingNode
+let finalizedNumber = 0
+
+const isTag = (key: unknown) => key === 'finalized' || key === 'safe'
+
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: [soonFinal.blockchain],
+    node: async (chain) => {
+      node = await openLyingNode(chain.rpcUrl)
+      node.lie((method, result, [key]) =>
+        method === 'eth_getBlockByNumber' && isTag(key)
+          ? chain.rpc(method, [quantity(finalizedNumber), false])
+          : result,
+      )
+      return { local: false, rpcUrl: node.url }
+    },
+  })
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+it('property 20: what is complete and not yet final is reopened by a reorg, can be made dearer, and is paid once', async () => {
+  const on = sendingOn(harness)
+  const chain = harness.chain()
+  const wallet = await on.fundedWallet()
+  finalizedNumber = await chain.height()
+  const to = freshAddress()
+  const id = await on.transfer(wallet, { destinationAddress: to })
+  const { blockHeight } = await on.reaches(id, 'CONFIRMED')
+  await chain.mine(soonFinal.confirmations)
+  await on.reaches(id, 'COMPLETE')
+  await chain.setAutomine(false)
+  await chain.reorg((await chain.height()) - blockHeight! + 1)
+  await chain.mine()
+  await on.reaches(id, 'SENT')
+  expect(await on.held(wallet)).toBeGreaterThan(0n)
+  expect((await on.ask(id, 'accelerate')).status).toBe(200)
+  await on.sent(id, 'bump')
+  await chain.setAutomine(true)
+  await chain.mine(1 + soonFinal.confirmations)
+  await on.reaches(id, 'COMPLETE')
+  const grants = () => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
+  expect(await grants()).toHaveLength(1)
+  finalizedNumber = await chain.height()
+  await until(async () => {
+    await chain.mine()
+    return (await grants()).length === 0
+  }, 'nobody can sign it any more')
+  await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
+  await chain.oracle.checkNonces(wallet.address)
+  await checkBooks(harness.database)
+  expect(await on.held(wallet)).toBe(0n)
+  const told = await harness.database.all<{
+    type: string
+  }>(sql`select type from events where resource_id = ${id}
+    and type in ('transaction.complete', 'transaction.sent') order by create_date, id`)
+  expect(told.map(({ type }) => type.replace('transaction.', ''))).toEqual(
+    expect.arrayContaining(['sent', 'complete', 'sent', 'complete']),
+  )
+})
+
+it('property 20: without the tag a block is final at the depth of its network, and not before its confirmations', async () => {
+  const network = networks.find(({ blockchain }) => blockchain === 'ETH-SEPOLIA')!
+  const plain = await openLyingNode(harness.chain().rpcUrl)
+  const chains = createChains([{ network, rpcUrl: plain.url, local: false }])
+  const [chain] = chains.list()
+  const block = { ...(await chain!.head()), number: 500, transactions: [], transfers: [] }
+  const depths = () => agreedDepths(harness.ctx, chain!, block)
+  const telling = (answer: unknown) => plain.lie((_, result, [key]) => (isTag(key) ? answer : result))
+  telling(null)
+  expect(await depths()).toEqual({ completeTo: 489, finalTo: 405 })
+  // A node that knew the tag and forgets it is in trouble: its chain does not fall back to the depth.
+  telling({ number: quantity(499), hash: `0x${'0'.repeat(64)}` })
+  await until(async () => (await depths()).finalTo === 489, 'the tag is read')
+  telling(null)
+  await until(async () => (await depths()).finalTo === undefined, 'the tag is gone')
+  await chain!.close()
+  await plain.close()
+})
