@@ -69,7 +69,6 @@ export async function openTestCustody(template: TemplateName = 'seeded'): Promis
     if (!registered) return entity
     const { checkValueOf, walletKeyOf } = custody.vault
     const shown = {
-      wellFormed: true,
       checkValue: checkValueOf(id, entity.secret),
       opened: {
         entityId: id,

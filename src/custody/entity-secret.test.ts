@@ -1,5 +1,5 @@
-import { constants, publicEncrypt, randomBytes } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { constants, publicEncrypt, randomBytes, webcrypto } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { chanceOf, seedsOf } from '../../testing/adversary/seed.ts'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import { isDeep } from '../../testing/size.ts'
@@ -31,7 +31,7 @@ const wrong = {
   code: 156013,
   status: 400,
   message: expect.stringContaining('The entity secret ciphertext is invalid: encrypt'),
-  fields: [],
+  fields: [expect.objectContaining({ location: 'entitySecretCiphertext' })],
 }
 
 describe('a ciphertext', () => {
@@ -68,7 +68,7 @@ describe('a ciphertext', () => {
     },
   )
 
-  it('is refused with one answer, whatever is wrong with it', async () => {
+  it('property 37: is refused with one answer after the same steps, whatever is wrong with it', async () => {
     const publicKey = await transportPublicKey(test.custody)
     const padded = (padding: number, bytes: Buffer, oaepHash = 'sha256') =>
       publicEncrypt({ key: publicKey, padding, ...(padding === oaep && { oaepHash }) }, bytes).toString(
@@ -95,7 +95,22 @@ describe('a ciphertext', () => {
       '\u0000',
       'A'.repeat(100_000),
     ]
-    for (const ciphertext of bad) expect(await refused(ciphertext)).toEqual(wrong)
+    const steps = {
+      decryptions: vi.spyOn(webcrypto.subtle, 'decrypt'),
+      checks: vi.spyOn(test.custody.vault, 'checkValueOf'),
+      wallet: vi.spyOn(test.custody.vault, 'walletKeyOf'),
+      queries: vi.spyOn(test.database, 'all'),
+    }
+    const counts = async (ciphertext: string) => {
+      for (const step of Object.values(steps)) step.mockClear()
+      expect(await refused(ciphertext)).toEqual(wrong)
+      return Object.entries(steps).map(([name, { mock }]): [string, number] => [name, mock.calls.length])
+    }
+    const taken: [string, number][][] = []
+    for (const ciphertext of bad) taken.push(await counts(ciphertext))
+    for (const step of Object.values(steps)) step.mockRestore()
+    expect(taken).toEqual(bad.map(() => taken[0]))
+    expect(Object.fromEntries(taken[0]!)).toMatchObject({ decryptions: 1, checks: 1, wallet: 1, queries: 1 })
   })
 
   it('of one entity is wrong for another', async () => {

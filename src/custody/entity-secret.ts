@@ -1,15 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { parseBase64 } from '#lib/base64'
-import { ApiError } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { sqlState } from '#runtime/db/db'
 import type { EntitySecret } from './custody.ts'
-import {
-  type EntitySecretRow,
-  findEntitySecret,
-  insertSpent,
-  insertSpentOnce,
-} from './store/entity-secrets.ts'
+import { findEntitySecret, insertSpent, insertSpentOnce } from './store/entity-secrets.ts'
 import type { CustodyCtx } from './types.ts'
 
 const secretBytes = 32
@@ -25,49 +20,53 @@ export const openSecretOf = (ctx: CustodyCtx, input: { body: { entitySecretCiphe
 export async function openEntitySecret(ctx: CustodyCtx, ciphertext: string): Promise<EntitySecret> {
   const row = await findEntitySecret(ctx.db, ctx.entity.id)
   if (!row) throw new ApiError('entitySecretMissing')
-  return secretFrom(ctx, ciphertext, row)
+  const isRight = (shown: ShownSecret) => timingSafeEqual(shown.checkValue, row.checkValue)
+  const { opened } = await decryptSecret(ctx, ciphertext, usualField, isRight)
+  return { ...opened, generation: row.generation }
 }
 
-/** The same against a row that the caller has read. */
-export async function secretFrom(
-  ctx: CustodyCtx,
-  ciphertext: string,
-  row: EntitySecretRow,
-): Promise<EntitySecret> {
-  const shown = await decryptSecret(ctx, ciphertext)
-  const right = timingSafeEqual(shown.checkValue, row.checkValue)
-  if (!shown.wellFormed || !right) throw new ApiError('entitySecretWrong')
-  return { ...shown.opened, generation: row.generation }
-}
+const usualField = 'entitySecretCiphertext'
+
+/** The one refusal of a ciphertext: it names the field, and not what was wrong. */
+export const refusedCiphertext = (field = usualField) =>
+  invalid(field, 'cannot be used', undefined, 'entitySecretWrong')
 
 export type ShownSecret = {
-  /** False when the ciphertext gave no 32 bytes; `opened` is then made from zeros and must not be used. */
-  wellFormed: boolean
   checkValue: Buffer
   opened: Omit<EntitySecret, 'generation'>
 }
 
-/** Decrypts a ciphertext whose secret is not known yet. */
-export async function decryptSecret(ctx: CustodyCtx, ciphertext: string): Promise<ShownSecret> {
-  const { vault, transport } = ctx.custody
+/** What the ciphertext in `field` shows, 32 bytes that `isRight` takes, or the refusal. All refusals take the same steps. */
+export async function decryptSecret(
+  ctx: CustodyCtx,
+  ciphertext: string,
+  field = usualField,
+  isRight: (shown: ShownSecret) => boolean = () => true,
+): Promise<ShownSecret> {
   const bytes = parseBase64(ciphertext)
-  const plain = await transport.decrypt(bytes)
-  const wellFormed = plain?.length === secretBytes
-  const secret = wellFormed ? plain : Buffer.alloc(secretBytes)
-  try {
-    return {
-      wellFormed,
-      checkValue: vault.checkValueOf(ctx.entity.id, secret),
-      opened: {
-        entityId: ctx.entity.id,
-        walletKey: vault.walletKeyOf(ctx.entity.id, secret),
-        ciphertextSha256: createHash('sha256')
-          .update(bytes ?? '')
-          .digest(),
-      },
-    }
-  } finally {
-    plain?.fill(0)
+  const ciphertextSha256 = createHash('sha256')
+    .update(bytes ?? '')
+    .digest()
+  const read = (plain: Buffer | undefined): ShownSecret | undefined => {
+    const isWellFormed = plain?.length === secretBytes
+    // Zeros take the same work, and are not used.
+    const shown = showSecret(ctx, isWellFormed ? plain : Buffer.alloc(secretBytes), ciphertextSha256)
+    return isRight(shown) && isWellFormed ? shown : undefined
+  }
+  const shown = await ctx.custody.transport.decrypt(ctx.entity.id, bytes, read)
+  if (!shown) throw refusedCiphertext(field)
+  return shown
+}
+
+function showSecret(
+  { custody: { vault }, entity }: CustodyCtx,
+  secret: Buffer,
+  ciphertextSha256: Buffer,
+): ShownSecret {
+  const walletKey = vault.walletKeyOf(entity.id, secret)
+  return {
+    checkValue: vault.checkValueOf(entity.id, secret),
+    opened: { entityId: entity.id, walletKey, ciphertextSha256 },
   }
 }
 
@@ -81,7 +80,7 @@ export async function spendCiphertext(ctx: CustodyCtx, secret: EntitySecret): Pr
   ctx.afterRollback.push(() => spendAnyway(ctx, spent))
   try {
     const current = await insertSpent(ctx.db, spent, secret.generation)
-    if (!current) throw new ApiError('entitySecretWrong')
+    if (!current) throw refusedCiphertext()
   } catch (error) {
     if (sqlState(error) === uniqueViolation) throw new ApiError('ciphertextReused')
     throw error

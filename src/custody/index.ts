@@ -3,7 +3,13 @@ import type { Custody } from './custody.ts'
 /** The door of custody: everything else in this folder is its own business. */
 
 export { type Custody, type EntitySecret, openCustody } from './custody.ts'
-export { openEntitySecret, openSecretOf, type ShownSecret, spendCiphertext } from './entity-secret.ts'
+export {
+  decryptSecret,
+  openEntitySecret,
+  openSecretOf,
+  type ShownSecret,
+  spendCiphertext,
+} from './entity-secret.ts'
 export {
   eraseGrants,
   grantPlatformSigning,
@@ -27,7 +33,7 @@ export type { Danger, Effect, Operation, OperationKind } from './policy/operatio
 export { parseRules, type Rules } from './policy/rules.ts'
 export { type PolicySubject, permissive, setPolicy, startPermissive } from './policy/set-policy.ts'
 export { signNow } from './policy/sign-now.ts'
-export { openNewSecret, registerEntitySecret, seedSandboxEntity } from './registration.ts'
+export { registerEntitySecret, seedSandboxEntity } from './registration.ts'
 export { type RotationProof, rotateEntitySecret } from './rotation.ts'
 export { SealBroken } from './sealing.ts'
 export {

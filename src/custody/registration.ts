@@ -2,18 +2,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
-import { decryptSecret, type ShownSecret, spendFirst } from './entity-secret.ts'
+import { type ShownSecret, spendFirst } from './entity-secret.ts'
 import { startPermissive } from './policy/set-policy.ts'
 import { makeRecoveryFile } from './recovery-file.ts'
 import { findEntitySecret, insertEntitySecret } from './store/entity-secrets.ts'
 import type { CustodyCtx, CustodyScope } from './types.ts'
-
-/** `prepare` of the registration: 156013 unless the ciphertext holds 32 bytes. */
-export async function openNewSecret(ctx: CustodyCtx, ciphertext: string): Promise<ShownSecret> {
-  const shown = await decryptSecret(ctx, ciphertext)
-  if (!shown.wellFormed) throw new ApiError('entitySecretWrong')
-  return shown
-}
 
 /** Registers the entity's first secret, in `ctx.db`'s tx; 156015 when it has one. */
 export async function registerEntitySecret(

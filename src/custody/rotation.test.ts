@@ -8,8 +8,8 @@ import { seal } from '../../testing/tenant.ts'
 import {
   createWalletSet,
   createWallets,
+  decryptSecret,
   openEntitySecret,
-  openNewSecret,
   type RotationProof,
   rotateEntitySecret,
   rotateTransportKey,
@@ -43,7 +43,7 @@ async function wallets(entity: TestEntity, count: number, bytes = entity.secret)
 }
 
 async function rotate(entity: TestEntity, bytes: Buffer, proof?: RotationProof) {
-  const shown = await openNewSecret(entity.ctx(), await entity.encrypt(bytes))
+  const shown = await decryptSecret(entity.ctx(), await entity.encrypt(bytes))
   const given = proof ?? { secret: await openEntitySecret(entity.ctx(), await entity.encrypt()) }
   return entity.act((ctx) => rotateEntitySecret(ctx, given, shown))
 }
@@ -106,7 +106,7 @@ describe('rotating the entity secret', () => {
       own.subarray(0, 9).toString('base64'),
       own.toString('hex'),
     ]
-    const shown = await openNewSecret(entity.ctx(), await entity.encrypt(randomBytes(32)))
+    const shown = await decryptSecret(entity.ctx(), await entity.encrypt(randomBytes(32)))
     for (const recoveryFile of bad)
       await expect(
         entity.act((ctx) => rotateEntitySecret(ctx, { recoveryFile }, shown)),
@@ -118,7 +118,7 @@ describe('rotating the entity secret', () => {
   it('leaves everything as it was when it does not commit', async () => {
     const entity = await test.newEntity()
     const [wallet] = await wallets(entity, 3)
-    const shown = await openNewSecret(entity.ctx(), await entity.encrypt(randomBytes(32)))
+    const shown = await decryptSecret(entity.ctx(), await entity.encrypt(randomBytes(32)))
     const secret = await openEntitySecret(entity.ctx(), await entity.encrypt())
     const killed = entity.act(async (ctx) => {
       await rotateEntitySecret(ctx, { secret }, shown)

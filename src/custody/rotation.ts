@@ -5,7 +5,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
 import type { EntitySecret } from './custody.ts'
-import { type ShownSecret, spendFirst } from './entity-secret.ts'
+import { refusedCiphertext, type ShownSecret, spendFirst } from './entity-secret.ts'
 import { makeRecoveryFile, openRecoveryFile } from './recovery-file.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
 import { lockEntitySecret, replaceEntitySecret } from './store/entity-secrets.ts'
@@ -68,7 +68,7 @@ export async function rotateEntitySecret(
 
 async function oldKeyOf(ctx: CustodyCtx, proof: RotationProof, generation: number): Promise<KeyObject> {
   if ('secret' in proof) {
-    if (proof.secret.generation !== generation) throw new ApiError('entitySecretWrong')
+    if (proof.secret.generation !== generation) throw refusedCiphertext()
     await spendFirst(ctx, proof.secret.ciphertextSha256)
     return proof.secret.walletKey
   }

@@ -1,7 +1,7 @@
 import { generateKeyPair, randomBytes, webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
-import { succeedOnce } from '#lib/once'
+import { shareNext, succeedOnce } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { createLanes } from './lanes.ts'
@@ -27,12 +27,18 @@ const waitingMax = 1_000
 export type Transport = {
   /** The newest public key, PEM. */
   publicKey(): Promise<string>
-  /** The plain bytes, or `undefined` when no key opens it; both take the same work. */
-  decrypt(ciphertext: Buffer | undefined): Promise<Buffer | undefined>
+  /**
+   * What `read` makes of the plain bytes, which are wiped then; `undefined` when it makes nothing of them with any key.
+   * Every refusal takes the same steps, whatever was wrong. `asker` is the entity whose turn it is.
+   */
+  decrypt<Found>(asker: string, ciphertext: Buffer | undefined, read: Read<Found>): Promise<Found | undefined>
   /** Makes a new key the public one; ciphertexts for the older ones are still taken. */
   rotate(): Promise<void>
   close(): void
 }
+
+/** Is called for every key that was tried, without bytes where the key does not open the ciphertext. */
+type Read<Found> = (plain: Buffer | undefined) => Found | undefined
 
 type Handles = webcrypto.CryptoKey[]
 type Input = { database: Database; vault: Vault; clock: { nowMs(): number } }
@@ -44,15 +50,15 @@ type Input = { database: Database; vault: Vault; clock: { nowMs(): number } }
 export async function openTransport(input: Input): Promise<Transport> {
   const { database, vault } = input
   const lanes = createLanes(laneCount, waitingMax)
+  /** As they were made, oldest first. */
   const known = new Map<string, Handles>()
   let closed = false
-  /** Takes over the keys that are new in the database and returns them, newest first. */
-  const load = async (): Promise<Handles[]> => {
+  /** Takes over the keys that are new in the database. */
+  const load = shareNext(async () => {
     const fresh = (await transportKeys(database)).filter((row) => !known.has(row.id))
     const added = await Promise.all(fresh.map(async (row) => [row.id, await handlesOf(vault, row)] as const))
     for (const [id, handles] of added.toReversed()) known.set(id, handles)
-    return added.map(([, handles]) => handles)
-  }
+  })
   const ensure = async () => {
     await load()
     if (known.size > 0 || closed) return
@@ -74,15 +80,22 @@ export async function openTransport(input: Input): Promise<Transport> {
       if (!row) throw new Error('there is no transport key')
       return row.publicKey
     },
-    decrypt: async (ciphertext) => {
+    decrypt: async (asker, ciphertext, read) => {
       await whenReady()
       const fits = ciphertext?.length === ciphertextBytes
       const bytes = fits ? ciphertext : randomBytes(ciphertextBytes)
-      const plain = await lanes(async (lane) => {
-        const tried = await firstOpened(newestFirst(known), lane, bytes)
-        return tried ?? firstOpened(await load(), lane, bytes)
-      })
-      return fits ? plain : undefined
+      const readFitting: typeof read = (plain) => read(fits ? plain : undefined)
+      const tried = new Set<Handles>()
+      const tryKnown = async () => {
+        const keys = [...known.values()].reverse().filter((handles) => !tried.has(handles))
+        if (keys.length === 0) return undefined
+        for (const handles of keys) tried.add(handles)
+        return lanes(asker, (lane) => firstRead(keys, lane, bytes, readFitting))
+      }
+      const found = await tryKnown()
+      if (found !== undefined) return found
+      await load()
+      return tryKnown()
     },
     rotate: async () => {
       await insertTransportKey(database, await makeRow(input))
@@ -92,22 +105,29 @@ export async function openTransport(input: Input): Promise<Transport> {
   }
 }
 
-/** Keys are added to the map as they were made, oldest first. */
-const newestFirst = (known: Map<string, Handles>) => [...known.values()].reverse()
-
-async function firstOpened(
+/** What `read` makes of the bytes with the first key with which it makes something of them. */
+async function firstRead<Found>(
   keys: readonly Handles[],
   lane: number,
   bytes: Buffer,
-): Promise<Buffer | undefined> {
+  read: Read<Found>,
+): Promise<Found | undefined> {
   for (const handles of keys) {
-    try {
-      return Buffer.from(await webcrypto.subtle.decrypt({ name: algorithm.name }, handles[lane]!, bytes))
-    } catch {
-      // Another key's ciphertext and a forged one look the same: the next key decides.
-    }
+    const plain = await open(handles[lane]!, bytes)
+    const found = read(plain)
+    plain?.fill(0)
+    if (found !== undefined) return found
   }
   return undefined
+}
+
+/** Another key's ciphertext and a forged one look the same: neither opens. */
+async function open(key: webcrypto.CryptoKey, bytes: Buffer): Promise<Buffer | undefined> {
+  try {
+    return Buffer.from(await webcrypto.subtle.decrypt({ name: algorithm.name }, key, bytes))
+  } catch {
+    return undefined
+  }
 }
 
 const contextOf = (id: string) => ['transport key', id] as const

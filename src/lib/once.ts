@@ -17,3 +17,18 @@ export function succeedOnce<Result>(work: () => Promise<Result>): () => Promise<
   }
   return () => (done ??= work().catch(again))
 }
+
+/** Does `work` once for all who ask before it begins, and never twice at a time. */
+export function shareNext<Result>(work: () => Promise<Result>): () => Promise<Result> {
+  let last: Promise<unknown> = Promise.resolve()
+  let next: Promise<Result> | undefined
+  return () => {
+    if (next) return next
+    next = last.then(() => {
+      next = undefined
+      return work()
+    })
+    last = next.catch(() => undefined)
+    return next
+  }
+}

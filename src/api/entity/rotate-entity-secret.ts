@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import {
+  decryptSecret,
   openEntitySecret,
-  openNewSecret,
   type RotationProof,
   rotateEntitySecret,
   type ShownSecret,
@@ -23,7 +23,7 @@ export async function openRotation(ctx: Ctx, { body }: RotationInput): Promise<R
     recoveryFile === undefined
       ? { secret: await openEntitySecret(ctx, entitySecretCiphertext!) }
       : { recoveryFile }
-  return { proof, shown: await openNewSecret(ctx, newEntitySecretCiphertext) }
+  return { proof, shown: await decryptSecret(ctx, newEntitySecretCiphertext, 'newEntitySecretCiphertext') }
 }
 
 /** Replaces the entity secret and seals all keys of the entity anew; takes effect at once. */

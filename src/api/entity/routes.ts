@@ -1,4 +1,4 @@
-import { openNewSecret, registerEntitySecret, transportPublicKey } from '#custody/index'
+import { decryptSecret, registerEntitySecret, transportPublicKey } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { endpoint } from '#runtime/http/endpoint'
 import { openRotation, rotateSecret } from './rotate-entity-secret.ts'
@@ -53,7 +53,7 @@ export const entityEndpoints = [
       'entitySecretAlreadySet',
       'ciphertextReused',
     ],
-    prepare: (ctx: Ctx, input) => openNewSecret(ctx, input.body.entitySecretCiphertext),
+    prepare: (ctx: Ctx, input) => decryptSecret(ctx, input.body.entitySecretCiphertext),
     verb: (ctx: Ctx, _input, shown) => registerEntitySecret(ctx, shown),
   }),
   endpoint({

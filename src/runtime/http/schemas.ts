@@ -1,5 +1,5 @@
 import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
-import { errorKinds } from '#lib/error-kinds'
+import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { oncePer } from '#lib/once'
 import { collectionProperties } from '#runtime/collection/query'
 import type { Endpoint } from './endpoint.ts'
@@ -77,12 +77,16 @@ const userTokenHeader = Type.Object({
   ),
 })
 
+/** Ciphertexts wait for their turn to be decrypted, and an entity with too many of them loses some. */
+const errorsOf = ({ errors, body }: Endpoint<never>): readonly ErrorName[] =>
+  'entitySecretCiphertext' in (body?.properties ?? {}) ? [...errors, 'tooManyRequests'] : errors
+
 /** The schema object of one route as the OpenAPI generator reads it. */
 export function openApiRoute(endpoint: Endpoint<never>): object {
   const success = endpoint.status ?? 200
   const response = responseSchema(endpoint)
   const statuses = new Map<number, string[]>()
-  for (const name of endpoint.errors) {
+  for (const name of errorsOf(endpoint)) {
     const { status, code, text } = errorKinds[name]
     statuses.set(status, [...(statuses.get(status) ?? []), `${code}: ${text}`])
   }
