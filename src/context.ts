@@ -105,7 +105,12 @@ const drainMs = 2_500
 export type Api = { url: string; stop(): Promise<void> }
 
 /** What only a sandbox adds to the API. */
-export type SandboxParts = { faucet: Faucet; endpoints: readonly Endpoint<never>[] }
+export type SandboxParts = {
+  faucet: Faucet
+  endpoints: readonly Endpoint<never>[]
+  /** What whoever shows no good key is told: where the good ones are. */
+  refusal?: string
+}
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<Api> {
@@ -114,6 +119,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
     removed: removedPaths,
+    refusal: sandbox?.refusal,
     widen: (request) =>
       Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
   })

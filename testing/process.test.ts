@@ -12,6 +12,7 @@ import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
 import { usedDirectory } from './programs.ts'
 import { isDeep } from './size.ts'
+import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
@@ -115,6 +116,8 @@ it('prints one line of JSON, with addresses that answer', async () => {
   for (const url of [answer.docs, answer.console, `${answer.url}/sandbox`, `${answer.url}/openapi.json`])
     expect([url, (await fetch(url)).status]).toEqual([url, 200])
   expect((await tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
+  const stranger = await httpAs(answer.url, `TEST_API_KEY:${randomUUID()}:x`)('GET', '/v1/w3s/walletSets')
+  expect([stranger.status, stranger.body.message]).toEqual([401, expect.stringContaining('GET /sandbox')])
   expect(await rpc(answer.chains[0]!.rpcUrl, 'eth_chainId')).toBe('0x14a34')
   program.signal('SIGTERM', 'process')
   await program.exited

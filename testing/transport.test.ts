@@ -26,12 +26,17 @@ const filled = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'blockchain' ? 'BASE-SEPOLIA' : randomUUID()))
 
 describe('bodies', () => {
-  it('takes one mebibyte and not a byte more', async () => {
+  it('takes 64 KiB and not a byte more, and one mebibyte where documents are sent', async () => {
     const body = JSON.stringify({ ...(await keyed()), name: 'x' })
     const padded = (bytes: number) => body.slice(0, -1) + ' '.repeat(bytes - body.length) + body.slice(-1)
-    expect((await harness.http('POST', setsPath, { body: padded(1_048_576) })).status).toBe(201)
-    const refused = await harness.http('POST', setsPath, { body: padded(1_048_577) })
-    expect([refused.status, refused.body.code]).toEqual([413, 413])
+    const statusOf = async (path: string, bytes: number) => {
+      const { status, body } = await harness.http('POST', path, { body: padded(bytes) })
+      return [status, body.code]
+    }
+    expect(await statusOf(setsPath, 65_536)).toEqual([201, undefined])
+    expect(await statusOf(setsPath, 65_537)).toEqual([413, 413])
+    expect(await statusOf('/v1/w3s/developer/sign/message', 1_048_576)).toEqual([400, 2])
+    expect(await statusOf('/v1/w3s/developer/sign/message', 1_048_577)).toEqual([413, 413])
   })
 
   it('counts a body that comes in chunks without a length', async () => {

@@ -25,6 +25,11 @@ export const errorKinds = {
   },
   gone: { code: 410, status: 410, text: 'This operation was removed from the interface.' },
   payloadTooLarge: { code: 413, status: 413, text: 'The request body is larger than this server accepts.' },
+  requestTimeout: {
+    code: 408,
+    status: 408,
+    text: 'The request took too long to arrive: send it again, over a faster line.',
+  },
   headersTooLarge: { code: 431, status: 431, text: 'The request headers are larger than 16 KB.' },
   unsupportedMediaType: { code: 415, status: 415, text: 'Send the body as application/json.' },
   tooManyRequests: { code: 429, status: 429, text: 'Too many requests: wait for the time in Retry-After.' },

@@ -12,9 +12,3 @@ export function canonicalJson(value: unknown): string {
 /** SHA-256 of the canonical JSON of `value`. */
 export const fingerprintOf = (value: unknown): Buffer =>
   createHash('sha256').update(canonicalJson(value)).digest()
-
-/** Whether `value` nests at most `levels` objects or arrays; deeper input could exhaust the stack of whoever walks it. */
-export function isNestedWithin(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== 'object') return true
-  return levels > 0 && Object.values(value).every((item) => isNestedWithin(item, levels - 1))
-}

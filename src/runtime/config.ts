@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
@@ -20,8 +21,10 @@ export type Config = {
   rootKey: string | undefined
   logLevel: string
   bodyBytesMax: number
-  /** Requests per second for one API key; 0 switches the limit off. */
+  /** Requests per second for one API key, or for one address without a good key; 0 switches the limit off. */
   requestsPerSecondMax: number
+  /** Addresses and networks of proxies that tell the truth about where a request came from. */
+  proxies: string[]
   /** Refuse more transactions of one address at once than the network's `pendingMax`. */
   pendingLimits: boolean
   /** Accelerate what is stuck without being asked, as far as the fee stays under its cap. */
@@ -67,6 +70,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
+    proxies: proxiesOf(environment),
     pendingLimits: booleanOf(environment, 'BEZANT_PENDING_LIMITS'),
     autoBump: booleanOf(environment, 'BEZANT_AUTO_BUMP'),
     transferRunning: environment['BEZANT_TRANSFER_RUNNING'] !== '0',
@@ -138,6 +142,25 @@ function publicUrlOf(environment: Environment): string | undefined {
   const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
   throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
+}
+
+function proxiesOf(environment: Environment): string[] {
+  const names = (environment['BEZANT_PROXIES'] ?? '').split(',').map((name) => name.trim())
+  const given = names.filter((name) => name !== '')
+  for (const name of given) {
+    const [address = '', bits, ...rest] = name.split('/')
+    const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1
+    if (
+      rest.length === 0 &&
+      most > 0 &&
+      (bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= most))
+    )
+      continue
+    throw new Error(
+      `BEZANT_PROXIES must be addresses and networks such as 10.0.0.7,10.1.0.0/16, not "${name}"`,
+    )
+  }
+  return given
 }
 
 function databaseUrlOf(environment: Environment): string | undefined {

@@ -32,8 +32,20 @@ export const settings = {
     about: 'How many connections one process opens. A quarter of them is kept for reading.',
     default: '16',
   },
-  BEZANT_BODY_BYTES_MAX: { about: "How large a request's body may be.", default: '1048576' },
-  BEZANT_REQUESTS_PER_SECOND: { about: 'Rate limit of one API key; 0 is none.', default: '0' },
+  BEZANT_BODY_BYTES_MAX: {
+    about:
+      "How large a request's body may be where call data, documents or batches are sent; all others end at 65536.",
+    default: '1048576',
+  },
+  BEZANT_REQUESTS_PER_SECOND: {
+    about: 'Rate limit of one API key, and of one address that shows no good key; 0 is none.',
+    default: '0',
+  },
+  BEZANT_PROXIES: {
+    about:
+      'Addresses and networks of your proxies, such as `10.0.0.7,10.1.0.0/16`: what they say of where a request came from is believed, and of nobody else.',
+    default: 'none',
+  },
   BEZANT_NOTIFICATION_TARGETS: {
     about:
       'Where notifications may go: `public` (https only), or also to this machine (`loopback`) or its network (`private`).',

@@ -21,6 +21,10 @@ export const sandboxAnswerSchema = Type.Object({
 
 export type SandboxAnswer = Static<typeof sandboxAnswerSchema>
 
+/** What a sandbox tells whoever shows no good key. */
+export const refusal =
+  'This sandbox does not know the API key, or there is none: GET /sandbox shows the one it has. Send "Authorization: Bearer <API key>".'
+
 /** Operations that only a sandbox has. Its credentials are public, so it may tell them to anybody. */
 export const sandboxEndpoints = (answer: () => SandboxAnswer): readonly Endpoint<never>[] => [
   endpoint<RequestScope>({

@@ -13,7 +13,7 @@ import type { Log } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
-import { type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
+import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxFaucet } from './faucet.ts'
 
 export type SandboxOptions = {
@@ -98,7 +98,7 @@ async function startParts(
       tokens,
     })),
   }
-  const api = await startApi(ctx, { faucet, endpoints: sandboxEndpoints(() => answer) })
+  const api = await startApi(ctx, { faucet, refusal, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)

@@ -27,6 +27,7 @@ export const walletEndpoints = [
     method: 'POST',
     path: '/v1/w3s/developer/wallets',
     operationId: 'createWallets',
+    largeBody: true,
     summary: 'Create wallets on one or several blockchains',
     tag,
     auth: 'apiKey',

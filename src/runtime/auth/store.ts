@@ -63,9 +63,11 @@ export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<s
   return row?.entityId
 }
 
-export const findApiKey = (db: Db, id: string) =>
-  db.maybe<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
+/** Of these ids, those that are keys and not revoked. */
+export const findApiKeys = (db: Db, ids: readonly string[]) =>
+  db.all<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
       e.environment, e.app_id as "appId"
-    from api_keys k join entities e on e.id = k.entity_id where k.id = ${id} and k.revoked_date is null`)
+    from api_keys k join entities e on e.id = k.entity_id
+    where k.id = any(${ids}::uuid[]) and k.revoked_date is null`)
 
 export const hashSecret = (secret: string): Buffer => createHash('sha256').update(secret).digest()

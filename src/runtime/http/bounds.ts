@@ -1,7 +1,8 @@
 import { invalid } from '#lib/errors'
 
-const levelsMax = 32
-const membersMax = 10_000
+/** More than any documented body has; what walks one recursively may rely on it. */
+export const levelsMax = 32
+export const membersMax = 10_000
 /** In a unicode pattern a well-formed pair is one character, so only halves match. */
 const loneSurrogate = /\p{Surrogate}/u
 

@@ -27,6 +27,8 @@ export type Endpoint<Ctx = RequestScope> = {
   params?: TObject | undefined
   query?: TObject | undefined
   body?: TObject | undefined
+  /** Whether the body may be as large as the server takes at all, for call data and documents; others end at 64 KiB. */
+  largeBody?: boolean
   /** The shape inside `data`; absent when the answer has no body. */
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */

@@ -1,6 +1,6 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
-import type { FastifyInstance } from 'fastify'
+import type { FastifyInstance, FastifyReply } from 'fastify'
 
 /** Describes every route registered after this call; `/openapi.json` serves it, `/docs` shows it without any outside request. */
 export async function registerOpenApi(
@@ -30,7 +30,27 @@ export async function registerOpenApi(
       // The bar names another project and loads whatever document an address tells it to.
       css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
     },
-    transformSpecification: (document) => ({ ...document, servers: [{ url: baseUrl() ?? '/' }] }),
+    uiHooks: {
+      preHandler: (request, reply, done) => {
+        if (request.url === '/docs/json') return sendDocument(reply, forReferencePage())
+        done()
+      },
+    },
   })
-  server.get('/openapi.json', { schema: { hide: true } as object }, () => server.swagger())
+  // Anybody may ask for these documents, and to write one takes milliseconds.
+  const document = onFirstCall(() => JSON.stringify(server.swagger()))
+  const forReferencePage = onFirstCall(() =>
+    JSON.stringify({ ...server.swagger(), servers: [{ url: baseUrl() ?? '/' }] }),
+  )
+  const schema = { hide: true } as object
+  server.get('/openapi.json', { schema }, (_, reply) => sendDocument(reply, document()))
+}
+
+const sendDocument = (reply: FastifyReply, document: string) =>
+  void reply.type('application/json; charset=utf-8').send(document)
+
+/** What `make` gives when it is first called, kept from then on. */
+function onFirstCall(make: () => string): () => string {
+  let made: string | undefined
+  return () => (made ??= make())
 }

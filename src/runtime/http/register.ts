@@ -1,9 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError, invalid } from '#lib/errors'
-import type { Authenticate } from '#runtime/auth/authenticate'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
+import type { Config } from '#runtime/config'
 import type { RequestScope, Scope } from '#runtime/scope'
+import type { CallerOf } from './admission.ts'
+import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
@@ -12,7 +14,7 @@ import { type Check, checkOf } from './validate.ts'
 
 export type Registration = {
   scope: Scope
-  authenticate: Authenticate
+  callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope
 }
 
@@ -23,10 +25,12 @@ export function registerEndpoint(
   endpoint: Endpoint<never>,
 ): void {
   const handler = handlerOf(registration, endpoint)
+  const bodyBytesMax = bodyBytesMaxOf(endpoint, registration.scope.config)
   const [path, ...aliases] = pathsOf(endpoint.path)
   const route = {
     method: endpoint.method,
     handler,
+    config: { auth: endpoint.auth, ...(bodyBytesMax && { bodyBytesMax }) },
     validatorCompiler: () => () => true,
     serializerCompiler: () => JSON.stringify,
     ...(endpoint.changing && { exposeHeadRoute: false }),
@@ -35,14 +39,19 @@ export function registerEndpoint(
   for (const url of aliases) server.route({ ...route, url, schema: { hide: true } as object })
 }
 
-function handlerOf({ scope, authenticate, widen }: Registration, endpoint: Endpoint<never>) {
+function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): number | undefined {
+  if (!body) return undefined
+  return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
+}
+
+function handlerOf({ scope, callerOf, widen }: Registration, endpoint: Endpoint<never>) {
   const params = endpoint.params && checkOf(endpoint.params, 'params')
   const querying = querySchema(endpoint)
   const query = querying && checkOf(querying, 'query')
   const bodied = bodySchema(endpoint)
   const body = bodied && checkOf(bodied, 'body')
   return async (request: FastifyRequest, reply: FastifyReply) => {
-    const caller = endpoint.auth === 'none' ? nobody : await authenticate(request.headers.authorization)
+    const caller = endpoint.auth === 'none' ? nobody : callerOf(request)
     if (endpoint.takesUserToken && request.headers['x-user-token'] !== undefined)
       throw new ApiError('userTokenUnknown')
     const receivedMs = scope.clock.nowMs()

@@ -3,14 +3,14 @@ import { STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import cors from '@fastify/cors'
 import helmet from '@fastify/helmet'
-import rateLimit from '@fastify/rate-limit'
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
-import { isNestedWithin } from '#lib/json'
 import { createAuthenticate } from '#runtime/auth/authenticate'
 import { isDatabaseAway } from '#runtime/db/db'
 import type { RequestScope, Scope } from '#runtime/scope'
+import { admitRequests } from './admission.ts'
+import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { registerOpenApi } from './openapi.ts'
@@ -27,17 +27,24 @@ export type ServerInput = {
   widen: (ctx: RequestScope) => RequestScope
   /** Whether the process can do its work; anything but `undefined` is answered as 503. */
   notReady?: () => string | undefined
+  /** In place of the usual words to whoever shows no good key. */
+  refusal?: string | undefined
 }
+
+/** Headers that have not arrived by then end the line; so does a request whose body has not. */
+const headersMaxMs = 5_000
+const requestMaxMs = 15_000
 
 /** Makes the HTTP server with every endpoint registered; the caller adds pages of its own and listens. */
 export async function createServer(input: ServerInput): Promise<FastifyInstance> {
   const { config } = input.scope
   const server = fastify({
-    bodyLimit: config.bodyBytesMax,
+    trustProxy: config.proxies.length > 0 && config.proxies,
     rewriteUrl: (request) => pathOf(request.url ?? '/'),
     clientErrorHandler: refuseUnreadable,
     genReqId: (request) => requestIdOf(request.headers['x-request-id']),
-    requestTimeout: 30_000,
+    http: { headersTimeout: headersMaxMs, connectionsCheckingInterval: 1_000 },
+    requestTimeout: requestMaxMs,
     connectionTimeout: 60_000,
     routerOptions: { maxParamLength: 500 },
     exposeHeadRoutes: true,
@@ -58,14 +65,14 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     // An OPTIONS request that is no preflight gets the plain answer too, not an error of another shape.
     strictPreflight: false,
   })
-  if (config.requestsPerSecondMax > 0) await limitRate(server, config.requestsPerSecondMax)
+  server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
+  const authenticate = createAuthenticate(input.scope.database.reading, input.refusal)
+  const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   await registerOpenApi(server, () => config.publicUrl)
   await registerConsole(server)
   parseBodies(server)
-  server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   answerErrors(server, input.scope)
-  const authenticate = createAuthenticate(input.scope.database.reading)
-  for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, authenticate }, endpoint)
+  for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   return server
 }
@@ -76,49 +83,21 @@ const pathOf = (url: string) => `/${url.replace(/^https?:\/\/[^/?#]*/i, '').repl
 /** What the parser of HTTP itself refuses never becomes a request; it gets our vocabulary all the same. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return void socket.destroy()
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW'
-  const refusal = new ApiError(tooLarge ? 'headersTooLarge' : 'invalidRequest')
+  const refusal = new ApiError(kindsByParserCode[error.code ?? ''] ?? 'invalidRequest')
   const body = JSON.stringify({ code: refusal.code, message: refusal.message })
   const status = `${refusal.status} ${STATUS_CODES[refusal.status]}`
   const head = `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`
   socket.end(`${head}Connection: close\r\n\r\n${body}`)
 }
 
+const kindsByParserCode: Record<string, ErrorName> = {
+  HPE_HEADER_OVERFLOW: 'headersTooLarge',
+  ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
+}
+
 /** The caller's own id when it is a plain token, so that it can be found in the log; a fresh one otherwise. */
 const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[\w.-]{1,128}$/.test(header) ? header : randomUUID()
-
-/** Clients send `application/json` with no body, and one sends a form type with no body: both are an empty object. */
-function parseBodies(server: FastifyInstance): void {
-  server.removeAllContentTypeParsers()
-  server.addContentTypeParser('*', { parseAs: 'string' }, (request, text, done) => {
-    const type = (request.headers['content-type'] ?? '').toLowerCase()
-    if (text === '') return done(null, {})
-    if (type !== '' && !/^application\/([\w.+-]+\+)?json/.test(type))
-      return done(new ApiError('unsupportedMediaType'))
-    const body = parseJson(String(text).replace(/^\uFEFF/, ''))
-    if (body === undefined) return done(badBody('is not valid JSON'))
-    if (!isNestedWithin(body, bodyLevelsMax))
-      return done(badBody(`nests deeper than ${bodyLevelsMax} levels`))
-    done(null, body)
-  })
-}
-
-/** Deeper than any documented body; what walks a body recursively may rely on it. */
-const bodyLevelsMax = 64
-
-const badBody = (reason: string) =>
-  new ApiError('invalidRequest', `API parameter invalid. The body ${reason}.`, [
-    { error: 'invalid_value', message: `body ${reason}`, location: 'body', constraints: {} },
-  ])
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
 
 function answerErrors(server: FastifyInstance, scope: Scope): void {
   server.setErrorHandler((thrown, request, reply) => {
@@ -133,16 +112,18 @@ function answerErrors(server: FastifyInstance, scope: Scope): void {
   })
 }
 
-const sendError = (reply: FastifyReply, error: ApiError) =>
-  reply.status(error.status).send({
+function sendError(reply: FastifyReply, error: ApiError) {
+  const isCrowded = error.status === 429 || error.status === 503
+  if (isCrowded && !reply.hasHeader('Retry-After')) reply.header('Retry-After', 1)
+  return reply.status(error.status).send({
     code: error.code,
     message: error.message,
     ...(error.fields.length > 0 && { errors: error.fields }),
   })
+}
 
 /** What the framework refuses before a verb runs, in our vocabulary. */
 const kindsByFrameworkCode: Record<string, ErrorName> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'payloadTooLarge',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupportedMediaType',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalidRequest',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'invalidRequest',
@@ -155,16 +136,10 @@ function apiErrorOf(thrown: unknown): ApiError {
   const { code, statusCode } = thrown as { code?: string; statusCode?: number }
   const kind = kindsByFrameworkCode[code ?? '']
   if (kind) return new ApiError(kind)
-  if (statusCode === 429) return new ApiError('tooManyRequests')
   if (statusCode && statusCode >= 400 && statusCode < 500) return new ApiError('invalidRequest')
   // The client may try again: what was accepted all the same answers to its key.
   if (isDatabaseAway(thrown)) return new ApiError('unavailable')
   return new ApiError('internal')
-}
-
-async function limitRate(server: FastifyInstance, max: number): Promise<void> {
-  const keyOf = (request: FastifyRequest) => request.headers.authorization?.split(':')[1] ?? request.ip
-  await server.register(rateLimit, { max, timeWindow: 1_000, keyGenerator: keyOf })
 }
 
 function registerRemoved(server: FastifyInstance, removed: RemovedPath): void {

@@ -1,0 +1,62 @@
+import rateLimit, { normalizeIP } from '@fastify/rate-limit'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { ApiError } from '#lib/errors'
+import type { Authenticate } from '#runtime/auth/authenticate'
+import type { Caller } from '#runtime/scope'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Routes without it answer anybody, and know no caller. */
+    auth?: 'apiKey' | 'none'
+  }
+}
+
+type Admitted = Omit<Caller, 'requestId'>
+
+/** Tells who makes the request, once it was admitted; without a verified key it throws. */
+export type CallerOf = (request: FastifyRequest) => Admitted
+
+/**
+ * Admits each request before a byte of its body is read: first its key is checked, then it is counted, by that key, or by
+ * the address it came from where no key was verified. So nobody spends the requests of a key that is not theirs.
+ */
+export async function admitRequests(
+  server: FastifyInstance,
+  authenticate: Authenticate,
+  requestsPerSecondMax: number,
+): Promise<CallerOf> {
+  const callers = new WeakMap<FastifyRequest, Admitted>()
+  const limit = await createLimit(server, requestsPerSecondMax)
+  server.addHook('onRequest', async (request, reply) => {
+    if (request.routeOptions.config.auth !== 'apiKey') return limit(request, reply, normalizeIP(request.ip))
+    try {
+      callers.set(request, await authenticate(request.headers.authorization))
+    } catch (error) {
+      await limit(request, reply, normalizeIP(request.ip))
+      throw error
+    }
+    await limit(request, reply, callers.get(request)!.actor)
+  })
+  return (request) => {
+    const caller = callers.get(request)
+    if (!caller) throw new ApiError('unauthorized')
+    return caller
+  }
+}
+
+type Limit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>
+
+async function createLimit(server: FastifyInstance, max: number): Promise<Limit> {
+  if (max === 0) return async () => undefined
+  const countedAs = new WeakMap<FastifyRequest, string>()
+  const keyGenerator = (request: FastifyRequest) => countedAs.get(request)!
+  await server.register(rateLimit, { global: false, max, timeWindow: 1_000, keyGenerator })
+  const count = server.createRateLimit()
+  return async (request, reply, counted) => {
+    countedAs.set(request, counted)
+    const outcome = await count(request)
+    if (outcome.isAllowed || !outcome.isExceeded) return
+    reply.header('Retry-After', outcome.ttlInSeconds)
+    throw new ApiError('tooManyRequests')
+  }
+}

@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ApiError } from '#lib/errors'
+import { levelsMax, membersMax } from './bounds.ts'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** How large the body of this route may be. Without it the route reads none. */
+    bodyBytesMax?: number
+  }
+}
+
+/** Enough for every body that carries no call data, document or batch. */
+export const usualBodyBytesMax = 65_536
+
+/** A body has this long to arrive, and a second more for each of these bytes that it may have. */
+const bodyBaseMs = 5_000
+const bodyBytesEachSecond = 262_144
+
+/** Clients send `application/json` with no body, and one sends a form type with no body: both are an empty object. */
+export function parseBodies(server: FastifyInstance): void {
+  server.removeAllContentTypeParsers()
+  server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
+    const { bodyBytesMax } = request.routeOptions.config
+    // What nobody asked for is not read: Node discards it once the answer is sent.
+    if (bodyBytesMax === undefined) return undefined
+    const bytes = await readBody(request, payload, bodyBytesMax)
+    if (bytes.length === 0) return {}
+    const type = (request.headers['content-type'] ?? '').toLowerCase()
+    if (type !== '' && !/^application\/([\w.+-]+\+)?json/.test(type))
+      throw new ApiError('unsupportedMediaType')
+    return parseJson(bytes)
+  })
+}
+
+/** The bytes of the body; refuses more than `bytesMax`, and a body that arrives too slowly. */
+function readBody(request: FastifyRequest, payload: Readable, bytesMax: number): Promise<Buffer> {
+  const announced = Number(request.headers['content-length'] ?? 0)
+  if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax))
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let length = 0
+    const settle = (act: () => void) => {
+      clearTimeout(timer)
+      // A listener stays for errors of a line that is cut later.
+      payload.off('data', onData).off('end', onEnd)
+      act()
+    }
+    const refuse = (error: Error) => settle(() => reject(error))
+    const onEnd = () => settle(() => resolve(Buffer.concat(chunks)))
+    const onData = (chunk: Buffer) => {
+      length += chunk.length
+      if (length > bytesMax) return refuse(tooLarge(bytesMax))
+      chunks.push(chunk)
+    }
+    const waitMs = bodyBaseMs + (1_000 * (announced || bytesMax)) / bodyBytesEachSecond
+    const timer = setTimeout(() => refuse(new ApiError('requestTimeout')), waitMs)
+    payload.on('data', onData).on('end', onEnd)
+    payload.on('error', () => refuse(badBody('was not sent to its end')))
+  })
+}
+
+const tooLarge = (bytesMax: number) =>
+  new ApiError(
+    'payloadTooLarge',
+    `The request body is larger than the ${bytesMax} bytes that this operation accepts.`,
+  )
+
+/** Depth and number of values are checked before anything is made of the text: values cost far more than bytes. */
+function parseJson(bytes: Buffer): unknown {
+  const reason = unboundedIn(bytes)
+  if (reason) throw badBody(reason)
+  try {
+    return JSON.parse(bytes.toString().replace(/^\uFEFF/, ''))
+  } catch {
+    throw badBody('is not valid JSON')
+  }
+}
+
+const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
+const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
+
+/** Why nothing should be made of this text, or `undefined`: one look at each byte, whether it is JSON or not. */
+export function unboundedIn(text: Uint8Array): string | undefined {
+  let levels = 0
+  let members = 0
+  for (let at = 0; at < text.length; at++) {
+    const byte = text[at]
+    if (byte === quote) {
+      at += 1
+      while (at < text.length && text[at] !== quote) at += text[at] === backslash ? 2 : 1
+    } else if (byte === comma) {
+      members += 1
+    } else if (byte === openBrace || byte === openBracket) {
+      members += 1
+      levels += 1
+      if (levels > levelsMax) return `must not nest deeper than ${levelsMax} levels`
+    } else if (byte === closeBrace || byte === closeBracket) {
+      levels -= 1
+    }
+    if (members > membersMax) return `must not have more than ${membersMax} members in all`
+  }
+  return undefined
+}
+
+const badBody = (reason: string) =>
+  new ApiError('invalidRequest', `API parameter invalid. The body ${reason}.`, [
+    { error: 'invalid_value', message: `body ${reason}`, location: 'body', constraints: {} },
+  ])
