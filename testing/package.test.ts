@@ -14,6 +14,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endGroup } from './process-group.ts'
 import { isDeep } from './size.ts'
 
 const run = promisify(execFile)
@@ -34,7 +35,7 @@ beforeAll(async () => {
   }
 })
 afterAll(async () => {
-  for (const group of left) signalGroup(group)
+  await Promise.all(left.map(endGroup))
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -85,14 +86,6 @@ async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: 
   return { code, said }
 }
 
-function signalGroup(pid: number): void {
-  try {
-    process.kill(-pid, 'SIGTERM')
-  } catch {
-    // All of its processes have ended.
-  }
-}
-
 const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
 
 describe('the package, installed by an empty folder with nothing of this repository beside it', () => {
@@ -133,7 +126,7 @@ describe('the package, installed by an empty folder with nothing of this reposit
     const env = { ...environment, GITHUB_ENV: join(folder, 'github-env') }
     writeFileSync(env.GITHUB_ENV, '')
     // Without a registry there is nothing to install: the deep size does that too.
-    for (const script of isDeep ? steps : steps.filter((step) => step !== 'npm ci')) {
+    for (const script of isDeep ? steps : steps.filter((step) => step !== 'npm install')) {
       const told = Object.fromEntries(
         readFileSync(env.GITHUB_ENV, 'utf8')
           .split('\n')
