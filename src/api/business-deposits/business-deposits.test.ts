@@ -1,9 +1,10 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { merchantWalletIdOf } from '#engines/treasury/index'
+import { merchantWalletIdOf, proveMoney } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import type { Tenant } from '../../../testing/tenant.ts'
 import { until } from '../../../testing/until.ts'
 
 const wire = (amount: unknown, fields: object = {}) => ({
@@ -20,6 +21,17 @@ beforeAll(async () => {
   circle = new Circle(harness.apiKey, harness.url)
 })
 afterAll(() => harness?.close())
+
+const treasuryOf = async (entityId: string) =>
+  (
+    await harness.database.one<{ address: `0x${string}` }>(
+      sql`select address from treasuries where entity_id = ${entityId}`,
+    )
+  ).address
+const availableTo = async (merchant: Tenant) =>
+  (await merchant.http('GET', '/v1/businessAccount/balances')).body.data.available[0]?.amount
+const gapOf = async ({ entityId }: Tenant) =>
+  (await proveMoney(harness.database)).gaps.find((gap) => gap.entityId === entityId)?.gap ?? 0n
 
 const post = (body: unknown) => harness.http('POST', '/v1/mocks/payments/wire', { body })
 
@@ -40,11 +52,46 @@ it('a wire becomes dollars that are on a chain, and a deposit that is complete',
   }, 'the deposit is complete')
   const { available } = (await circle.balances.listBusinessBalances()).data.data!
   expect(available).toEqual([amount])
-  const [{ address }] = (await harness.http('GET', '/v1/businessAccount/wallets/addresses/deposit')).body
-    .data as [{ address: `0x${string}` }]
   const chain = harness.chain()
-  const minted = await chain.oracle.transfers({ to: address, token: chain.tokens.USDC })
+  const to = await treasuryOf(harness.entityId)
+  const minted = await chain.oracle.transfers({ to, token: chain.tokens.USDC })
   expect(minted.map(({ amountAtomic }) => amountAtomic)).toEqual([1_000_500_000n])
+  await checkBooks(harness.database)
+})
+
+it('a wire appears once: as no transfer, and at no deposit address', async () => {
+  const merchant = await harness.newEntity()
+  await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire('25') })
+  await until(async () => (await availableTo(merchant)) === '25.00', 'the wire is credited')
+  const listed = async (path: string) => (await merchant.http('GET', path)).body.data
+  expect(await listed('/v1/businessAccount/transfers')).toEqual([])
+  expect(await listed('/v1/businessAccount/wallets/addresses/deposit')).toEqual([])
+  const deposits = await listed('/v1/businessAccount/deposits')
+  expect(deposits.map(({ status }: { status: string }) => status)).toEqual(['complete'])
+})
+
+it('a wire whose block a reorg takes back is pending, and credited once when another block has it', async () => {
+  const merchant = await harness.newEntity()
+  const chain = harness.chain()
+  await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire('31') })
+  await until(async () => (await availableTo(merchant)) === '31.00', 'the wire is credited')
+  const statusOf = async () =>
+    (await merchant.http('GET', '/v1/businessAccount/deposits')).body.data[0].status as string
+  await chain.setAutomine(false)
+  try {
+    await chain.reorg(1)
+    await until(async () => (await statusOf()) === 'pending', 'the wire is taken back')
+    expect(await availableTo(merchant)).toBe('0.00')
+    expect(await gapOf(merchant)).toBe(0n)
+  } finally {
+    await chain.setAutomine(true)
+  }
+  await until(async () => {
+    await chain.mine()
+    return (await statusOf()) === 'complete'
+  }, 'the wire is complete again')
+  expect(await availableTo(merchant)).toBe('31.00')
+  expect(await gapOf(merchant)).toBe(0n)
   await checkBooks(harness.database)
 })
 
@@ -82,13 +129,14 @@ it('lists wires only, of the own wallet', async () => {
 it('what somebody began to mint is minted by nobody else, and ends after a while as its coins came or not', async () => {
   const merchant = await harness.newEntity()
   await harness.stopEngines()
-  for (const amount of ['7', '9', '8'])
+  for (const amount of ['7', '20', '8'])
     await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire(amount) })
   const begun = sql`update fiat_deposits set state = 'minting'
-    where entity_id = ${merchant.entityId} and amount in (7000000, 9000000)`
+    where entity_id = ${merchant.entityId} and amount in (7000000, 20000000)`
   expect(await harness.database.run(begun)).toBe(2)
-  const { body } = await merchant.http('GET', '/v1/businessAccount/wallets/addresses/deposit')
-  await harness.chain().send(body.data[0].address, 9_000_000n, 'USDC')
+  // As if it had been minted and the process had died: a drip of the faucet brings as much.
+  const drip = { address: await treasuryOf(merchant.entityId), blockchain: 'BASE-SEPOLIA', usdc: true }
+  expect((await merchant.http('POST', '/v1/faucet/drips', { body: drip })).status).toBe(204)
   harness.startEngines()
   const statuses = async () => {
     const { body } = await merchant.http('GET', '/v1/businessAccount/deposits')
@@ -98,13 +146,12 @@ it('what somebody began to mint is minted by nobody else, and ends after a while
       )
       .sort()
   }
-  const available = async () =>
-    (await merchant.http('GET', '/v1/businessAccount/balances')).body.data.available[0]?.amount
-  await until(async () => (await available()) === '17.00', 'what came is credited')
-  const untouched = async () => (await statuses()).join() === '7.00 pending,8.00 complete,9.00 pending'
+  await until(async () => (await availableTo(merchant)) === '8.00', 'the untouched one is credited')
+  const untouched = async () => (await statuses()).join() === '20.00 pending,7.00 pending,8.00 complete'
   await until(untouched, 'the untouched one alone is complete')
   harness.clock.moveMs(16 * 60_000)
   await until(async () => !(await statuses()).join().includes('pending'), 'all have ended')
-  expect(await statuses()).toEqual(['7.00 failed', '8.00 complete', '9.00 complete'])
-  expect(await available()).toBe('17.00')
+  expect(await statuses()).toEqual(['20.00 complete', '7.00 failed', '8.00 complete'])
+  expect(await availableTo(merchant)).toBe('28.00')
+  await checkBooks(harness.database)
 })

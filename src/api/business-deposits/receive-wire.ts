@@ -11,7 +11,7 @@ const centDigits = 2
 /** A billion dollars. */
 const centsMax = 10n ** 11n
 
-/** Acts as if a wire had come in: the sandbox mints its dollars to the account. */
+/** Acts as if a wire had come in: the sandbox mints its dollars to the treasury of the account. */
 export async function receiveWire(
   ctx: Ctx & { faucet?: Faucet },
   { body }: { body: Static<typeof newWireSchema> },
@@ -34,9 +34,7 @@ export async function receiveWire(
     entityId: ctx.entity.id,
     actor: ctx.actor,
     requestId: ctx.requestId,
-    chain: network.businessChain,
-    blockchain: network.blockchain,
-    family: 'evm',
+    network,
     currency: 'USD',
     decimals: token.decimals,
     amount,

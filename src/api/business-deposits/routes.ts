@@ -58,7 +58,7 @@ export const businessDepositEndpoints = [
     method: 'POST',
     path: '/v1/mocks/payments/wire',
     operationId: 'createMockWire',
-    summary: 'Act as if a wire had come in: the sandbox mints its dollars to the account',
+    summary: 'Act as if a wire had come in: the sandbox mints its dollars to the treasury of the account',
     tag,
     auth: 'apiKey',
     body: newWireSchema,

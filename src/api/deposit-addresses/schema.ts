@@ -14,7 +14,9 @@ export const newDepositAddressSchema = Type.Object(
 export const depositAddressSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   address: Type.String({ description: 'Lower case.' }),
-  currency: Type.Enum(currencies),
+  currency: Type.Enum(currencies, {
+    description: 'The one that it was first asked for. What comes in others of its chain is credited too.',
+  }),
   chain: Type.Enum(businessChains),
   walletId: Type.String(),
 })

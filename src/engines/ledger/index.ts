@@ -18,6 +18,7 @@ export {
   resolveHolds,
 } from './store/holds.ts'
 export {
+  claimedEntries,
   currencyDecimals,
   unclaimedEntries,
   type WalletMoney,

@@ -7,6 +7,7 @@ import type { Fuel } from './gas.ts'
 import { reopenOrders } from './reopen-orders.ts'
 import { startPaying } from './start-paying.ts'
 import { bookUnclaimed } from './unclaimed.ts'
+import { completeWires, reopenWires } from './wires.ts'
 
 /** How many intents one turn closes. */
 const expireMax = 100
@@ -26,8 +27,10 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     if (kind === 'undone') {
       await undoBlock(tx, nowMs, blockchain, block)
       await reopenOrders(tx, nowMs, step)
+      await reopenWires(tx, nowMs, transfers)
     } else await applyBlock(tx, nowMs, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
+    await completeWires(tx, nowMs, blockchain, completeTo)
   })
   const expiry = repeat(
     async () =>

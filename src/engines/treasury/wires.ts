@@ -1,22 +1,34 @@
+import type { Network } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
+import { highestFinal, type ObservedTransfer } from '#engines/indexer/index'
+import { claimedEntries, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
+import { actor } from './credit.ts'
 import type { Faucet } from './faucet.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
-import { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
+import type { Asker } from './recipients.ts'
 import {
   announceWire,
   endLostWire,
   endWire,
   type FiatDeposit,
   insertWire,
+  lockArrivedWires,
+  lockCompleteWires,
+  setWires,
   takeWire,
+  type Wire,
 } from './store/fiat-deposits.ts'
+import { requireTreasury } from './treasuries.ts'
 
-export type NewWire = NewDepositAddress & {
+export type NewWire = Asker & {
+  network: Network
+  currency: string
   amount: bigint
   decimals: number
   trackingRef: string
@@ -26,22 +38,73 @@ export type NewWire = NewDepositAddress & {
 /** How long a mint that somebody began may take. */
 const lostAfterMs = 15 * 60_000
 
-/** Takes in a wire: its money is minted to the account's deposit address on a chain, from where it is credited. */
+/** Takes in a wire: its money is minted to the entity's treasury on a chain, and credited when that is final. */
 export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
-  const { entityId, currency, blockchain, amount, decimals, trackingRef, accountNumber } = input
-  const { address } = await openDepositAddress(ctx, input)
+  const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
+  const { blockchain, address } = await requireTreasury(ctx, entityId, network)
   const nowMs = ctx.clock.nowMs()
   const createDate = formatInstant(nowMs)
   const walletId = merchantWalletIdOf(entityId)
   const id = newId(nowMs)
   const deposit = { entityId, id, walletId, currency, decimals, amount, createDate, updateDate: createDate }
-  const to = { blockchain, address: address as `0x${string}` }
-  await insertWire(ctx.db, { ...deposit, ...to, trackingRef, accountNumber })
+  await insertWire(ctx.db, { ...deposit, blockchain, address, trackingRef, accountNumber })
   await announceWire(ctx.db)
   const data = { amount: String(amount), currency }
   const by = { entityId, actor: input.actor, requestId: input.requestId, resourceId: id }
   await recordChanges(ctx.db, nowMs, [{ ...by, type: 'deposit.pending', data }])
   return { ...deposit, status: 'pending' }
+}
+
+/** Credits the wallets with wires whose coins a block up to `finalTo` brought to the treasury. */
+export async function completeWires(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  finalTo: number,
+): Promise<void> {
+  const arrived = await lockArrivedWires(tx, blockchain, finalTo)
+  await setWires(tx, arrived, 'complete', formatInstant(nowMs))
+  await bookWires(tx, nowMs, arrived, 'complete')
+}
+
+/** Takes back the credit of wires whose coins were in a block that was taken back. */
+export async function reopenWires(
+  tx: Db,
+  nowMs: number,
+  transfers: readonly ObservedTransfer[],
+): Promise<void> {
+  const coming = transfers.filter(({ direction, purpose }) => direction === 'in' && purpose === 'treasury')
+  if (coming.length === 0) return
+  const credited = await lockCompleteWires(tx, coming)
+  await setWires(tx, credited, 'minted', formatInstant(nowMs))
+  await bookWires(tx, nowMs, credited, 'pending')
+}
+
+async function bookWires(
+  tx: Db,
+  nowMs: number,
+  wires: readonly Wire[],
+  status: 'complete' | 'pending',
+): Promise<void> {
+  const isCredit = status === 'complete'
+  await post(
+    tx,
+    nowMs,
+    wires.map(({ entityId, id, currency, address, amount }) => ({
+      entityId,
+      blockchain: '',
+      blockHash: '',
+      fact: `deposit:${id}${isCredit ? '' : ':orphaned'}`,
+      entries: claimedEntries(address, merchantWalletIdOf(entityId), currency, isCredit ? amount : -amount),
+    })),
+  )
+  await recordChanges(
+    tx,
+    nowMs,
+    wires.map(({ entityId, id: resourceId }) => {
+      return { entityId, actor, type: `deposit.${status}`, resourceId, data: { status } }
+    }),
+  )
 }
 
 /** Starts minting what came by wire: in a sandbox only, where a faucet is. Nothing is minted twice. */
@@ -57,6 +120,7 @@ export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { st
 }
 
 async function mintNext(ctx: EngineCtx, mint: Faucet['mint']): Promise<boolean> {
+  await completeArrived(ctx)
   const nowMs = ctx.clock.nowMs()
   if (await endLostWire(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))) return true
   const wire = await takeWire(ctx.database, formatInstant(nowMs))
@@ -69,4 +133,14 @@ async function mintNext(ctx: EngineCtx, mint: Faucet['mint']): Promise<boolean> 
     ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted, as far as is known')
   }
   return true
+}
+
+/** Those whose block was final before the hash of their mint was known: each block completes all others. */
+async function completeArrived(ctx: EngineCtx): Promise<void> {
+  for (const { network, local } of ctx.chains.list()) {
+    if (!local) continue
+    const { blockchain } = network
+    const finalTo = await highestFinal(ctx.database, blockchain)
+    await ctx.database.tx((tx) => completeWires(tx, ctx.clock.nowMs(), blockchain, finalTo))
+  }
 }

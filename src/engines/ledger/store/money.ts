@@ -20,6 +20,17 @@ export const walletEntries = (walletId: string, currency: string, amountAtomic: 
   { kind: 'settlement', currency, address: walletId, amountAtomic: -amountAtomic },
 ]
 
+/** Coins at a treasury that were nobody's turn out to be a merchant's, or the reverse when the amount is negative. */
+export const claimedEntries = (
+  treasury: string,
+  walletId: string,
+  currency: string,
+  amountAtomic: bigint,
+): Entry[] => [
+  ...unclaimedEntries(treasury, currency, -amountAtomic),
+  ...walletEntries(walletId, currency, amountAtomic),
+]
+
 /** Coins that came to a treasury from somebody, and are no merchant's. */
 export const unclaimedEntries = (treasury: string, currency: string, amountAtomic: bigint): Entry[] => [
   { kind: 'unclaimed', currency, address: treasury, amountAtomic },

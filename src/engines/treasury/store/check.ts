@@ -12,6 +12,7 @@ const says = [
     where status = 'complete'`,
   `select entity_id, wallet_id, currency, 0, amount from transfers
     where direction = 'out' and status in ('pending', 'running')`,
+  `select entity_id, wallet_id, currency, amount, 0 from fiat_deposits where state = 'complete'`,
   `select entity_id, wallet_id, currency, -amount, 0 from payouts where status = 'complete'`,
   `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
 ].map(raw)

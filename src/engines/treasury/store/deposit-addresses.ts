@@ -8,7 +8,7 @@ export type DepositAddress = {
   chain: string
   currency: string
   address: string
-  /** Null: it is the wallet's own, the one of its chain and currency. */
+  /** Null: it is the wallet's own, the one of its chain. */
   paymentIntentId: string | null
 }
 
@@ -36,7 +36,7 @@ export const findDepositAddress = (db: Db, entityId: string, id: string) =>
   db.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d
     where d.entity_id = ${entityId} and d.id = ${id} and d.payment_intent_id is null`)
 
-/** The wallet's own addresses, newest first: at most one for each chain and currency. */
+/** The wallet's own addresses, newest first: one for each chain, and those that were given out beside it long ago. */
 export const listDepositAddresses = (db: Db, entityId: string) =>
   db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
     where d.entity_id = ${entityId} and d.payment_intent_id is null order by d.create_date desc, d.id desc`)
@@ -44,10 +44,10 @@ export const listDepositAddresses = (db: Db, entityId: string) =>
 /** The wallet's address on a chain; nobody else makes it before this `tx` ends. */
 export async function lockDepositAddress(
   tx: Db,
-  { entityId, chain, currency }: Pick<DepositAddress, 'entityId' | 'chain' | 'currency'>,
+  { entityId, chain }: Pick<DepositAddress, 'entityId' | 'chain'>,
 ): Promise<DepositAddress | undefined> {
-  const place = `deposit address:${entityId}:${chain}:${currency}`
+  const place = `deposit address:${entityId}:${chain}`
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${place}, 0))`)
   return tx.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d where d.entity_id = ${entityId}
-    and d.chain = ${chain} and d.currency = ${currency} and d.payment_intent_id is null`)
+    and d.chain = ${chain} and d.payment_intent_id is null and not d.superseded`)
 }

@@ -53,17 +53,18 @@ export const endWire = (
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
 /**
- * Ends one that somebody began to mint before `since` and did not end: nobody tries again. It is minted when as much came to its
- * address since, by a transaction that is no other wire's. False when there is none.
+ * Ends one that somebody began to mint before `since` and did not end: nobody tries again. It is minted when the faucet has
+ * brought as much to its treasury since, by a transaction that is no other wire's. False when there is none.
  */
 export async function endLostWire(db: Db, since: string, at: string): Promise<boolean> {
   const count = await db.run(sql`with lost as materialized (
-      select w.entity_id, w.id, (select t.transaction_hash from transfers t
-          where t.entity_id = w.entity_id and t.direction = 'in' and t.blockchain = w.blockchain
-            and t.to_address = w.address and t.currency = w.currency and t.amount = w.amount
-            and t.create_date >= w.create_date and not exists (select 1 from fiat_deposits o
-              where o.entity_id = t.entity_id and o.transaction_hash = t.transaction_hash)
-          order by t.create_date, t.id limit 1) as hash
+      select w.entity_id, w.id, (select a.tx_hash from treasury_arrivals a
+          join faucet_transactions t on t.blockchain = a.blockchain and t.tx_hash = a.tx_hash
+          where a.entity_id = w.entity_id and a.blockchain = w.blockchain and a.address = w.address
+            and a.currency = w.currency and a.amount = w.amount and t.create_date >= w.create_date
+            and not exists (select 1 from fiat_deposits o
+              where o.entity_id = a.entity_id and o.transaction_hash = a.tx_hash)
+          order by t.nonce limit 1) as hash
       from fiat_deposits w where w.state = 'minting' and w.update_date < ${since}
       order by w.create_date limit 1 for update of w skip locked
     )
@@ -73,14 +74,44 @@ export async function endLostWire(db: Db, since: string, at: string): Promise<bo
   return count > 0
 }
 
+const wireColumns = raw('d.entity_id as "entityId", d.id, d.currency, d.amount, d.blockchain, d.address')
+
+/** Those whose coins a canonical block up to `finalTo` brought; locked until the `tx` ends. */
+export const lockArrivedWires = (tx: Db, blockchain: string, finalTo: number) =>
+  tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
+    where d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
+      where a.entity_id = d.entity_id and a.blockchain = d.blockchain and a.tx_hash = d.transaction_hash
+        and a.address = d.address and a.amount = d.amount and a.block_number <= ${finalTo})
+    order by d.entity_id, d.id for update of d`)
+
+/** Those that these transfers brought and that are credited; locked until the `tx` ends. */
+export const lockCompleteWires = (tx: Db, transfers: readonly { entityId: string; txHash: string }[]) =>
+  tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
+    where d.state = 'complete' and (d.entity_id, d.transaction_hash) in (select * from
+      unnest(${transfers.map((row) => row.entityId)}::uuid[], ${transfers.map((row) => row.txHash)}::text[]))
+    order by d.entity_id, d.id for update of d`)
+
+export async function setWires(
+  tx: Db,
+  wires: readonly Wire[],
+  state: 'minted' | 'complete',
+  at: string,
+): Promise<void> {
+  if (wires.length === 0) return
+  await tx.run(sql`update fiat_deposits d set state = ${state}, update_date = ${at}
+    where (d.entity_id, d.id) in (select * from unnest(${wires.map((wire) => wire.entityId)}::uuid[],
+      ${wires.map((wire) => wire.id)}::uuid[]))`)
+}
+
 const columns =
   raw(`d.entity_id as "entityId", d.id, d.wallet_id as "walletId", d.currency, d.decimals, d.amount,
-  case when d.state = 'failed' then 'failed' when t.status = 'complete' then 'complete' else 'pending' end as status,
+  case when d.state = 'failed' then 'failed' when d.state = 'complete' or t.status = 'complete' then 'complete'
+    else 'pending' end as status,
   d.create_date as "createDate", greatest(d.update_date, t.update_date) as "updateDate"`)
 
-/** With the transfer that brought the coins. */
+/** With the transfer that brought the coins, of those that were transferred. */
 const deposits =
-  raw(`fiat_deposits d left join transfers t on t.entity_id = d.entity_id and t.direction = 'in'
+  raw(`fiat_deposits d left join transfers t on d.state = 'transferred' and t.entity_id = d.entity_id and t.direction = 'in'
   and t.blockchain = d.blockchain and t.transaction_hash = d.transaction_hash and t.to_address = d.address`)
 
 export const findFiatDeposit = (db: Db, entityId: string, id: string) =>
