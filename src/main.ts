@@ -10,6 +10,7 @@ const commands: Record<string, () => Promise<Command>> = {
   migrate: async () => (await import('#cli/migrate')).migrateCommand,
   policy: async () => (await import('#cli/policy')).policyCommand,
   reconcile: async () => (await import('#cli/reconcile')).reconcileCommand,
+  adjust: async () => (await import('#cli/adjust')).adjustCommand,
   journal: async () => (await import('#cli/journal')).journalCommand,
   chain: async () => (await import('#cli/chain')).chainCommand,
   keys: async () => (await import('#cli/keys')).keysCommand,

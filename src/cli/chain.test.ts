@@ -1,5 +1,7 @@
 /** A configured chain takes back what had been final: it is halted, and an operator decides. */
+
 import { randomUUID } from 'node:crypto'
+import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { findHalt } from '#engines/indexer/store/halts'
@@ -39,6 +41,9 @@ beforeEach(() => {
   vi.stubEnv('BEZANT_ROOT_KEY', testRootKey.toString('hex'))
   vi.stubEnv('BEZANT_NETWORKS', JSON.stringify([{ blockchain, rpcUrl: harness.chain().rpcUrl }]))
   printed = ''
+  // Nobody answers.
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([]) as never)
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
     printed += text
     return true

@@ -1,6 +1,4 @@
-import { createInterface } from 'node:readline/promises'
 import type { Chain } from '#chains/chain'
-import { openContext } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import {
   acceptFork,
@@ -14,10 +12,10 @@ import {
 import { tokensOf } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 import { isHex } from '#lib/hex'
-import { createLog } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
-import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
+import { confirm } from './confirm.ts'
+import { connected } from './connected.ts'
+import { joinOptions } from './join.ts'
 import { jsonOption, printRows } from './table.ts'
 
 export const chainCommand: Command = {
@@ -49,17 +47,7 @@ async function run(given: Given): Promise<number> {
   const act = action === undefined ? undefined : actions[action]
   if (!act)
     throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant chain --help`)
-  const config = configOf(given, { logLevel: 'error' })
-  const connection = await connectionOf(config)
-  const nodes = await nodesOf(config)
-  const rootKey = await readRootKey(config, false)
-  const log = createLog(config.logLevel)
-  const { ctx, close } = await openContext({ config, log, connection, rootKey, nodes })
-  try {
-    return await act(ctx, given)
-  } finally {
-    await close()
-  }
+  return connected(given, (ctx) => act(ctx, given))
 }
 
 const actions: Record<string, Act> = {
@@ -81,7 +69,7 @@ const actions: Record<string, Act> = {
     const chain = chainIn(ctx, given)
     const fork = await findFork(ctx, chain, hashIn(given))
     process.stdout.write(`${(await describe(ctx, chain, fork)).join('\n')}\n`)
-    if (!given.flags['yes'] && !(await isConfirmed())) {
+    if (!given.flags['yes'] && !(await confirm('This takes it back, and lets the chain go on.'))) {
       process.stdout.write('Nothing was changed.\n')
       return 1
     }
@@ -121,17 +109,6 @@ function hashIn(given: Given): string {
   throw new UsageError(
     '--at must be the hash of a block: 0x and 64 hexadecimal digits\nSee: bezant chain --help',
   )
-}
-
-async function isConfirmed(): Promise<boolean> {
-  if (!process.stdin.isTTY) {
-    process.stdout.write('Nobody can be asked here: repeat it with --yes.\n')
-    return false
-  }
-  const terminal = createInterface({ input: process.stdin, output: process.stdout })
-  const answer = await terminal.question('Take this back and go on? Answer yes: ')
-  terminal.close()
-  return answer.trim() === 'yes'
 }
 
 /** What would be undone, a line for each kind of movement. */

@@ -56,7 +56,9 @@ it('exits with 1 when a wallet has money that no coins are behind, and names the
   })
   await owner.close()
   const { code, stdout } = await run()
-  expect(stdout).toContain('USD      coins 0  owed 1.5  arriving 0  unclaimed 0  leaving 0  gap -1.5')
+  expect(stdout).toContain(
+    'USD      coins 0  owed 1.5  arriving 0  unclaimed 0  adjusted 0  leaving 0  gap -1.5',
+  )
   expect(stdout).toMatch(new RegExp(`GAP USD: coins 0 .* gap -1.5 \\(entity ${entityId}\\)`))
   expect(code).toBe(1)
 })

@@ -1,13 +1,10 @@
-import { openContext } from '#context'
-import type { EngineCtx } from '#engines/ctx'
 import { type Proof, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
-import { createLog } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
-import { type Command, type Given, textOf, UsageError } from './command.ts'
-import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
+import { type Command, type Given, textOf } from './command.ts'
+import { chosenChains, connected } from './connected.ts'
+import { joinOptions } from './join.ts'
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
@@ -21,6 +18,7 @@ Then compares, for each currency, the coins at all deposit addresses and treasur
 coins are accounted for by name, and what remains is a gap:
   arriving    deposits that no wallet was credited with yet, because their block has too few confirmations
   unclaimed   what somebody sent to a treasury
+  adjusted    what bezant adjust booked as nobody's; negative for what is missing for good
   leaving     missing: what left in a block for a payout, transfer or refund that has not ended`,
   options: {
     chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE.' },
@@ -31,18 +29,7 @@ coins are accounted for by name, and what remains is a gap:
 }
 
 async function run(given: Given): Promise<number> {
-  const config = configOf(given, { logLevel: 'error' })
-  const connection = await connectionOf(config)
-  const nodes = await nodesOf(config)
-  const rootKey = await readRootKey(config, false)
-  const { ctx, close } = await openContext({
-    config,
-    log: createLog(config.logLevel),
-    connection,
-    rootKey,
-    nodes,
-  })
-  try {
+  return connected(given, async (ctx) => {
     const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
     const proofs: Proof[] = []
     for (const chain of chosenChains(ctx, textOf(given, 'chain')))
@@ -50,22 +37,7 @@ async function run(given: Given): Promise<number> {
     const found = { proofs, bookErrors, money: await proveMoney(ctx.db) }
     process.stdout.write(given.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
     return countIn(found) + notCompared(proofs).length === 0 ? 0 : 1
-  } finally {
-    await close()
-  }
-}
-
-function chosenChains(ctx: EngineCtx, name: string | undefined) {
-  const chains = ctx.chains.list()
-  if (chains.length === 0)
-    throw new UsageError(
-      'no chain is configured: set BEZANT_NETWORKS, or --data-dir to that of a running sandbox',
-    )
-  const chosen = name === undefined ? chains : chains.filter(({ network }) => network.blockchain === name)
-  if (chosen.length > 0) return chosen
-  throw new UsageError(
-    `--chain must be one of ${chains.map(({ network }) => network.blockchain).join(', ')}, not "${name}"`,
-  )
+  })
 }
 
 /** Comparing many addresses takes a while; whoever waits at a terminal sees how far it is. */
@@ -117,7 +89,7 @@ const chainLines = ({ blockchain, block, addresses, tokens, gaps }: Proof) => [
   }),
 ]
 
-const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'leaving', 'gap'] as const
+const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'adjusted', 'leaving', 'gap'] as const
 
 const shownSums = (sums: MoneyProof['totals'][number]) =>
   moneyParts.map((part) => [part, formatAmount(sums[part], currencyDecimals)] as const)

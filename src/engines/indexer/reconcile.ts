@@ -4,8 +4,9 @@ import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
+import type { Db } from '#runtime/db/db'
 import { isHalted } from './halt.ts'
-import { canonicalHashAt } from './store/blocks.ts'
+import { canonicalHashAt, lockChain } from './store/blocks.ts'
 import { type Gap, type Place, positionsAt } from './store/reconciliations.ts'
 import { highestComplete } from './store/steps.ts'
 import { comparedTokens } from './sync.ts'
@@ -112,13 +113,7 @@ export async function compare(
   places: readonly Place[],
 ): Promise<Gap[]> {
   const { blockchain } = chain.network
-  const positions = await positionsAt(ctx.db, blockchain, block.number, places)
-  const booked = new Map(
-    positions.map(({ entityId, address, tokenId, bookedAtomic }) => [
-      `${entityId}${address}${tokenId}`,
-      bookedAtomic,
-    ]),
-  )
+  const booked = await bookedAt(ctx.db, blockchain, block, places)
   const balances: Gap[] = []
   const asked = places.flatMap((place) => tokens.map((token) => ({ place, token })))
   for (let from = 0; from < asked.length; from += askedMax)
@@ -128,7 +123,7 @@ export async function compare(
           entityId,
           address,
           tokenId: token.id,
-          bookedAtomic: booked.get(`${entityId}${address}${token.id}`) ?? 0n,
+          bookedAtomic: booked({ entityId, address, tokenId: token.id }),
           onChainAtomic: await chain.balanceOf(
             address as Address,
             (token.address ?? undefined) as Address | undefined,
@@ -138,4 +133,25 @@ export async function compare(
       )),
     )
   return balances
+}
+
+/** What the books say that an address owned of a token at the block, for these addresses. */
+async function bookedAt(db: Db, blockchain: string, { number }: CompleteBlock, places: readonly Place[]) {
+  type Held = Place & { tokenId: string }
+  const keyOf = ({ entityId, address, tokenId }: Held) => `${entityId}${address}${tokenId}`
+  const positions = await positionsAt(db, blockchain, number, places)
+  const amounts = new Map(positions.map((position) => [keyOf(position), position.bookedAtomic]))
+  return (held: Held): bigint => amounts.get(keyOf(held)) ?? 0n
+}
+
+/**
+ * Whether the gaps of a proof are still what they were: its block is canonical, and nothing was booked at it since. Until
+ * the `tx` ends nobody else books what this chain says.
+ */
+export async function holdGaps(tx: Db, { blockchain, block, gaps }: Proof): Promise<boolean> {
+  if (!block || gaps.length === 0) return gaps.length === 0
+  await lockChain(tx, blockchain)
+  if ((await canonicalHashAt(tx, blockchain, block.number)) !== block.hash) return false
+  const booked = await bookedAt(tx, blockchain, block, gaps)
+  return gaps.every((gap) => booked(gap) === gap.bookedAtomic)
 }

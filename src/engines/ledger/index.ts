@@ -18,6 +18,7 @@ export {
   resolveHolds,
 } from './store/holds.ts'
 export {
+  adjustmentEntries,
   claimedEntries,
   currencyDecimals,
   unclaimedEntries,

@@ -1,3 +1,10 @@
+export {
+  type Adjustment,
+  type AdjustmentPlan,
+  bookAdjustments,
+  GapChanged,
+  planAdjustments,
+} from './adjust.ts'
 export { expireOnRequest } from './credit.ts'
 export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
 export { startTreasury } from './follow.ts'

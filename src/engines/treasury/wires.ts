@@ -1,6 +1,6 @@
 import type { Network } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
-import { highestFinal, type ObservedTransfer } from '#engines/indexer/index'
+import { highestComplete, type ObservedTransfer } from '#engines/indexer/index'
 import { claimedEntries, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -38,7 +38,7 @@ export type NewWire = Asker & {
 /** How long a mint that somebody began may take. */
 const lostAfterMs = 15 * 60_000
 
-/** Takes in a wire: its money is minted to the entity's treasury on a chain, and credited when that is final. */
+/** Takes in a wire: its money is minted to the entity's treasury on a chain, and credited when that is complete. */
 export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
   const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
   const { blockchain, address } = await requireTreasury(ctx, entityId, network)
@@ -55,14 +55,14 @@ export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatD
   return { ...deposit, status: 'pending' }
 }
 
-/** Credits the wallets with wires whose coins a block up to `finalTo` brought to the treasury. */
+/** Credits the wallets with wires whose coins a block up to `completeTo` brought to the treasury. */
 export async function completeWires(
   tx: Db,
   nowMs: number,
   blockchain: string,
-  finalTo: number,
+  completeTo: number,
 ): Promise<void> {
-  const arrived = await lockArrivedWires(tx, blockchain, finalTo)
+  const arrived = await lockArrivedWires(tx, blockchain, completeTo)
   await setWires(tx, arrived, 'complete', formatInstant(nowMs))
   await bookWires(tx, nowMs, arrived, 'complete')
 }
@@ -135,12 +135,12 @@ async function mintNext(ctx: EngineCtx, mint: Faucet['mint']): Promise<boolean> 
   return true
 }
 
-/** Those whose block was final before the hash of their mint was known: each block completes all others. */
+/** Those whose block was complete before the hash of their mint was known: each block completes all others. */
 async function completeArrived(ctx: EngineCtx): Promise<void> {
   for (const { network, local } of ctx.chains.list()) {
     if (!local) continue
     const { blockchain } = network
-    const finalTo = await highestFinal(ctx.database, blockchain)
-    await ctx.database.tx((tx) => completeWires(tx, ctx.clock.nowMs(), blockchain, finalTo))
+    const completeTo = await highestComplete(ctx.database, blockchain)
+    await ctx.database.tx((tx) => completeWires(tx, ctx.clock.nowMs(), blockchain, completeTo))
   }
 }

@@ -11,6 +11,7 @@ export type AccountKind =
   | 'wallet'
   | 'settlement'
   | 'unclaimed'
+  | 'adjustment'
 
 /** What an account is counted in. A currency is on no blockchain. */
 export type Unit = { tokenId: string; currency?: undefined } | { tokenId?: undefined; currency: string }

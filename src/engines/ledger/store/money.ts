@@ -36,3 +36,22 @@ export const unclaimedEntries = (treasury: string, currency: string, amountAtomi
   { kind: 'unclaimed', currency, address: treasury, amountAtomic },
   { kind: 'settlement', currency, address: treasury, amountAtomic: -amountAtomic },
 ]
+
+/** The two sides of a correction by an operator: of the coins of an address, or of the money behind all coins. */
+export const adjustmentEntries = (
+  corrected: { tokenId: string; address: string } | { currency: string },
+  amountAtomic: bigint,
+): Entry[] => {
+  if ('currency' in corrected) {
+    const { currency } = corrected
+    return [
+      { kind: 'adjustment', currency, amountAtomic },
+      { kind: 'settlement', currency, amountAtomic: -amountAtomic },
+    ]
+  }
+  const { tokenId, address } = corrected
+  return [
+    { kind: 'address', tokenId, address, amountAtomic },
+    { kind: 'adjustment', tokenId, amountAtomic: -amountAtomic },
+  ]
+}

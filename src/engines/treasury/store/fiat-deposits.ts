@@ -76,12 +76,12 @@ export async function endLostWire(db: Db, since: string, at: string): Promise<bo
 
 const wireColumns = raw('d.entity_id as "entityId", d.id, d.currency, d.amount, d.blockchain, d.address')
 
-/** Those whose coins a canonical block up to `finalTo` brought; locked until the `tx` ends. */
-export const lockArrivedWires = (tx: Db, blockchain: string, finalTo: number) =>
+/** Those whose coins a canonical block up to `completeTo` brought; locked until the `tx` ends. */
+export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number) =>
   tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
     where d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
       where a.entity_id = d.entity_id and a.blockchain = d.blockchain and a.tx_hash = d.transaction_hash
-        and a.address = d.address and a.amount = d.amount and a.block_number <= ${finalTo})
+        and a.address = d.address and a.amount = d.amount and a.block_number <= ${completeTo})
     order by d.entity_id, d.id for update of d`)
 
 /** Those that these transfers brought and that are credited; locked until the `tx` ends. */

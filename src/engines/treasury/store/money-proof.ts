@@ -14,6 +14,8 @@ export type MoneySums = {
   arriving: bigint
   /** Of the coins: what somebody sent to a treasury. */
   unclaimed: bigint
+  /** Of the coins: what operators booked by name as nobody's; negative where coins are missing for good. */
+  adjusted: bigint
   /** Missing among the coins: what left in a block for orders that have not ended, less what came back for orders that have. */
   leaving: bigint
   gap: bigint
@@ -30,6 +32,7 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
     with parts as (
       select entity_id, currency, 'owed' as part, posted as amount from wallet_accounts
       union all select entity_id, currency, 'unclaimed', posted from unclaimed_accounts
+      union all select entity_id, currency, 'adjusted', posted from adjusted_accounts
       union all select c.entity_id, c.currency, 'coins', c.posted
         from coin_accounts c join platform_addresses p
           on p.entity_id = c.entity_id and p.blockchain = c.blockchain and p.address = c.address
@@ -48,13 +51,13 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
         where engine = 'transactions' and direction = 'out'
     ), sums as (
       select entity_id, currency, ${sumOf('owed')}, ${sumOf('coins')}, ${sumOf('arriving')}, ${sumOf('unclaimed')},
-        ${sumOf('leaving')}
+        ${sumOf('adjusted')}, ${sumOf('leaving')}
       from parts group by entity_id, currency
     ), compared as (
-      select *, coins - (owed + arriving + unclaimed - leaving) as gap from sums
+      select *, coins - (owed + arriving + unclaimed + adjusted - leaving) as gap from sums
     )
     select entity_id as "entityId", currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
-      sum(unclaimed) as unclaimed, sum(leaving) as leaving, sum(gap) as gap
+      sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(gap) as gap
     from compared group by grouping sets ((currency), (entity_id, currency))
     having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`,
   )

@@ -1,0 +1,253 @@
+import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
+import { Readable } from 'node:stream'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { networkOf } from '#chains/networks/index'
+import { reconcile } from '#engines/indexer/index'
+import { post, walletEntries } from '#engines/ledger/index'
+import {
+  type AdjustmentPlan,
+  bookAdjustments,
+  GapChanged,
+  merchantWalletIdOf,
+  planAdjustments,
+  proveMoney,
+} from '#engines/treasury/index'
+import { requireTreasury } from '#engines/treasury/treasuries'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { checkBooks } from '../../testing/books.ts'
+import { makeMoney, type World, worldOf } from '../../testing/builders.ts'
+import { type Harness, openHarness } from '../../testing/harness.ts'
+import { programFile } from '../../testing/programs.ts'
+import { testRootKey } from '../../testing/template.ts'
+import { until } from '../../testing/until.ts'
+import { adjustCommand } from './adjust.ts'
+import { parseCommand } from './command.ts'
+
+const blockchain = 'ETH-SEPOLIA'
+const unit = 1_000_000n
+const by = ['--actor', 'ada', '--reason', 'sent before the treasury was opened']
+
+let harness: Harness
+let printed = ''
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', blockchain] })
+})
+afterAll(async () => {
+  await checkBooks(harness.database)
+  await harness.close()
+})
+beforeEach(() => {
+  for (const [name, value] of Object.entries(settings())) vi.stubEnv(name, value)
+  printed = ''
+  vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    printed += text
+    return true
+  })
+})
+afterEach(() => {
+  vi.unstubAllEnvs()
+  vi.restoreAllMocks()
+})
+
+/** What an operator sets to reach this platform from outside. */
+function settings(): Record<string, string> {
+  const { connection, chains } = harness
+  const url =
+    'url' in connection
+      ? connection.url
+      : `postgresql:///${connection.database}?${new URLSearchParams({ host: connection.host, port: String(connection.port), user: connection.user })}`
+  const networks = chains.map((chain) => ({ blockchain: chain.blockchain, rpcUrls: [chain.rpcUrl] }))
+  return {
+    DATABASE_URL: url,
+    BEZANT_ROOT_KEY: testRootKey.toString('hex'),
+    BEZANT_NETWORKS: JSON.stringify(networks),
+  }
+}
+
+const adjust = (world: World, ...args: string[]) => {
+  const given = parseCommand(adjustCommand, ['--entity', world.tenant.entityId, ...args])
+  if (given === 'help') throw new Error('these are no arguments')
+  return adjustCommand.run(given)
+}
+
+/** The same, with somebody at the terminal who types this, or nothing. */
+function answered(world: World, typed: string) {
+  vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(typed === '' ? [] : [typed]) as never)
+  vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  return adjust(world, ...by)
+}
+
+/** The command as its own process. It asks, and is answered with a yes after `meanwhile`. */
+async function answeredAfter(world: World, meanwhile: () => Promise<unknown>) {
+  const args = ['adjust', '--entity', world.tenant.entityId, ...by]
+  const child = spawn(process.execPath, [await programFile('bezant'), ...args])
+  let said = ''
+  child.stdout.on('data', (chunk) => void (said += chunk))
+  child.stderr.on('data', (chunk) => void (said += chunk))
+  const closed = once(child, 'close') as Promise<[number]>
+  await until(async () => said.includes('Type yes to go on:'), 'the command asks')
+  await meanwhile()
+  child.stdin.end('yes\n')
+  return { code: (await closed)[0], said }
+}
+
+const merchant = async () => worldOf(harness, await harness.newEntity())
+const chain = () => harness.ctx.chains.find(blockchain)!
+const plan = ({ tenant }: World): Promise<AdjustmentPlan> =>
+  planAdjustments(harness.ctx, [chain()], tenant.entityId)
+const gapsOf = async ({ tenant }: World) => {
+  const coins = (await reconcile(harness.ctx, chain())).gaps
+  const money = (await proveMoney(harness.database)).gaps
+  return [...coins, ...money].filter(({ entityId }) => entityId === tenant.entityId)
+}
+const bookedFor = ({ tenant }: World) =>
+  harness.database.all<{ amount: bigint; token: boolean; reason: string; actor: string; audited: string }>(
+    sql`select j.amount, j.token_id is not null as token, j.reason, j.actor, a.actor as audited
+      from adjustments j join audit a on a.entity_id = j.entity_id and a.resource_id = j.id::text
+        and a.action = 'books.adjusted'
+      where j.entity_id = ${tenant.entityId} order by j.id`,
+  )
+
+/** Coins come to the address of a treasury before it is opened there: no block tells of them afterwards. */
+async function makeGap(world: World, amountAtomic: bigint): Promise<void> {
+  const { entityId } = world.tenant
+  const open = (name: string) =>
+    harness.database.tx((db) => requireTreasury({ ...harness.ctx, db }, entityId, networkOf(name)!))
+  const { address } = await open('BASE-SEPOLIA')
+  await harness.chain(blockchain).send(address, amountAtomic, 'USDC')
+  const height = await harness.chain(blockchain).height()
+  await until(async () => {
+    const row = await harness.database.one<{ number: number }>(
+      sql`select max(number) as number from blocks where canonical and blockchain = ${blockchain}`,
+    )
+    return row.number >= height
+  }, 'the block was read')
+  await open(blockchain)
+}
+
+/** As if the program had booked money that nobody has, as an accepted reorg can leave it. */
+const forgeMoney = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
+  harness.database.tx((tx) =>
+    post(tx, harness.clock.nowMs(), [
+      {
+        entityId,
+        blockchain: '',
+        blockHash: '',
+        fact: `forged:${randomUUID()}`,
+        entries: walletEntries(merchantWalletIdOf(entityId), 'USD', amountAtomic),
+      },
+    ]),
+  )
+
+describe('property 70: only a named adjustment corrects the books', () => {
+  it('coins from before a treasury was opened are booked as what they are, once, and stay so after a reorg', async () => {
+    const world = await merchant()
+    await makeGap(world, 5n * unit)
+    expect(await gapsOf(world)).toMatchObject([{ onChainAtomic: 5n * unit, bookedAtomic: 0n }])
+
+    expect(await adjust(world, ...by, '--yes')).toBe(0)
+    expect(printed).toMatch(/^plan [0-9a-f]{12}\nENTITY .*\n.* ETH-SEPOLIA +0x[0-9a-f]{40} +5 +USDC\n/)
+    expect(await gapsOf(world)).toEqual([])
+    const booked = { reason: by[3], actor: 'operator:ada', audited: 'operator:ada' }
+    expect(await bookedFor(world)).toEqual([
+      { amount: 5n * unit, token: true, ...booked },
+      { amount: 5n * unit, token: false, ...booked },
+    ])
+    const { totals } = await proveMoney(harness.database)
+    expect(totals).toMatchObject([{ currency: 'USD', adjusted: 5n * unit, gap: 0n }])
+    expect((await world.call('GET', '/v1/businessAccount/balances')).available).toEqual([])
+
+    await harness.chain(blockchain).mine(3)
+    await harness.chain(blockchain).reorg(3)
+    await until(async () => (await gapsOf(world)).length === 0, 'there is no gap after the reorg')
+    printed = ''
+    expect(await adjust(world, ...by, '--yes')).toBe(0)
+    expect(printed).toBe('there is no gap to close\n')
+    expect(await bookedFor(world)).toHaveLength(2)
+  })
+
+  it('money without coins behind it is named as missing, and the merchant keeps what he owns', async () => {
+    const world = await merchant()
+    await makeMoney(world, 2n * unit)
+    await forgeMoney(world, 3n * unit)
+    expect(await gapsOf(world)).toMatchObject([{ currency: 'USD', gap: -3n * unit }])
+    expect(await adjust(world, ...by, '--yes')).toBe(0)
+    expect(printed).toMatch(/ - +- +-3 +USD\n/)
+    expect(await gapsOf(world)).toEqual([])
+    const { available } = await world.call('GET', '/v1/businessAccount/balances')
+    expect(available).toEqual([{ amount: '5.00', currency: 'USD' }])
+    await forgeMoney(world, -3n * unit)
+    expect(await adjust(world, ...by, '--yes')).toBe(0)
+    expect((await bookedFor(world)).map(({ amount }) => amount)).toEqual([-3n * unit, 3n * unit])
+  })
+
+  it('nothing is booked without a yes, without a reason, or for another plan than was shown', async () => {
+    const world = await merchant()
+    await forgeMoney(world, -unit)
+    for (const typed of ['no\n', 'y\n', '\n', '']) expect(await answered(world, typed)).toBe(1)
+    await expect(adjust(world, '--actor', 'ada', '--yes')).rejects.toThrow('--reason is missing')
+    await expect(adjust(world, '--reason', ' ', '--actor', 'ada', '--yes')).rejects.toThrow(
+      '--reason is missing',
+    )
+    await expect(adjust(world, '--reason', 'dust', '--yes')).rejects.toThrow('--actor is missing')
+    await expect(adjust(world, ...by, '--yes', '--expect', '0'.repeat(12))).rejects.toThrow(GapChanged)
+    expect(await bookedFor(world)).toEqual([])
+    const { id } = await plan(world)
+    expect(await adjust(world, ...by, '--yes', '--expect', id)).toBe(0)
+    expect(await gapsOf(world)).toEqual([])
+  })
+
+  it('a gap that changes between the question and the answer is refused', async () => {
+    const world = await merchant()
+    await forgeMoney(world, -unit)
+    const { code, said } = await answeredAfter(world, () => forgeMoney(world, -unit))
+    expect([code, said]).toEqual([1, expect.stringContaining('a gap has changed since it was shown')])
+    expect(await bookedFor(world)).toEqual([])
+    expect(await answered(world, 'yes\n')).toBe(0)
+    expect((await bookedFor(world)).map(({ amount }) => amount)).toEqual([2n * unit])
+  })
+
+  it('of many operators with one plan, one books it', async () => {
+    const world = await merchant()
+    await makeGap(world, 7n)
+    const shown = await plan(world)
+    const ends = await Promise.allSettled(
+      Array.from({ length: 4 }, () =>
+        bookAdjustments(harness.ctx, shown, { actor: 'operator:ada', reason: 'dust' }),
+      ),
+    )
+    expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
+    for (const end of ends) if (end.status === 'rejected') expect(end.reason).toBeInstanceOf(GapChanged)
+    expect(await gapsOf(world)).toEqual([])
+    expect(await bookedFor(world)).toHaveLength(2)
+  })
+
+  it('the database takes nothing against these accounts that has no name, or has one twice', async () => {
+    const world = await merchant()
+    const { entityId } = world.tenant
+    await forgeMoney(world, -unit)
+    expect(await adjust(world, ...by, '--yes')).toBe(0)
+    const { id } = await harness.database.one<{ id: string }>(
+      sql`select id from adjustments where entity_id = ${entityId}`,
+    )
+    const entries = [
+      { kind: 'adjustment', currency: 'USD', amountAtomic: 1n },
+      { kind: 'settlement', currency: 'USD', amountAtomic: -1n },
+    ] as const
+    const bookAs = (fact: string) =>
+      harness.database.tx((tx) =>
+        post(tx, harness.clock.nowMs(), [{ entityId, blockchain: '', blockHash: '', fact, entries }]),
+      )
+    for (const fact of ['by hand', `adjustment:${randomUUID()}`])
+      await expect(bookAs(fact)).rejects.toMatchObject({ constraint: 'entries_adjusted_by_name' })
+    await expect(bookAs(`adjustment:${id}`)).rejects.toMatchObject({ constraint: 'postings_adjusted_once' })
+    const rewrite = sql`update adjustments set amount = 2 where id = ${id}`
+    await expect(harness.database.run(rewrite)).rejects.toThrow(/permission denied/)
+    const owner = openAsOwner(harness.connection)
+    await expect(owner.run(rewrite)).rejects.toThrow(/append-only/)
+    await owner.close()
+    expect(await gapsOf(world)).toEqual([])
+  })
+})

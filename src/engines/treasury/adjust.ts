@@ -1,0 +1,151 @@
+/**
+ * Closes gaps between books and chains that no block will close, such as coins that came to a treasury's address before the
+ * treasury was opened, or what a deep reorg left that an operator accepted. What it books is named, has a reason and an
+ * actor, and is posted against accounts of its own (docs/decisions/0031). Nothing else writes books by hand.
+ */
+import { createHash } from 'node:crypto'
+import type { Chain } from '#chains/chain'
+import { managedAmong } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { holdGaps, type Proof, reconcile } from '#engines/indexer/index'
+import { adjustmentEntries, currencyDecimals, post } from '#engines/ledger/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { proveMoney } from './money-proof.ts'
+import { type AdjustmentRow, insertAdjustments, lockAdjustments } from './store/adjustments.ts'
+import { type MoneyGap, moneySums } from './store/money-proof.ts'
+
+/** What would be added to the books, in base units. Money is on no blockchain, and at no address. */
+export type Adjustment = Omit<AdjustmentRow, 'id' | 'reason' | 'actor' | 'createDate'> & {
+  /** How the amount is shown. */
+  symbol: string
+  decimals: number
+}
+
+/** Every gap that was found, and what closes it. The same gaps have the same `id`, whatever else moves meanwhile. */
+export type AdjustmentPlan = { id: string; adjustments: Adjustment[]; proofs: Proof[]; moneyGaps: MoneyGap[] }
+
+/** A gap is no longer what it was when it was shown. Nothing was booked. */
+export class GapChanged extends Error {
+  constructor() {
+    super('a gap has changed since it was shown, and nothing was booked: look at it again')
+  }
+}
+
+/** Compares these chains and the merchants' money with the books, all of them or those of one entity, and writes nothing. */
+export async function planAdjustments(
+  ctx: EngineCtx,
+  chains: readonly Chain[],
+  entityId?: string,
+): Promise<AdjustmentPlan> {
+  const isMeant = (gap: { entityId: string }) => entityId === undefined || gap.entityId === entityId
+  const proofs: Proof[] = []
+  for (const chain of chains) {
+    const proof = await reconcile(ctx, chain)
+    proofs.push({ ...proof, gaps: proof.gaps.filter(isMeant) })
+  }
+  const moneyGaps = (await proveMoney(ctx.db)).gaps.filter(isMeant)
+  const coins = (await Promise.all(proofs.map((proof) => coinsIn(ctx.db, proof)))).flat()
+  const money = moneyBehind(coins, moneyGaps)
+  const adjustments = [...coins.map(({ adjustment }) => adjustment), ...money]
+  return { id: idOf(adjustments), adjustments, proofs, moneyGaps }
+}
+
+/** `isPlatform`: the coins are at a deposit address or treasury, and so stand behind the money of merchants. */
+type Coins = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
+
+async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coins[]> {
+  const places = await managedAmong(
+    db,
+    blockchain,
+    gaps.map(({ address }) => address),
+  )
+  return gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
+    const { token } = tokens.find((each) => each.token.id === tokenId)!
+    const place = places.find((each) => each.address === address && each.entityId === entityId)
+    const { symbol, decimals } = token
+    const amount = onChainAtomic - bookedAtomic
+    return {
+      adjustment: { entityId, blockchain, address, tokenId, currency: null, amount, symbol, decimals },
+      isPlatform: place !== undefined && place.purpose !== 'wallet',
+      currency: token.currency,
+    }
+  })
+}
+
+/** What remains between coins and money once the coins are corrected: it is nobody's, or is missing. */
+function moneyBehind(coins: readonly Coins[], gaps: readonly MoneyGap[]): Adjustment[] {
+  const behind = coins.flatMap(({ adjustment: { entityId, amount }, isPlatform, currency }) =>
+    isPlatform && currency !== null ? [{ entityId, currency, gap: amount }] : [],
+  )
+  const sums = new Map<string, Adjustment>()
+  for (const { entityId, currency, gap } of [...gaps, ...behind]) {
+    const key = `${entityId}:${currency}`
+    const amount = (sums.get(key)?.amount ?? 0n) + gap
+    const unit = { symbol: currency, decimals: currencyDecimals }
+    sums.set(key, { entityId, blockchain: '', address: '', tokenId: null, currency, amount, ...unit })
+  }
+  return [...sums.values()].filter(({ amount }) => amount !== 0n)
+}
+
+function idOf(adjustments: readonly Adjustment[]): string {
+  const lines = adjustments.map(({ entityId, blockchain, address, tokenId, currency, amount }) =>
+    [entityId, blockchain, address, tokenId ?? currency, amount].join(),
+  )
+  return createHash('sha256').update(lines.sort().join('\n')).digest('hex').slice(0, 12)
+}
+
+/** Books a plan, all of it or nothing. Throws `GapChanged` when one of its gaps is another by now. */
+export async function bookAdjustments(
+  ctx: EngineCtx,
+  plan: AdjustmentPlan,
+  by: { actor: string; reason: string },
+): Promise<AdjustmentRow[]> {
+  return ctx.database.tx(async (tx) => {
+    await lockAdjustments(tx)
+    for (const proof of plan.proofs) if (!(await holdGaps(tx, proof))) throw new GapChanged()
+    await requireMoneyGaps(tx, plan)
+    const nowMs = ctx.clock.nowMs()
+    const createDate = formatInstant(nowMs)
+    const rows = plan.adjustments.map(({ symbol: _, decimals: __, ...adjustment }) => {
+      return { ...adjustment, ...by, id: newId(nowMs), createDate }
+    })
+    await insertAdjustments(tx, rows)
+    await post(tx, nowMs, rows.map(postingOf))
+    await recordChanges(tx, nowMs, rows.map(changeOf))
+    return rows
+  })
+}
+
+/** The money of each merchant whose coins or money are corrected is as far from the coins as it was. */
+async function requireMoneyGaps(tx: Db, { adjustments, moneyGaps }: AdjustmentPlan): Promise<void> {
+  const now = (await moneySums(tx)).gaps
+  for (const entityId of new Set(adjustments.map((adjustment) => adjustment.entityId)))
+    if (gapsOf(now, entityId) !== gapsOf(moneyGaps, entityId)) throw new GapChanged()
+}
+
+const gapsOf = (gaps: readonly MoneyGap[], entityId: string): string =>
+  gaps
+    .filter((gap) => gap.entityId === entityId)
+    .map(({ currency, gap }) => `${currency} ${gap}`)
+    .sort()
+    .join()
+
+const postingOf = ({ entityId, id, blockchain, address, tokenId, currency, amount }: AdjustmentRow) => ({
+  entityId,
+  blockchain,
+  // Of no block, so that no reorg takes it back.
+  blockHash: '',
+  fact: `adjustment:${id}`,
+  entries: adjustmentEntries(tokenId === null ? { currency: currency! } : { tokenId, address }, amount),
+})
+
+const changeOf = ({ entityId, id, actor, amount, createDate: _, ...adjustment }: AdjustmentRow) => ({
+  entityId,
+  actor,
+  type: 'books.adjusted',
+  resourceId: id,
+  data: { ...adjustment, amount: String(amount) },
+})
