@@ -26,7 +26,12 @@ export type TransferLog = {
 }
 
 /** A whole block whose parts were checked against each other. */
-export type Block = BlockRef & { transactions: ChainTransaction[]; transfers: TransferLog[] }
+export type Block = BlockRef & {
+  transactions: ChainTransaction[]
+  transfers: TransferLog[]
+  /** Stands for all of it, when endpoints are compared; of a local chain there is none. */
+  contentHash?: Hex
+}
 
 export type Receipt = {
   txHash: Hex
@@ -83,6 +88,9 @@ export type Agreement = { upTo: number | undefined; said?: string[] }
 
 /** `no tag`: nodes of this chain do not tell, or it is local and can be rewound. `unknown`: too few of them tell now. */
 export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
+
+/** `outvoted`: enough endpoints say another thing, the same one. `open`: neither is said by enough of them. */
+export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: string[] }
 
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
@@ -142,6 +150,10 @@ export type Chain = {
   agreedUpTo(number: number, hashAt: (number: number) => Promise<string | undefined>): Promise<Agreement>
   /** The highest block that enough endpoints call finalized. */
   finalized(): Promise<Finalized>
+  /** How many endpoints have to agree before something is concluded that cannot be undone. */
+  agreeing: number
+  /** Whether so many endpoints say the same of this block as was applied. Who is outvoted is not read for a while. */
+  agreedContent(blockHash: Hex, contentHash: Hex): Promise<ContentAgreement>
   /** Calls `onHead` soon after a new head is there; may call it for nothing. Returns how to stop. */
   watchHeads(onHead: () => void): () => void
   close(): Promise<void>

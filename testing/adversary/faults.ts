@@ -1,4 +1,5 @@
 /** What can go wrong between a client and its node. Those with `reply` spoil a whole HTTP request, those with `bend` one call. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from 'viem'
 import { type Exchange, type Reply, type RpcAnswer, type RpcRequest, refusalOf, resultFor } from './proxy.ts'
 import type { Chance } from './seed.ts'
@@ -230,6 +231,14 @@ export const readFaults = {
     bend: async (request: RpcRequest) =>
       refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
   } as CallFault,
+  /** Answers so much later than the node. */
+  slow: (ms: number): CallFault => ({
+    name: `answers ${ms} ms late`,
+    bend: async (_, honest) => {
+      await sleep(ms)
+      return honest()
+    },
+  }),
   /** An error in place of an answer. */
   says: (message: string, code = -32000): CallFault => ({
     name: `"${message}"`,

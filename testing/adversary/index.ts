@@ -2,6 +2,7 @@
  * The adversary's nodes, for tests of this engine and of any other: put one in front of a local node and point the
  * engine at its `url`. They stack: a hostile line before a strict pool before the node. See `README.md` here.
  */
+export { falseContents } from './false-contents.ts'
 export * from './faults.ts'
 export { type HostileOptions, type HostileRpc, type Met, openHostileRpc, type Part } from './hostile-rpc.ts'
 export { type Mutation, mutate, mutations } from './mutations.ts'

@@ -138,6 +138,18 @@ export const engineMutants: readonly Mutant[] = [
     test: proof(executions, 'is refused above what is available'),
   },
   {
+    name: 'contents-believed',
+    about: 'what one endpoint says under a hash on which all agree becomes final',
+    edits: [
+      edit(
+        'src/engines/indexer/contents.ts',
+        'opinions.findIndex(({ verdict }) => verdict !== ',
+        'opinions.findIndex(({ verdict }) => verdict === "open" && verdict !== ',
+      ),
+    ],
+    test: proof('src/engines/indexer/false-contents.test.ts', 'property 21'),
+  },
+  {
     name: 'trouble-is-a-verdict',
     about: 'words of a provider that nobody listed end a transaction',
     edits: [

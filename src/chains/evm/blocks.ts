@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
+import { contentHashOf } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
 import { type BlockReceipts, type Log, readBlockReceipts } from './receipts.ts'
@@ -71,8 +72,7 @@ export async function readBlock(
   if (transactions.length === 0 && saysItIsNotEmpty(raw))
     throw new RpcUnreachable(`the node left out the transactions of block ${ref.hash}`)
   // An empty block has no receipts; asking would cost a request for each idle block.
-  if (transactions.length === 0)
-    return { block: { ...ref, transactions, transfers: [] }, receipts: new Map() }
+  if (transactions.length === 0) return wholeOf({ ...ref, transactions, transfers: [] }, new Map(), local)
   const emitters = network.tokens.map((token) => token.address.toLowerCase() as Address)
   const header = { ...ref, logsBloom: raw.logsBloom }
   const sought = { emitters, topic: transferTopic } as const
@@ -81,8 +81,13 @@ export async function readBlock(
     : await readBlockReceipts(rpc, header, transactions, sought)
   const listed = new Set<string>(emitters)
   const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
-  return { block: { ...ref, transactions, transfers }, receipts: byHash }
+  return wholeOf({ ...ref, transactions, transfers }, byHash, local)
 }
+
+const wholeOf = (block: Block, receipts: WholeBlock['receipts'], local: boolean): WholeBlock =>
+  local || !receipts
+    ? { block, receipts }
+    : { block: { ...block, contentHash: contentHashOf(block, receipts) }, receipts }
 
 /** The root of a tree without leaves. */
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'

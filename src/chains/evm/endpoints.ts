@@ -4,7 +4,7 @@
  * concluded that cannot be undone, so many of them must name the same block.
  */
 import type { Hex } from '#lib/hex'
-import type { Agreement, BroadcastOutcome, Finalized } from '../chain.ts'
+import type { Agreement, BroadcastOutcome, ContentAgreement, Finalized } from '../chain.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,
@@ -28,6 +28,10 @@ export type Endpoints = Rpc & {
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
   /** What each endpoint calls finalized, and how many of them have to. */
   finalTags(): Promise<FinalTags>
+  /** How many endpoints have to agree. */
+  agreeing: number
+  /** Whether so many of them say this, when each is asked by itself. */
+  agreedOn(said: string, ask: (rpc: Rpc) => Promise<string>): Promise<ContentAgreement>
 }
 
 export type EndpointsInput = {
@@ -61,6 +65,11 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
     doubt: () => undefined,
     agreedUpTo: async (number) => ({ upTo: number }),
     finalTags: async () => ({ tags: [await readFinalTag(rpc).catch(() => 'unknown')], needed: 1 }),
+    agreeing: 1,
+    agreedOn: async (said, ask) => {
+      const now = await ask(rpc)
+      return { verdict: now === said ? 'agreed' : 'outvoted', said: [`${rpc.host}: ${now}`] }
+    },
   }
 }
 
@@ -84,6 +93,8 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
     doubt: pool.doubt,
     agreedUpTo: (number, hashAt) => agreedUpTo(pool, input, number, hashAt),
     finalTags: async () => ({ tags: await finalTagsOf(pool), needed: neededOf(input) }),
+    agreeing: neededOf(input),
+    agreedOn: (said, ask) => agreedOn(pool, neededOf(input), said, ask),
     close: () => {
       for (const { rpc } of endpoints) rpc.close()
     },
@@ -94,6 +105,8 @@ type Pool = {
   endpoints: readonly Endpoint[]
   /** Those that do not rest: one that asked to be left alone is, also when there is no other. */
   awake(): Endpoint[]
+  /** The same, the one that answers best first. */
+  best(): Endpoint[]
   /** Asks one endpoint, after it said which chain it is of, and takes note of how it did. */
   ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   read<Result>(act: (rpc: Rpc) => Promise<Result>): Promise<Result>
@@ -156,7 +169,7 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
     if (inUse.health.restsUntilMs > nowMs) return
     noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), nowMs)
   }
-  return { endpoints, awake, ask, read, doubt }
+  return { endpoints, awake, best, ask, read, doubt }
 }
 
 /** An address may lead to another chain, and may begin to. */
@@ -222,7 +235,7 @@ async function agreedUpTo(
     const lower = await votesOn(pool, reached, await hashAt(reached))
     if (lower.filter(({ agrees }) => agrees).length >= needed) return { upTo: reached }
   }
-  return { upTo: undefined, said: votes.map(({ endpoint, said }) => `${endpoint.rpc.host}: ${said}`) }
+  return { upTo: undefined, said: votes.map(shownOpinion) }
 }
 
 const neededOf = ({ agree, urls }: EndpointsInput) =>
@@ -233,16 +246,48 @@ const finalTagsOf = (pool: Pool): Promise<Finalized[]> =>
     pool.awake().map((endpoint) => pool.ask(endpoint, readFinalTag).catch((): Finalized => 'unknown')),
   )
 
-type Vote = { endpoint: Endpoint; agrees: boolean; head?: number; said: string }
+type Opinion = { endpoint: Endpoint; said: string }
+type Vote = Opinion & { agrees: boolean; head?: number }
 
-/** Who names another block than as many as are needed is on a fork, or lies: it is not read for a while. */
-function outvote(votes: readonly Vote[], needed: number): void {
-  const named = votes.filter(({ said }) => said.startsWith('0x'))
+const shownOpinion = ({ endpoint, said }: Opinion) => `${endpoint.rpc.host}: ${said}`
+
+/**
+ * Who names another block than as many as are needed is on a fork, or lies: it is not read for a while. Gives what is said
+ * by enough of them.
+ */
+function outvote(opinions: readonly Opinion[], needed: number, restMs?: number): string | undefined {
+  const named = opinions.filter(({ said }) => said.startsWith('0x'))
   const majority = named.find(({ said }) => named.filter((other) => other.said === said).length >= needed)
-  if (!majority) return
-  const reason = new RpcUnreachable('outvoted')
+  if (!majority) return undefined
+  const reason = new RpcUnreachable('outvoted', restMs)
   for (const { endpoint, said } of named)
     if (said !== majority.said) noteFailure(endpoint.health, reason, performance.now())
+  return majority.said
+}
+
+/** How long one is not read that said something else of the same block than the others: that is no fork. */
+const liarRestMs = 60_000
+
+/** Asks as many as are needed, and the others when these do not agree. */
+async function agreedOn(
+  pool: Pool,
+  needed: number,
+  own: string,
+  ask: (rpc: Rpc) => Promise<string>,
+): Promise<ContentAgreement> {
+  const opinions: Opinion[] = []
+  const ranked = pool.best()
+  for (const some of [ranked.slice(0, needed), ranked.slice(needed)]) {
+    const asking = some.map(async (endpoint): Promise<Opinion> => {
+      const said = await pool.ask(endpoint, ask).catch((error: Error) => error.message)
+      return { endpoint, said }
+    })
+    opinions.push(...(await Promise.all(asking)))
+    const agreeing = opinions.filter(({ said }) => said === own).length
+    if (agreeing >= needed) return { verdict: 'agreed', said: [] }
+  }
+  const verdict = outvote(opinions, needed, liarRestMs) === undefined ? 'open' : 'outvoted'
+  return { verdict, said: opinions.map(shownOpinion) }
 }
 
 /** What each says of the block at this height; one that has no answer does not agree. */

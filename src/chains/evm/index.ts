@@ -1,19 +1,19 @@
 import { type Hex, isHex } from '#lib/hex'
-import type { Chain } from '../chain.ts'
+import type { Address, Chain, ContentAgreement } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
 import { decodeCall } from './decode-call.ts'
-import { createEndpoints } from './endpoints.ts'
+import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
-import { RpcUnreachable } from './rpc.ts'
+import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export type EvmChainInput = {
   network: Network
@@ -44,6 +44,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, completeDepth, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createEndpoints({ ...network, ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const recent = recentReceipts()
+  const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
     reading.catch((error) => {
       if (error instanceof RpcUnreachable) rpc.doubt()
@@ -51,7 +52,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     })
   const block = async (key: BlockKey) => {
     const whole = await believed(readBlock(rpc, input, key))
-    if (whole) recent.keep(whole)
+    if (whole) for (const kept of [recent, contents]) kept.keep(whole)
     return whole?.block
   }
   return {
@@ -75,20 +76,16 @@ export function createEvmChain(input: EvmChainInput): Chain {
     balanceOf: async (address, token, atBlock) => {
       const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
       if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
-      const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as Hex
-      return quantity(await rpc.call('eth_call', [{ to: token, data }, at]), 'token balance')
+      const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
+      return quantity(await ask(rpc, token, data, at), 'token balance')
     },
-    totalSupplyOf: async (token) =>
-      quantity(
-        await rpc.call('eth_call', [{ to: token, data: totalSupplySelector }, 'latest']),
-        'total supply',
-      ),
+    totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     fees: () => suggestFees(rpc, network),
     estimateGas: (from, call) => estimateGas(rpc, from, call),
     intrinsicGas,
     transferCall,
     domainSeparatorOf: async (token) => {
-      const answer = await rpc.call('eth_call', [{ to: token, data: domainSeparatorSelector }, 'latest'])
+      const answer = await ask(rpc, token, domainSeparatorSelector)
       if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
       return answer
     },
@@ -103,10 +100,37 @@ export function createEvmChain(input: EvmChainInput): Chain {
     broadcast: (raws) => rpc.broadcast(raws),
     agreedUpTo: (number, hashAt) => rpc.agreedUpTo(number, hashAt),
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
+    agreeing: rpc.agreeing,
+    agreedContent: contents.agreed,
     // A public chain's node is asked a few times per block, a local one as often as somebody would notice.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => rpc.close(),
+  }
+}
+
+/** What a view of a contract says. */
+const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
+  rpc.call('eth_call', [{ to, data }, at])
+
+/** More blocks than finality takes on any network. */
+const contentsMax = 5_000
+
+/** What blocks were read to say, and whether other endpoints say the same. */
+function openContents(rpc: Endpoints, input: EvmChainInput) {
+  const own = new Set<Hex>()
+  const contentOf = (hash: Hex) => async (one: Rpc) =>
+    (await readBlock(one, input, { hash }))?.block.contentHash ?? 'has no such block'
+  return {
+    keep: ({ block }: WholeBlock) => {
+      if (block.contentHash) own.add(block.contentHash)
+      for (const oldest of own) if (own.size > contentsMax) own.delete(oldest)
+    },
+    // One endpoint that is believed need not repeat what it told this process; an older one may have asked another.
+    agreed: async (blockHash: Hex, contentHash: Hex): Promise<ContentAgreement> =>
+      rpc.agreeing === 1 && own.has(contentHash)
+        ? { verdict: 'agreed', said: [] }
+        : rpc.agreedOn(contentHash, contentOf(blockHash)),
   }
 }
 

@@ -19,6 +19,7 @@ export type RawReceipt = {
   gasUsed: unknown
   cumulativeGasUsed?: unknown
   effectiveGasPrice: unknown
+  type?: unknown
   logs: unknown
   logsBloom?: unknown
   /** What a rollup charges for posting the transaction to its parent chain. */
@@ -39,7 +40,7 @@ export type Sought = { emitters: readonly Address[]; topic: Hex }
 /** Nodes of old that only give one receipt at a time. */
 const withoutBlockReceipts = new WeakSet<Rpc>()
 const batchMax = 100
-const nobody = `0x${'0'.repeat(40)}`
+export const nobody = `0x${'0'.repeat(40)}`
 
 /** The receipts of all transactions of a block. */
 export async function readBlockReceipts(

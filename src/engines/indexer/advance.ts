@@ -2,6 +2,7 @@ import type { Block, BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { requireAgreement } from './agree.ts'
 import { applyBlock, undoHead } from './apply.ts'
+import { FalseContent } from './contents.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
@@ -43,13 +44,23 @@ export async function advance(ctx: EngineCtx, chain: Chain, pace: Pace): Promise
     const last = Math.min(target.number, next + ahead - 1)
     if (next <= last) {
       const startedMs = performance.now()
-      const applied = await applyRun(ctx, chain, head, next, last, pace)
+      const applied = await applyRun(ctx, chain, head, next, last, pace).catch(takeBack(ctx, chain))
       ahead = adapted(ahead, performance.now() - startedMs)
       if (applied > 0) continue
     }
     const other = head && (await orphanedBy(chain, head, target))
     if (!head || other === undefined) return
     if (!chain.local) await requireNotFinal(ctx, chain, head, other)
+    await undoHead(ctx, chain, head)
+  }
+}
+
+/** Takes back a block that was told wrong, and all above it: to read it again is progress. */
+const takeBack = (ctx: EngineCtx, chain: Chain) => async (error: unknown) => {
+  if (!(error instanceof FalseContent)) throw error
+  for (;;) {
+    const head = await canonicalHead(ctx.database, chain.network.blockchain)
+    if (!head || head.number < error.blockNumber) return 1
     await undoHead(ctx, chain, head)
   }
 }

@@ -1,6 +1,7 @@
 import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
+import { agreedContents } from './contents.ts'
 import { canonicalHashAt } from './store/blocks.ts'
 import type { Depths } from './store/steps.ts'
 
@@ -9,8 +10,9 @@ const disagreeing = new WeakSet<Chain>()
 
 /**
  * Which blocks are complete and which are final when this one is on top: complete with the confirmations that the network
- * asks for, named by enough endpoints; final when these call them finalized as well, or at the depth of a chain without that
- * tag. Nothing is, with an alarm, while the endpoints do not agree: engines then wait with what cannot be undone.
+ * asks for, named by enough endpoints, which say the same of them; final when these call them finalized as well, or at the
+ * depth of a chain without that tag. Nothing is, with an alarm, while the endpoints do not agree: engines then wait with what
+ * cannot be undone.
  */
 export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): Promise<Depths> {
   const { blockchain } = chain.network
@@ -18,7 +20,8 @@ export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): 
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
   if (deepEnough < 0) return { completeTo: deepEnough, finalTo: undefined }
-  const { upTo: completeTo, said } = await chain.agreedUpTo(deepEnough, hashAt)
+  const named = await chain.agreedUpTo(deepEnough, hashAt)
+  const { upTo: completeTo, said } = await agreedContents(ctx, chain, block, named)
   if (completeTo === undefined) {
     tellOnce(ctx, chain, deepEnough, said)
     return { completeTo, finalTo: undefined }
@@ -38,6 +41,18 @@ async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<
   if (finalized === 'unknown') return undefined
   const ours = finalized.number > block.number ? undefined : await hashAt(finalized.number)
   return ours === undefined || ours === finalized.hash ? finalized.number : undefined
+}
+
+/** Tells the operator of the chains whose every conclusion rests on the word of one endpoint. */
+export function raiseLoneEndpoints(ctx: EngineCtx): void {
+  for (const { network, local, agreeing } of ctx.chains.list())
+    if (!local && agreeing === 1)
+      raiseAlarm(
+        ctx.log,
+        'one-endpoint',
+        { blockchain: network.blockchain },
+        'what this chain tells is the word of one endpoint: name at least three in BEZANT_NETWORKS',
+      )
 }
 
 /** Throws, with the alarm, unless enough endpoints name this block: then what it replaces is gone for certain. */

@@ -2,11 +2,19 @@ import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { post, reverse, tokensOf } from '#engines/ledger/index'
 import { reachPoint } from '#lib/crash-points'
+import type { Db } from '#runtime/db/db'
 import { agreedDepths } from './agree.ts'
 import { observe } from './observe.ts'
-import { type CanonicalBlock, canonicalHead, insertBlock, lockChain, orphanBlock } from './store/blocks.ts'
-import { insertTransactions, insertTransfers } from './store/observed.ts'
-import { appendStep } from './store/steps.ts'
+import {
+  type CanonicalBlock,
+  canonicalHead,
+  insertBlock,
+  lockChain,
+  orphanBlock,
+  saidOtherwise,
+} from './store/blocks.ts'
+import { forgetObserved, insertTransactions, insertTransfers } from './store/observed.ts'
+import { allHaveFollowed, appendStep } from './store/steps.ts'
 
 /**
  * Applies one block on top of `parent` (`undefined`: it is the first one), all of it in one `tx`.
@@ -27,6 +35,7 @@ export async function applyBlock(
     await lockChain(tx, blockchain)
     const head = await canonicalHead(tx, blockchain)
     if (head?.hash !== parent?.hash) return false
+    if (!chain.local && (await saidOtherwise(tx, blockchain, block))) await forget(tx, blockchain, block)
     const nowMs = ctx.clock.nowMs()
     await insertBlock(tx, blockchain, block)
     await insertTransfers(tx, nowMs, seen.transfers)
@@ -39,6 +48,15 @@ export async function applyBlock(
   })
   reachPoint('P17')
   return applied
+}
+
+/** What was believed of a block before goes only when every engine has taken back what it made of that. */
+async function forget(tx: Db, blockchain: string, { hash, number }: Block): Promise<void> {
+  if (!(await allHaveFollowed(tx, blockchain)))
+    throw new Error(
+      `${blockchain}: block ${number} waits for the engines to take back what it was said to hold`,
+    )
+  await forgetObserved(tx, blockchain, hash)
 }
 
 /** Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. */

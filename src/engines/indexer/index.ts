@@ -9,6 +9,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { logTrouble, repeat } from '#runtime/loop'
 import { advance } from './advance.ts'
+import { raiseLoneEndpoints } from './agree.ts'
 import { haltIfDeep, haltWatch } from './halt.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
 
@@ -36,6 +37,7 @@ const leaseMs = 3_000
 /** Starts following all chains; `stop` waits for the block under way. */
 export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
   const holder = randomUUID()
+  raiseLoneEndpoints(ctx)
   const followers = ctx.chains.list().map((chain) => followHead(ctx, chain, holder))
   return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
 }

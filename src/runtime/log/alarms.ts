@@ -13,6 +13,7 @@ export const alarmNames = [
   'money-differs',
   'nonce-unaccounted',
   'nonce-used-outside',
+  'one-endpoint',
   'price-out-of-reach',
   'provider-trouble',
   'providers-disagree',

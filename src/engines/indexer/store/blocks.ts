@@ -1,4 +1,5 @@
-import type { BlockRef } from '#chains/chain'
+import type { Block } from '#chains/chain'
+import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
@@ -27,11 +28,34 @@ export const oldestNumber = async (db: Db, blockchain: string): Promise<number> 
       where blockchain = ${blockchain} and canonical order by number limit 1`)
   )?.number ?? 0
 
-export async function insertBlock(tx: Db, blockchain: string, block: BlockRef): Promise<void> {
-  await tx.run(sql`insert into blocks (blockchain, hash, number, parent_hash, block_time)
-    values (${blockchain}, ${block.hash}, ${block.number}, ${block.parentHash}, ${formatInstant(block.timeMs)})
-    on conflict (blockchain, hash) do update set canonical = true`)
+export async function insertBlock(tx: Db, blockchain: string, block: Block): Promise<void> {
+  const { hash, number, parentHash, timeMs, contentHash = null } = block
+  await tx.run(sql`insert into blocks (blockchain, hash, number, parent_hash, block_time, content_hash)
+    values (${blockchain}, ${hash}, ${number}, ${parentHash}, ${formatInstant(timeMs)}, ${contentHash})
+    on conflict (blockchain, hash) do update set canonical = true, content_hash = excluded.content_hash`)
 }
+
+/** What canonical blocks were believed to say, lowest first; those of which that was not kept are left out. */
+export const contentsBetween = (
+  db: Db,
+  blockchain: string,
+  { from, to }: { from: number; to: number },
+  limit: number,
+) =>
+  db.all<{
+    number: number
+    hash: Hex
+    contentHash: Hex
+  }>(sql`select number, hash, content_hash as "contentHash"
+    from blocks where blockchain = ${blockchain} and canonical and number between ${from} and ${to}
+      and content_hash is not null order by number limit ${limit}`)
+
+/** Whether this block was applied before, and was believed to say something else. */
+export const saidOtherwise = async (db: Db, blockchain: string, { hash, contentHash }: Block) =>
+  (
+    await db.one<{ yes: boolean }>(sql`select exists (select 1 from blocks where blockchain = ${blockchain}
+      and hash = ${hash} and content_hash <> ${contentHash ?? null}) as yes`)
+  ).yes
 
 export const orphanBlock = (tx: Db, blockchain: string, hash: string) =>
   tx.run(sql`update blocks set canonical = false where blockchain = ${blockchain} and hash = ${hash}`)

@@ -67,6 +67,16 @@ export async function insertTransactions(tx: Db, rows: readonly ObservedTransact
     on conflict do nothing`)
 }
 
+/** What was believed of a block that says something else. Nobody may be about to take back what came of it. */
+export async function forgetObserved(tx: Db, blockchain: string, blockHash: string): Promise<void> {
+  await tx.run(
+    sql`delete from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}`,
+  )
+  await tx.run(
+    sql`delete from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`,
+  )
+}
+
 /** What managed addresses sent and received in one block, in its order. */
 export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
   db.all<ObservedTransfer>(sql`select entity_id as "entityId", id, blockchain, block_hash as "blockHash",

@@ -81,6 +81,14 @@ export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<S
 export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
 
+/** Whether every engine has done every step of the chain that there is. */
+export const allHaveFollowed = async (db: Db, blockchain: string): Promise<boolean> =>
+  (
+    await db.one<{ done: boolean }>(sql`select not exists (select 1 from step_cursors
+      where blockchain = ${blockchain}
+        and step < (select max(step) from block_steps where blockchain = ${blockchain})) as done`)
+  ).done
+
 /** Whether the engine has done every step of the chain that there is. */
 export const hasFollowed = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
   (

@@ -104,6 +104,7 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) 
       ${rows.map((row) => row.blockTime)}::timestamptz[]) as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c)
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
+      amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
       update_date = excluded.update_date
     returning entity_id as "entityId", id`)

@@ -1,0 +1,50 @@
+/** The endpoint that is read lies under hashes on which all agree: what cannot be undone waits for the others. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { alarmCounts } from '#runtime/log/alarms'
+import { falseContents, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
+import { freshAddress } from '../../../testing/builders.ts'
+import { soonFinal } from '../../../testing/chain.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { until } from '../../../testing/until.ts'
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+const nodes: HostileRpc[] = []
+
+beforeAll(async () => {
+  harness = await openHarness({
+    blockchains: [soonFinal.blockchain],
+    blockTimeMs: 200,
+    node: async ({ rpcUrl }) => {
+      for (let index = 0; index < 3; index++) nodes.push(await openHostileRpc(rpcUrl))
+      const rpcUrls = nodes.map(({ url }) => url)
+      return { rpcUrl: rpcUrls[0]!, rpcUrls, local: false }
+    },
+  })
+  on = sendingOn(harness)
+  for (const node of nodes.slice(1)) node.play({ fault: faults.slow(100) })
+})
+afterAll(async () => {
+  await harness?.close()
+  for (const node of nodes) await node.close()
+})
+
+it('property 21: nothing is paid twice because one of three endpoints says that somebody else used a nonce', async () => {
+  const wallet = await on.fundedWallet()
+  nodes[0]!.play({ fault: falseContents(wallet.address)[3]! })
+  const { oracle, tokens } = harness.chain()
+  const recipients: string[] = []
+  // The first one is read, being the fastest; on a busy machine another one may be for a moment.
+  while (alarmCounts().get('providers-disagree') === 0) {
+    const to = freshAddress()
+    recipients.push(to)
+    const id = await on.transfer(wallet, { destinationAddress: to, amounts: ['0.25'] })
+    await on.reaches(id, 'COMPLETE')
+    expect(await on.attemptsOf(id)).toHaveLength(1)
+  }
+  await oracle.checkMovedOnce(
+    recipients.map((to) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 250_000n })),
+  )
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+})
