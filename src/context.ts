@@ -16,8 +16,9 @@ import {
 } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armCrashPoint } from '#lib/crash-points'
-import { type Clock, systemClock } from '#lib/time'
+import { type Clock, hostOffMaxMs } from '#lib/time'
 import type { Config } from '#runtime/config'
+import { openDatabaseClock } from '#runtime/db/clock'
 import { type Connection, openDatabase, sql, sqlState } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
@@ -34,6 +35,7 @@ export type ContextInput = {
   rootKey: Buffer
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
   nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
+  /** Default: the time of the database, wherever that is. */
   clock?: Clock
 }
 
@@ -56,11 +58,14 @@ export async function openContext(input: ContextInput): Promise<Context> {
       { unknown: config.unknownSettings },
       'what is set here is no setting of this version: it has no effect',
     )
-  const clock = input.clock ?? systemClock
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   await database.run(sql`select 1`).catch(explainRole)
+  const time = input.clock
+    ? { clock: input.clock, stop: async () => undefined }
+    : await openDatabaseClock({ database, log })
+  const { clock } = time
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes)
   await seedTokens(
@@ -74,7 +79,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   return {
     ctx: { ...scope, chains, custody },
     close: async () => {
-      await sessions.stop()
+      await Promise.all([sessions.stop(), time.stop()])
       await custody.close()
       await Promise.all(chains.list().map((chain) => chain.close()))
       await database.close()
@@ -120,6 +125,8 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
     removed: removedPaths,
     refusal: sandbox?.refusal,
+    // Who develops on one machine is only told of it.
+    ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
       Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
   })
@@ -135,6 +142,12 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   }
   return { url, stop }
 }
+
+/** Engines go on, in the time of the database: what they owe is late already. What customers ask for is refused. */
+const clockTrouble = ({ hostOffMs }: Clock): string | undefined =>
+  Math.abs(hostOffMs?.() ?? 0) > hostOffMaxMs
+    ? 'The clock of this server is off, and until that is corrected it serves nothing: try again later.'
+    : undefined
 
 const explainListen =
   ({ host, port }: Config) =>

@@ -29,6 +29,10 @@ export type TransactionProcessOptions = {
   /** Armed when it starts to work, and disarmed when it closes. */
   crashAt?: CrashPlan | undefined
   logLevel?: string
+  /** How far its machine's clock is ahead of the true time. */
+  hostOffMs?: number
+  /** Its API is that of a sandbox. */
+  sandbox?: boolean
 }
 
 export type Order =
@@ -55,8 +59,12 @@ async function obey(order: Order): Promise<Answer> {
   return { said: order.say }
 }
 
+const trueNowMs = Date.now
+
 async function open(given: TransactionProcessOptions): Promise<void> {
   options = given
+  const { hostOffMs = 0 } = options
+  Date.now = () => trueNowMs() + hostOffMs
   const { connection, rpcUrl, blockchain } = options
   context = await openContext({
     config: readConfig(
@@ -88,8 +96,9 @@ async function start(): Promise<{ url?: string }> {
   }
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
-  const api = await startApi(ctx)
-  running.push(api)
+  const faucet = options.sandbox ? await openSandboxFaucet(ctx) : undefined
+  const api = await startApi(ctx, faucet && { faucet, endpoints: [] })
+  running.push(...(faucet ? [faucet] : []), api)
   return { url: api.url }
 }
 
@@ -98,6 +107,7 @@ async function close(): Promise<void> {
   await Promise.all(running.map((each) => each.stop()))
   running = []
   await context.close()
+  Date.now = trueNowMs
 }
 
 // Whoever started this process may be gone.

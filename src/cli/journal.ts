@@ -1,6 +1,6 @@
 import { openContext } from '#context'
 import { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from '#engines/transactions/index'
-import { systemClock } from '#lib/time'
+import { readDatabaseClock } from '#runtime/db/clock'
 import { type Database, openDatabase } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
@@ -72,7 +72,8 @@ const actions: Record<string, Act> = {
     withDatabase(given, async (database) => {
       const id = textOf(given, 'journal')
       if (!id) throw new UsageError('--journal is missing\nSee: bezant journal --help')
-      if (!(await loseWorkerJournal(database, systemClock.nowMs(), id)))
+      const nowMs = (await readDatabaseClock(database)).nowMs()
+      if (!(await loseWorkerJournal(database, nowMs, id)))
         throw new UsageError(`there is no journal ${id} to give up: see bezant journal list`)
       printRow(given, { lost: id })
       return 0

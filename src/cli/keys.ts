@@ -1,6 +1,5 @@
 import { permissive, setPolicy } from '#custody/index'
 import { newId } from '#lib/ids'
-import { systemClock } from '#lib/time'
 import {
   findEntity,
   insertApiKey,
@@ -9,6 +8,7 @@ import {
   listEntities,
   revokeApiKey,
 } from '#runtime/auth/store'
+import { readDatabaseClock } from '#runtime/db/clock'
 import { type Database, openDatabase } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import type { Environment } from '#runtime/scope'
@@ -73,14 +73,15 @@ const actions: Record<string, Act> = {
     const name = required(given, 'name')
     const environment = environmentOf(given)
     const rules = await policyOf(given, environment)
-    const nowMs = systemClock.nowMs()
+    const clock = await readDatabaseClock(database)
+    const nowMs = clock.nowMs()
     const id = newId(nowMs)
     const key = await database.tx(async (tx) => {
       await insertEntity(tx, { id, name, environment, nowMs })
       await recordChanges(tx, nowMs, [
         { entityId: id, actor: 'operator', type: 'entity.created', resourceId: id },
       ])
-      const scope = { db: tx, clock: systemClock, actor: 'operator' }
+      const scope = { db: tx, clock, actor: 'operator' }
       await setPolicy(scope, { entityId: id, scope: 'entity', subjectId: id }, rules)
       return createKey(tx, id, environment, nowMs)
     })
@@ -92,16 +93,17 @@ const actions: Record<string, Act> = {
   },
   create: async (database, given) => {
     const { id, environment } = await requireEntity(database, required(given, 'entity'))
-    const nowMs = systemClock.nowMs()
+    const nowMs = (await readDatabaseClock(database)).nowMs()
     printRow(given, { entity: id, apiKey: await database.tx((tx) => createKey(tx, id, environment, nowMs)) })
     return 0
   },
   revoke: async (database, given) => {
     const id = required(given, 'key')
+    const nowMs = (await readDatabaseClock(database)).nowMs()
     const entityId = await database.tx(async (tx) => {
-      const owner = await revokeApiKey(tx, id, systemClock.nowMs())
+      const owner = await revokeApiKey(tx, id, nowMs)
       const change = { actor: 'operator', type: 'apiKey.revoked', resourceId: id }
-      if (owner) await recordChanges(tx, systemClock.nowMs(), [{ ...change, entityId: owner }])
+      if (owner) await recordChanges(tx, nowMs, [{ ...change, entityId: owner }])
       return owner
     })
     if (!entityId)

@@ -12,8 +12,8 @@ import {
 } from '#custody/index'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
-import { systemClock } from '#lib/time'
 import { findEntity } from '#runtime/auth/store'
+import { readDatabaseClock } from '#runtime/db/clock'
 import { type Database, openDatabase } from '#runtime/db/db'
 import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
@@ -77,7 +77,7 @@ async function run(given: Given): Promise<number> {
 
 type Act = (database: Database, given: Given) => Promise<void>
 
-const operator = (db: Database) => ({ db, clock: systemClock, actor: 'operator' })
+const operator = async (db: Database) => ({ db, clock: await readDatabaseClock(db), actor: 'operator' })
 
 const frozenBy =
   (change: typeof freeze, word: string): Act =>
@@ -85,7 +85,7 @@ const frozenBy =
     const { entityId, scope, subjectId } = await subjectOf(database, given)
     if (scope === 'walletSet') throw new UsageError(`what is ${word} is an entity or a wallet`)
     const walletId = scope === 'wallet' ? subjectId : undefined
-    const changed = await change(operator(database), { entityId, walletId })
+    const changed = await change(await operator(database), { entityId, walletId })
     printRow(given, { [scope]: subjectId, [word]: true, changed })
   }
 
@@ -106,7 +106,7 @@ const actions: Record<string, Act> = {
     if (!text) throw new UsageError('--policy is missing\nSee: bezant policy --help')
     const rules = await readPolicy(text)
     const subject = await subjectOf(database, given)
-    const version = await setPolicy(operator(database), subject, rules)
+    const version = await setPolicy(await operator(database), subject, rules)
     printRow(given, { scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
   },
   history: async (database, given) => {

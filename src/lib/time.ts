@@ -44,6 +44,14 @@ function parseOffsetMs(zone: string): number | undefined {
 export const formatInstant = (atMs: number): string => new Date(atMs).toISOString()
 
 /** Where business time comes from; the sandbox can move it, nothing else may read the system clock for it. */
-export type Clock = { nowMs(): number }
+export type Clock = {
+  nowMs(): number
+  /** By how much the machine's own clock is ahead of this one, or behind it (below zero), where it is another one. */
+  hostOffMs?(): number
+}
 
+/** A machine whose clock is off by more serves nothing. */
+export const hostOffMaxMs = 2_000
+
+/** The clock of this machine, which counts for what no other machine sees. */
 export const systemClock: Clock = { nowMs: () => Date.now() }

@@ -16,6 +16,8 @@ export type Registration = {
   scope: Scope
   callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope
+  /** Why the process cannot do its work, if so: what needs a key is answered with 503. */
+  notReady?: () => string | undefined
 }
 
 /** Registers one operation under its documented path and its aliases. Without `auth: 'none'` it denies by default. */
@@ -44,13 +46,15 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
   return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
 }
 
-function handlerOf({ scope, callerOf, widen }: Registration, endpoint: Endpoint<never>) {
+function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint: Endpoint<never>) {
   const params = endpoint.params && checkOf(endpoint.params, 'params')
   const querying = querySchema(endpoint)
   const query = querying && checkOf(querying, 'query')
   const bodied = bodySchema(endpoint)
   const body = bodied && checkOf(bodied, 'body')
   return async (request: FastifyRequest, reply: FastifyReply) => {
+    const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
+    if (trouble !== undefined) throw new ApiError('unavailable', trouble)
     const caller = endpoint.auth === 'none' ? nobody : callerOf(request)
     if (endpoint.takesUserToken && request.headers['x-user-token'] !== undefined)
       throw new ApiError('userTokenUnknown')

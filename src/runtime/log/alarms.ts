@@ -3,6 +3,7 @@ import type { Log } from './log.ts'
 /** Every alarm there is. `docs/operate.md` says of each what happened and what to do; `npm run check` compares. */
 export const alarmNames = [
   'books-differ',
+  'clock-off',
   'deep-reorg',
   'journal-conflict',
   'journal-damaged',

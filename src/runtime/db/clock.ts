@@ -1,0 +1,83 @@
+/**
+ * The time of the database on every host: what one process dates, others compare, in limits, orders and expiry. The host's
+ * own clock counts for nothing; that it is wrong is an alarm. Between two looks a steady clock goes on, which nobody sets.
+ */
+import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
+import { raiseAlarm } from '../log/alarms.ts'
+import { logTrouble, repeat } from '../loop.ts'
+import type { Scope } from '../scope.ts'
+import { type Db, sql } from './db.ts'
+
+/** The database's time at a moment of the steady clock, exact to `withinMs`: half of the time that the question took. */
+type Look = { steadyMs: number; databaseMs: number; withinMs: number }
+
+const looksAtOnce = 3
+const lookMs = 5_000
+/** How far a steady clock may drift. */
+const driftShare = 1 / 5_000
+
+/** The best of a few looks, since any of them may have waited. */
+const look = (db: Db): Promise<Look> =>
+  db.tx(async (tx) => {
+    const looks: Look[] = []
+    for (let count = 0; count < looksAtOnce; count++) {
+      const startedMs = performance.now()
+      const { nowMs } = await tx.one<{ nowMs: number }>(
+        sql`select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`,
+      )
+      const withinMs = (performance.now() - startedMs) / 2
+      looks.push({ steadyMs: startedMs + withinMs, databaseMs: nowMs, withinMs })
+    }
+    return looks.reduce((best, each) => (each.withinMs < best.withinMs ? each : best))
+  })
+
+/** What is known of the database's time after a newer look: the more exact one, unless they contradict each other. */
+function better(known: Look, newer: Look): Look {
+  const passedMs = newer.steadyMs - known.steadyMs
+  const withinMs = known.withinMs + passedMs * driftShare
+  const apartMs = Math.abs(known.databaseMs + passedMs - newer.databaseMs)
+  return newer.withinMs <= withinMs || apartMs > withinMs + newer.withinMs ? newer : known
+}
+
+function clockOf(known: () => Look): Required<Clock> {
+  const exactMs = () => known().databaseMs + performance.now() - known().steadyMs
+  return {
+    nowMs: () => Math.floor(exactMs()),
+    hostOffMs: () => {
+      const offMs = systemClock.nowMs() - exactMs()
+      return Math.sign(offMs) * Math.max(0, Math.floor(Math.abs(offMs) - known().withinMs))
+    },
+  }
+}
+
+/** The time of the database, looked at once: for a command that ends soon. */
+export async function readDatabaseClock(db: Db): Promise<Clock> {
+  const known = await look(db)
+  return clockOf(() => known)
+}
+
+/** The time of the database, looked at now and then. Raises an alarm while the host's own clock is off. */
+export async function openDatabaseClock({
+  database,
+  log,
+}: Pick<Scope, 'database' | 'log'>): Promise<{ clock: Clock; stop(): Promise<void> }> {
+  let known = await look(database.reading)
+  let wasOff = false
+  const clock = clockOf(() => known)
+  const warn = () => {
+    const offMs = clock.hostOffMs()
+    const isOff = Math.abs(offMs) > hostOffMaxMs
+    if (isOff && !wasOff)
+      raiseAlarm(log, 'clock-off', { offMs }, 'the clock of this machine is off from that of the database')
+    if (wasOff && !isOff) log.info({}, 'the clock of this machine is right again')
+    wasOff = isOff
+  }
+  warn()
+  const turn = async () => {
+    known = better(known, await look(database.reading))
+    warn()
+    return false
+  }
+  const loop = repeat(turn, logTrouble(log, 'reading the time of the database'), lookMs)
+  return { clock, stop: loop.stop }
+}

@@ -1,0 +1,117 @@
+/** Machines whose clocks are wrong: what they date, and what they compare with now, is in the time of the database. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { setPolicy } from '#custody/index'
+import { formatInstant } from '#lib/time'
+import { freshAddress, type Wallet, type World, worldOf } from './builders.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { spawnWorker } from './programs.ts'
+import { httpAs } from './tenant.ts'
+import type { TransactionProcessOptions } from './transaction-process.ts'
+import { until } from './until.ts'
+import type { Worker } from './worker.ts'
+
+/** Longer than a busy machine takes from one request to the next. */
+const limitS = 600
+const aheadMs = (limitS + 1) * 1_000
+const hourMs = 3_600_000
+
+let harness: Harness
+let world: World
+let wallet: Wallet
+const workers: Worker[] = []
+
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+  wallet = await world.fundedWallet()
+  await harness.stopEngines()
+})
+afterAll(async () => {
+  for (const worker of workers) worker.signal('SIGKILL')
+  await harness?.close()
+})
+
+/** A process on a machine whose clock is off; gives the address of its API, if it has one. */
+async function startOff(options: Pick<TransactionProcessOptions, 'roles' | 'hostOffMs' | 'sandbox'>) {
+  const { connection } = harness
+  const { rpcUrl, blockchain } = harness.chain()
+  const worker = await spawnWorker()
+  workers.push(worker)
+  await worker.open({ connection, rpcUrl, blockchain, ...options })
+  return { worker, url: await worker.start() }
+}
+
+it.each([aheadMs, -aheadMs])(
+  'property 66: a server whose clock is off by %s ms serves nothing',
+  async (hostOffMs) => {
+    const { worker, url } = await startOff({ roles: ['api'], hostOffMs })
+    const http = httpAs(url!, harness.apiKey)
+    const answer = await http('GET', '/v1/w3s/wallets')
+    expect([answer.status, answer.body.code], answer.text).toEqual([503, 503])
+    expect(answer.body.message).toContain('clock')
+    expect((await http('GET', '/ping')).status).toBe(200)
+    await worker.close()
+  },
+)
+
+it('property 66: a limit holds, and what is earlier is shown as earlier, through a server that is ahead by more than its window', async () => {
+  const { worker, url } = await startOff({ roles: ['api'], hostOffMs: aheadMs, sandbox: true })
+  const ahead = httpAs(url!, harness.apiKey)
+  const token = `BASE-SEPOLIA:${harness.chain().tokens.USDC.toLowerCase()}`
+  const subject = { entityId: harness.entityId, scope: 'wallet', subjectId: wallet.id } as const
+  await setPolicy({ db: harness.database, clock: harness.clock, actor: 'operator' }, subject, {
+    mode: 'rules',
+    operations: ['transfer'],
+    tokens: [token],
+    destinations: 'any',
+    limits: [{ tokens: [token], windows: [{ seconds: limitS, amountAtomic: '1000000' }] }],
+  })
+  const spend = async (http: Harness['http']) =>
+    http('POST', '/v1/w3s/developer/transactions/transfer', {
+      body: {
+        idempotencyKey: randomUUID(),
+        entitySecretCiphertext: await harness.sealSecret(),
+        walletId: wallet.id,
+        tokenId: world.usdcId,
+        destinationAddress: freshAddress(),
+        amounts: ['1'],
+        feeLevel: 'MEDIUM',
+      },
+    })
+  const first = await spend(harness.http)
+  expect(first.status, first.text).toBe(201)
+  const second = await spend(ahead)
+  expect(second.status, second.text).toBe(403)
+  expect(second.body.message).toContain(`in ${limitS} s`)
+
+  const dates: string[] = []
+  for (const http of [harness.http, ahead, harness.http]) {
+    const entitySecretCiphertext = await harness.sealSecret()
+    const body = { idempotencyKey: randomUUID(), name: 'Dated', entitySecretCiphertext }
+    const made = await http('POST', '/v1/w3s/developer/walletSets', { body })
+    dates.push(made.body.data.walletSet.createDate)
+  }
+  expect(dates).toEqual(dates.toSorted())
+  await worker.close()
+})
+
+it('property 66: an engine on a machine that is an hour ahead ends nothing early', async () => {
+  const intentUntil = async (atMs: number) =>
+    world.call('POST', '/v1/paymentIntents', {
+      idempotencyKey: randomUUID(),
+      type: 'transient',
+      amount: { amount: '1.00', currency: 'USD' },
+      settlementCurrency: 'USD',
+      paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
+      expiresOn: formatInstant(atMs),
+    })
+  const nowMs = harness.clock.nowMs()
+  const [due, later] = await Promise.all([intentUntil(nowMs + 3_000), intentUntil(nowMs + hourMs / 2)])
+  const { worker } = await startOff({ roles: ['treasury'], hostOffMs: hourMs })
+  const statusOf = async ({ id }: { id: string }) =>
+    (await world.call('GET', `/v1/paymentIntents/${id}`)).timeline[0].status
+  await until(async () => (await statusOf(due)) === 'expired', 'the first intent has ended')
+  expect(await statusOf(later)).not.toBe('expired')
+  await worker.close()
+})
