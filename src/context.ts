@@ -24,6 +24,7 @@ import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
+import { explainListen } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
 import type { Log } from '#runtime/log/log'
 import type { Scope } from '#runtime/scope'
@@ -89,19 +90,26 @@ export async function openContext(input: ContextInput): Promise<Context> {
 
 const gasOnly = { native: true, tokens: [] } as const
 
+/** `tried` resolves when what was left by the last start was looked at: alarms over it are raised by then. */
+export type Engines = { tried: Promise<void>; stop(): Promise<void> }
+
 /** Starts the machines that act on their own: what the `worker` role runs. In a sandbox the faucet gives treasuries their gas. */
-export function startEngines(ctx: EngineCtx, faucet?: Faucet): { stop(): Promise<void> } {
+export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
+  const transactions = startTransactionWorker(ctx)
   const engines = [
     startIndexer(ctx),
     startReconciler(ctx),
-    startTransactionWorker(ctx),
+    transactions,
     startTreasury(ctx, faucet && ((blockchain, address) => faucet.drip(blockchain, address, gasOnly))),
     startMoneyWatch(ctx),
     startReviews(ctx),
     ...(faucet ? [startWires(ctx, faucet)] : []),
     startWebhooks(ctx, topics),
   ]
-  return { stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))) }
+  return {
+    tried: transactions.tried,
+    stop: async () => void (await Promise.all(engines.map((engine) => engine.stop()))),
+  }
 }
 
 /** How long requests under way may take once the server is told to stop. */
@@ -148,19 +156,6 @@ const clockTrouble = ({ hostOffMs }: Clock): string | undefined =>
   Math.abs(hostOffMs?.() ?? 0) > hostOffMaxMs
     ? 'The clock of this server is off, and until that is corrected it serves nothing: try again later.'
     : undefined
-
-const explainListen =
-  ({ host, port }: Config) =>
-  (error: NodeJS.ErrnoException): never => {
-    const remedies: Record<string, string> = {
-      EADDRINUSE: `port ${port} is taken: stop what uses it, or choose another one with --port or BEZANT_PORT (0 takes a free one)`,
-      EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --port or BEZANT_PORT`,
-      EADDRNOTAVAIL: `${host} is no address of this machine: correct BEZANT_HOST`,
-      ENOTFOUND: `${host} is no address of this machine: correct BEZANT_HOST`,
-    }
-    const remedy = remedies[error.code ?? '']
-    throw remedy ? new Error(`cannot listen: ${remedy}`, { cause: error }) : error
-  }
 
 /** Whoever may log in has to be let into the role that the program runs as. */
 const explainRole = (error: Error): never => {

@@ -39,6 +39,8 @@ export type ProgramOptions = {
   dataDir: string
   args?: readonly string[]
   command?: string
+  /** Print for a person what a sandbox otherwise prints as one line of JSON. */
+  banner?: boolean
   env?: Record<string, string>
 }
 
@@ -70,11 +72,12 @@ export async function spawnProgram({
   dataDir,
   args = [],
   command = 'sandbox',
+  banner = false,
   env: more = {},
 }: ProgramOptions) {
   const { DATABASE_URL: _, ...own } = process.env
   const env = { ...own, ...more }
-  const flags = command === 'sandbox' ? ['--json', '--port', '0'] : []
+  const flags = command === 'sandbox' ? [...(banner ? [] : ['--json']), '--port', '0'] : []
   const child: ChildProcess = spawn(
     process.execPath,
     [program ?? (await programFile('bezant')), command, ...flags, '--data-dir', dataDir, ...args],

@@ -153,7 +153,7 @@ describe('made-up keys', () => {
       most = Math.max(most, (under += 1))
       return harness.database.all<never>(query).finally(() => (under -= 1))
     }
-    const authenticate = createAuthenticate({ ...harness.database, all })
+    const authenticate = createAuthenticate({ ...harness.database, all }, harness.ctx.config)
     const ours = `Bearer ${harness.apiKey}`
     expect((await authenticate(ours)).entity.id).toBe(harness.entityId)
     queries = 0

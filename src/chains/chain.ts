@@ -112,6 +112,8 @@ export type Chain = {
   /** How many transactions of `address` pools hold before they are in a block: one when it delegates to code (EIP-7702). */
   inFlightMaxOf(address: Address): Promise<number>
   balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
+  /** Whether there is a contract at an address. */
+  hasCode(address: Address): Promise<boolean>
   /** How much of a token there is in all. */
   totalSupplyOf(token: Address): Promise<bigint>
   fees(): Promise<FeeSuggestion>

@@ -29,10 +29,16 @@ export function createChains(nodes: readonly Node[]): Chains {
   return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
 }
 
+/** The network as it is outside of a sandbox. */
+export const forConfigured = (network: Network): Network => ({
+  ...network,
+  tokens: network.tokens.filter((token) => !token.localOnly),
+})
+
 function connect({ network: named, local, ...node }: Node): Chain {
   const completeDepth = local ? localDepth : named.confirmations
   const finalityDepth = local ? localDepth : Math.max(completeDepth, named.finalityDepth ?? 0)
-  const network = local ? named : { ...named, tokens: named.tokens.filter((token) => !token.localOnly) }
+  const network = local ? named : forConfigured(named)
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
   const depths = { completeDepth, finalityDepth }
   if (network.family === 'evm') return createEvmChain({ ...node, ...depths, network, local, inFlightMax })

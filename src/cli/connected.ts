@@ -13,7 +13,7 @@ export async function connected<Result>(
   const config = configOf(given, { logLevel: 'error' })
   const connection = await connectionOf(config)
   const nodes = await nodesOf(config)
-  const rootKey = await readRootKey(config, false)
+  const rootKey = await readRootKey(config)
   const log = createLog(config.logLevel)
   const { ctx, close } = await openContext({ config, log, connection, rootKey, nodes })
   try {

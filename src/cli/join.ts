@@ -1,9 +1,10 @@
 import { resolve } from 'node:path'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
-import { type Connection, openAsOwner, sql } from '#runtime/db/db'
+import type { Connection } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { explainDatabase } from '#runtime/db/explain'
+import { requireKnownTables } from '#runtime/db/migrate'
 import { readPublishedNodes } from '#sandbox/start'
 import { type Given, type Option, textOf } from './command.ts'
 
@@ -31,13 +32,11 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
 
 /** `DATABASE_URL` when set, else the database of the sandbox that runs on the data directory. */
 export async function connectionOf(config: Config): Promise<Connection> {
-  if (config.databaseUrl === undefined) return joinEmbeddedPostgres({ dataDir: config.dataDir })
-  const connection = { url: config.databaseUrl }
-  const database = openAsOwner(connection)
-  await database
-    .run(sql`select 1`)
-    .catch(explainDatabase(connection))
-    .finally(() => database.close())
+  const connection =
+    config.databaseUrl === undefined
+      ? await joinEmbeddedPostgres({ dataDir: config.dataDir })
+      : { url: config.databaseUrl }
+  await requireKnownTables(connection).catch(explainDatabase(connection))
   return connection
 }
 

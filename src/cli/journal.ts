@@ -53,7 +53,7 @@ const actions: Record<string, Act> = {
       throw new UsageError("say which directory: the one with the journal's name\nSee: bezant journal --help")
     const config = configOf(given)
     const connection = await connectionOf(config)
-    const rootKey = await readRootKey(config, false)
+    const rootKey = await readRootKey(config)
     const { ctx, close } = await openContext({
       config,
       log: createLog(config.logLevel),

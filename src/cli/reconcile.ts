@@ -32,11 +32,18 @@ async function run(given: Given): Promise<number> {
   return connected(given, async (ctx) => {
     const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
     const proofs: Proof[] = []
-    for (const chain of chosenChains(ctx, textOf(given, 'chain')))
-      proofs.push(await reconcile(ctx, chain, progress(chain.network.blockchain)))
-    const found = { proofs, bookErrors, money: await proveMoney(ctx.db) }
+    const failures: Failure[] = []
+    for (const chain of chosenChains(ctx, textOf(given, 'chain'))) {
+      const { blockchain } = chain.network
+      // What cannot be compared on one chain is said, and hides nothing of the others.
+      await reconcile(ctx, chain, progress(blockchain)).then(
+        (proof) => proofs.push(proof),
+        (error: Error) => failures.push({ blockchain, reason: error.message }),
+      )
+    }
+    const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db) }
     process.stdout.write(given.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
-    return countIn(found) + notCompared(proofs).length === 0 ? 0 : 1
+    return countIn(found) + notCompared(found).length === 0 ? 0 : 1
   })
 }
 
@@ -45,10 +52,31 @@ const progress = (blockchain: string) => (addresses: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${addresses} addresses compared`)
 }
 
-type Found = { proofs: readonly Proof[]; bookErrors: readonly BookError[]; money: MoneyProof }
+/** What keeps a chain, or one token of it, from being compared. */
+type Failure = { blockchain: string; reason: string; symbol?: string; address?: string | null }
 
-const notCompared = (proofs: readonly Proof[]) =>
-  proofs.filter(({ block }) => block === undefined).map(({ blockchain }) => blockchain)
+type Found = {
+  proofs: readonly Proof[]
+  failures: readonly Failure[]
+  bookErrors: readonly BookError[]
+  money: MoneyProof
+}
+
+const notCompared = ({ proofs, failures }: Found): Failure[] => [
+  ...failures,
+  ...proofs.flatMap(({ blockchain, block, missing }) => [
+    ...(block ? [] : [{ blockchain, reason: noBlock }]),
+    ...missing.map(({ symbol, address }) => ({
+      blockchain,
+      symbol,
+      address,
+      reason: `the node has no contract at ${address}`,
+    })),
+  ]),
+]
+
+const noBlock =
+  'no block of it that a worker followed has its confirmations yet. Run bezant worker and try again'
 
 const countIn = ({ proofs, bookErrors, money }: Found) =>
   proofs.reduce((count, { gaps }) => count + gaps.length, 0) + bookErrors.length + money.gaps.length
@@ -56,9 +84,9 @@ const countIn = ({ proofs, bookErrors, money }: Found) =>
 function asText(found: Found): string {
   const compared = found.proofs.filter(({ block }) => block !== undefined)
   const broken = found.bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
-  const missing = notCompared(found.proofs).map(
-    (blockchain) =>
-      `${blockchain} is not compared: no block of it that a worker followed has its confirmations yet. Run bezant worker and try again`,
+  const missing = notCompared(found).map(
+    ({ blockchain, symbol, reason }) =>
+      `${symbol ? `${symbol} of ${blockchain}` : blockchain} is not compared: ${reason}`,
   )
   const count = countIn(found)
   const verdict =
@@ -114,9 +142,10 @@ const moneyJson = <Sums extends MoneyProof['totals'][number]>(sums: Sums) => ({
 const asJson = (found: Found) => ({
   gaps: countIn(found),
   bookErrors: found.bookErrors,
-  notCompared: notCompared(found.proofs),
+  notCompared: [...new Set(notCompared(found).map(({ blockchain }) => blockchain))],
+  reasons: notCompared(found),
   merchants: { totals: found.money.totals.map(moneyJson), gaps: found.money.gaps.map(moneyJson) },
-  chains: found.proofs.map(({ tokens, gaps, ...proof }) => ({
+  chains: found.proofs.map(({ tokens, missing: _, gaps, ...proof }) => ({
     ...proof,
     tokens: tokens.map(({ token, onChainAtomic, bookedAtomic }) => ({
       symbol: token.symbol,

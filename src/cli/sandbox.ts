@@ -2,6 +2,7 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { targetsOf } from '#runtime/config'
+import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
 import type { SandboxAnswer } from '#sandbox/endpoints'
@@ -139,5 +140,11 @@ Chains (each with USDC and EURC):
 ${chains.join('\n')}
 
 These keys are public and work in sandboxes only. Ctrl-C stops everything.
-`
+${alarmLines()}`
+}
+
+/** What a person has to look at before the rest is of use. */
+function alarmLines(): string {
+  const lines = [...alarmWords()].map(([name, words]) => `  ${name}: ${words}\n`)
+  return lines.length === 0 ? '' : `\nALARMS\n${lines.join('')}`
 }

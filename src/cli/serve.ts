@@ -1,6 +1,13 @@
+import { inspectNodes } from '#chains/inspect'
 import { openContext, startApi, startEngines } from '#context'
-import { createLog } from '#runtime/log/log'
+import type { EngineCtx } from '#engines/ctx'
+import { findEntity } from '#runtime/auth/store'
+import type { Config } from '#runtime/config'
+import { requirePort } from '#runtime/http/port'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { createLog, type Log } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
+import { sandboxEntity } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
 import { type Command, type Given, numberOf } from './command.ts'
 import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
@@ -32,16 +39,17 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const config = configOf(given, port === undefined ? {} : { port })
   const log = createLog(config.logLevel)
   const stopSignal = untilToldToStop(config)
+  if (role === 'api') await requirePort(config)
   const connection = await connectionOf(config)
-  const nodes = await nodesOf(config)
-  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
+  const nodes = await usableNodes(config, log)
   const context = await openContext({
     config,
     log,
     connection,
     nodes,
-    rootKey: await readRootKey(config, false),
+    rootKey: await readRootKey(config),
   })
+  if (config.databaseUrl !== undefined) await refuseSandboxEntity(context.ctx)
   // Whoever joins a sandbox works on its local chains, where gas costs nothing.
   const faucet =
     role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
@@ -55,4 +63,30 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   await faucet?.stop()
   await context.close()
   return 0
+}
+
+/** The nodes without endpoints of another network. A process that has nothing left to work on ends here. */
+async function usableNodes(config: Config, log: Log) {
+  const nodes = await nodesOf(config)
+  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
+  const { kept, refused } = await inspectNodes(nodes)
+  for (const { reason, ...endpoint } of refused)
+    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is not used: ${reason}`)
+  if (nodes.length > 0 && kept.length === 0)
+    throw new Error(
+      `no endpoint of BEZANT_NETWORKS is of the network it is given for: ${refused.map(({ blockchain, endpoint, reason }) => `${blockchain} at ${endpoint}: ${reason}`).join('; ')}`,
+    )
+  return kept
+}
+
+/** Everybody has the keys and the secret of a sandbox's entity: outside of a sandbox they open nothing. */
+async function refuseSandboxEntity({ config, db, log }: EngineCtx): Promise<void> {
+  config.refusedEntityId = sandboxEntity.id
+  if (await findEntity(db, sandboxEntity.id))
+    raiseAlarm(
+      log,
+      'sandbox-credentials',
+      { entityId: sandboxEntity.id },
+      'a sandbox ran on this database: the entity with the public credentials is in it, and is refused here',
+    )
 }

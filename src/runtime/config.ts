@@ -45,6 +45,8 @@ export type Config = {
   networks: NodeSetting[]
   /** For tests of crashes: where this process kills or freezes itself. */
   crashAt: CrashPlan | undefined
+  /** An entity whose keys open nothing here, because everybody knows them. */
+  refusedEntityId: string | undefined
   /** Names in the environment that look like settings and are none. */
   unknownSettings: string[]
 }
@@ -84,6 +86,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     crashAt: crashPlanOf(environment),
+    refusedEntityId: undefined,
     unknownSettings: unknownIn(environment),
     ...given,
   }

@@ -1,28 +1,62 @@
 import { randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from './config.ts'
+import { makeDirectory } from './make-directory.ts'
 
-/**
- * The 32 bytes that open every key at rest: from `BEZANT_ROOT_KEY`, else from `root.key` in the data directory.
- * With `create`, a missing file is made once; otherwise a missing key is an error, never a new key.
- */
-export async function readRootKey(config: Config, create: boolean): Promise<Buffer> {
+const pathIn = ({ dataDir }: Config) => join(dataDir, 'root.key')
+
+/** The 32 bytes that open every key at rest: from `BEZANT_ROOT_KEY`, else from `root.key` in the data directory. */
+export async function readRootKey(config: Config): Promise<Buffer> {
+  const key = await findRootKey(config)
+  if (key) return key
+  throw new Error(
+    `there is no root key: set BEZANT_ROOT_KEY (64 hexadecimal digits), or put it in ${pathIn(config)}`,
+  )
+}
+
+export async function findRootKey(config: Config): Promise<Buffer | undefined> {
   if (config.rootKey !== undefined) return parseRootKey(config.rootKey, 'BEZANT_ROOT_KEY')
-  const path = join(config.dataDir, 'root.key')
+  const path = pathIn(config)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  if (text !== undefined) return parseRootKey(text.trim(), path)
-  if (!create) {
-    throw new Error(`there is no root key: set BEZANT_ROOT_KEY (64 hexadecimal digits), or put it in ${path}`)
-  }
-  await mkdir(config.dataDir, { recursive: true })
-  const key = randomBytes(32)
-  await writeFile(path, `${key.toString('hex')}\n`, { mode: 0o600, flag: 'wx' })
-  return key
+  return text === undefined ? undefined : parseRootKey(text.trim(), path)
 }
+
+/** What to do about a key that is missing beside what it was used for: another one would open nothing of it. */
+export const rootKeyMissing = (config: Config, database: string): Error =>
+  new Error(
+    `${pathIn(config)} is missing, and ${database} was sealed with it: put the file back from a copy, or set BEZANT_ROOT_KEY. No other key opens what is there; to start anew, give an empty directory with --data-dir`,
+  )
+
+/** Makes `root.key`, whole and on the disk before it has its name. The key that another process made meanwhile is taken. */
+export async function makeRootKey(config: Config): Promise<Buffer> {
+  await makeDirectory(config.dataDir).catch((error: Error) => {
+    throw new Error(
+      `the data directory ${config.dataDir} cannot be made (${error.message}): give another one with --data-dir`,
+      { cause: error },
+    )
+  })
+  const path = pathIn(config)
+  const draft = `${path}.${randomBytes(4).toString('hex')}`
+  const file = await open(draft, 'wx', 0o600)
+  try {
+    await file.writeFile(`${randomBytes(32).toString('hex')}\n`)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+  await link(draft, path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  await rm(draft)
+  return readRootKey(config)
+}
+
+/** Removes a key that opens nothing any longer. */
+export const removeRootKey = (config: Config): Promise<void> => rm(pathIn(config), { force: true })
 
 function parseRootKey(text: string, source: string): Buffer {
   if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new Error(`${source} must hold 64 hexadecimal digits (32 bytes)`)

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
@@ -5,16 +6,20 @@ import { networkOf } from '#chains/networks/index'
 import { openContext, startApi, startEngines } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
+import { canonicalHead } from '#engines/indexer/index'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
-import { holdDataDirectory, startEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { hasCluster, holdDataDirectory, startEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { requirePort } from '#runtime/http/port'
+import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
-import { type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
+import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
+import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxFaucet } from './faucet.ts'
+import { requireOwnDatabase } from './own-database.ts'
 
 export type SandboxOptions = {
   config: Config
@@ -70,21 +75,26 @@ async function startParts(
 ): Promise<Sandbox> {
   const { dataDir } = config
   const chosen = options.blockchains.map(requireNetwork)
-  const store = await openStore(config, ephemeral, log)
+  await requirePort(config)
+  const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
+  if (ephemeral) undo.push(dropKey)
+  const store = await openStore()
   undo.push(store.stop)
   if (ephemeral) undo.push(await dropJournals(config))
-  const rootKey = await readRootKey(config, true)
+  const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
   const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
   undo.push(context.close)
   const { ctx } = context
+  await tellBegunAnew(ctx, begun)
   await seedSandbox(ctx)
   const faucet = await openSandboxFaucet(ctx)
   undo.push(faucet.stop)
   const engines = startEngines(ctx, faucet)
   undo.push(engines.stop)
+  await engines.tried
   const answer: SandboxAnswer = {
     url: '',
     apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
@@ -103,8 +113,21 @@ async function startParts(
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)
   undo.push(() => rm(nodesPath(dataDir), { force: true }))
-  if (ephemeral) undo.unshift(() => rm(join(dataDir, 'root.key'), { force: true }))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
+}
+
+/** The database may know another chain of the same name, whose directory is gone: its blocks are about to be taken back. */
+async function tellBegunAnew({ config, database, log }: EngineCtx, begun: readonly Network[]): Promise<void> {
+  for (const network of begun) {
+    const { blockchain } = network
+    if (await canonicalHead(database, blockchain))
+      raiseAlarm(
+        log,
+        'chain-begun-anew',
+        { blockchain, directory: chainDirectory(config.dataDir, network) },
+        `${blockchain} begins anew, because ${chainDirectory(config.dataDir, network)} is missing: what the books had of it is taken back; to have it again, stop, put the directory back and start`,
+      )
+  }
 }
 
 /** A database that keeps nothing has nothing to put back. Returns how to remove what is written meanwhile. */
@@ -118,8 +141,35 @@ async function dropJournals(config: Config): Promise<() => Promise<void>> {
 
 type Store = { connection: Connection; broken: Promise<string>; stop: () => Promise<void> }
 
+type PreparedStore = { rootKey: Buffer; openStore(): Promise<Store>; dropKey(): Promise<void> }
+
+/**
+ * Looks at what is there before anything is written: a database of somebody else is refused, and so is one whose root key is
+ * missing. A new key is on the disk before the database that it seals is begun.
+ */
+async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promise<PreparedStore> {
+  const { dataDir, databaseUrl } = config
+  const own = databaseUrl === undefined ? undefined : await requireOwnDatabase({ url: databaseUrl }, dataDir)
+  const isKnown = own?.isKnown ?? hasCluster(dataDir)
+  const found = await findRootKey(config)
+  if (!found && isKnown)
+    throw rootKeyMissing(config, own ? 'the database of DATABASE_URL' : 'the database beside it')
+  const rootKey = found ?? (await makeRootKey(config))
+  return {
+    rootKey,
+    openStore: async () => {
+      const store = await openStoreOf(config, ephemeral, log)
+      await own?.claim()
+      return store
+    },
+    dropKey: async () => {
+      if (!found) await removeRootKey(config)
+    },
+  }
+}
+
 /** The embedded server, or the one of `DATABASE_URL`; either way this process alone holds the data directory. */
-async function openStore(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
+async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
   const { dataDir, databaseUrl } = config
   if (databaseUrl !== undefined) {
     const lock = await holdDataDirectory({ dataDir })

@@ -79,6 +79,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
       const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
       return quantity(await ask(rpc, token, data, at), 'token balance')
     },
+    hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
     totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     fees: () => suggestFees(rpc, network),
     estimateGas: (from, call) => estimateGas(rpc, from, call),

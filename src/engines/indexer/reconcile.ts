@@ -23,6 +23,8 @@ export type Proof = {
   /** Managed addresses that were compared, each for every token. */
   addresses: number
   tokens: TokenProof[]
+  /** Listed tokens that the node has no contract of: they were not compared. */
+  missing: Token[]
   gaps: Gap[]
 }
 
@@ -77,9 +79,9 @@ async function compareAll(
   onProgress: (addresses: number) => void,
 ): Promise<Proof> {
   const { blockchain } = chain.network
-  const tokens = await comparedTokens(ctx, chain)
+  const { tokens, missing } = await presentTokens(chain, await comparedTokens(ctx, chain))
   const sums = new Map(tokens.map((token) => [token.id, { token, onChainAtomic: 0n, bookedAtomic: 0n }]))
-  const proof: Proof = { blockchain, block, addresses: 0, tokens: [...sums.values()], gaps: [] }
+  const proof: Proof = { blockchain, block, addresses: 0, tokens: [...sums.values()], missing, gaps: [] }
   if (!block) return proof
   let after: Place | undefined
   do {
@@ -95,6 +97,17 @@ async function compareAll(
     after = page.length < pageSize ? undefined : page.at(-1)
   } while (after)
   return proof
+}
+
+/** Where there is no contract, a node answers nothing to the question for a balance. */
+async function presentTokens(chain: Chain, listed: readonly Token[]) {
+  const there = await Promise.all(
+    listed.map(({ address }) => address === null || chain.hasCode(address as Address)),
+  )
+  return {
+    tokens: listed.filter((_, index) => there[index]),
+    missing: listed.filter((_, index) => !there[index]),
+  }
 }
 
 /** The newest block that has its confirmations. */

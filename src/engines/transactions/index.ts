@@ -51,8 +51,8 @@ const engine = 'transactions'
 export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
   hasFollowed(ctx.database, engine, blockchain)
 
-/** Starts signing, sending and following on every chain; `stop` waits for the work under way. */
-export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> } {
+/** Starts signing, sending and following on every chain; `tried` as of the journals, `stop` waits for the work under way. */
+export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; stop(): Promise<void> } {
   let following: { stop(): Promise<void> } | undefined
   const keeper = startKeeper(ctx, () => {
     following ??= follow(ctx, keeper)
@@ -64,6 +64,7 @@ export function startTransactionWorker(ctx: EngineCtx): { stop(): Promise<void> 
   const wake = (blockchain: string) => loops.find((loop) => loop.blockchain === blockchain)?.wake()
   const unlisten = hearNotices(ctx, 'transactions', wake)
   return {
+    tried: keeper.tried,
     stop: async () => {
       await unlisten()
       await Promise.all(loops.map((loop) => loop.stop()))

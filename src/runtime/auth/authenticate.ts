@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
+import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import type { Caller } from '#runtime/scope'
 import { createKeyLookup } from './key-lookup.ts'
@@ -16,7 +17,7 @@ export type Authenticate = (authorization: string | undefined) => Promise<Omit<C
  * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal looks the same, whatever was wrong, and says `refusal`,
  * except a key without a known prefix, which has its own documented code.
  */
-export function createAuthenticate(db: Db, refusal?: string): Authenticate {
+export function createAuthenticate(db: Db, config: Config, refusal?: string): Authenticate {
   const lookUp = createKeyLookup(db)
   /** Only keys that somebody showed with the right secret are kept, so that made-up ones push nothing out. */
   const verified = new Map<string, { key: ApiKey; untilMs: number }>()
@@ -45,6 +46,7 @@ export function createAuthenticate(db: Db, refusal?: string): Authenticate {
     const matches = timingSafeEqual(hashSecret(secret), key?.secretHash ?? hashSecret(''))
     if (!key || !matches || prefix !== `${key.environment}_API_KEY`)
       throw new ApiError('unauthorized', refusal)
+    if (key.entityId === config.refusedEntityId) throw new ApiError('unauthorized', refusal)
     keep(key)
     return {
       entity: { id: key.entityId, environment: key.environment, appId: key.appId },

@@ -16,8 +16,9 @@ const migrationLock = 4_207_733_001
 export async function migrate(connection: Connection): Promise<string[]> {
   const database = openAsOwner(connection)
   try {
-    const files = (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+    const files = await listFiles()
     const before = await hashesOfApplied(database)
+    refuseNewer(before, files)
     const applied: string[] = []
     for (const name of files) {
       const text = await readFile(folder + name, 'utf8')
@@ -31,6 +32,26 @@ export async function migrate(connection: Connection): Promise<string[]> {
   } finally {
     await database.close()
   }
+}
+
+const listFiles = async () => (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
+
+/** Throws when a newer version of the program has brought the database to tables that this one does not know. */
+export async function requireKnownTables(connection: Connection): Promise<void> {
+  const database = openAsOwner(connection)
+  try {
+    refuseNewer(await hashesOfApplied(database), await listFiles())
+  } finally {
+    await database.close()
+  }
+}
+
+function refuseNewer(applied: ReadonlyMap<string, string>, files: readonly string[]): void {
+  const unknown = [...applied.keys()].filter((name) => !files.includes(name)).sort()
+  if (unknown.length === 0) return
+  throw new Error(
+    `the database has the migration ${unknown.join(', ')}, which this version does not know: a newer version was here. Run that version, or restore a backup that was made before it`,
+  )
 }
 
 /** The hash of each file that this database has seen. */

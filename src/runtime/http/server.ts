@@ -66,7 +66,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     strictPreflight: false,
   })
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
-  const authenticate = createAuthenticate(input.scope.database.reading, input.refusal)
+  const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   await registerOpenApi(server, () => config.publicUrl)
   await registerConsole(server)

@@ -110,8 +110,12 @@ function ephemeralKeepers(options: LocalChainsOptions): Keepers {
   }
 }
 
+/** Where a chain is kept. */
+export const chainDirectory = (dataDir: string, { blockchain }: Network): string =>
+  resolve(dataDir, 'chains', blockchain)
+
 function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsOptions): Keepers {
-  const directoryOf = (network: Network) => resolve(dataDir, 'chains', network.blockchain)
+  const directoryOf = (network: Network) => chainDirectory(dataDir, network)
   return {
     keeperOf: (network) =>
       persistentKeeper({

@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs'
+import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { type Follower, followBlocks } from './follower.ts'
 import { createGate, type Gate } from './gate.ts'
@@ -25,6 +26,8 @@ export type Session = {
   lastDumpMs: number
   dumpCostMs: number
   isDumping: boolean
+  /** Whether the last try to write the state failed. */
+  isUnkept: boolean
   isAbandoned: boolean
   log: Log
   /** Lets go of the files without a dump. */
@@ -74,6 +77,7 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
     lastDumpMs: now,
     dumpCostMs: sizeOf(start.files.state(start.generation)) * dumpMsPerByte,
     isDumping: false,
+    isUnkept: false,
     isAbandoned: false,
     abandon: () => {
       session.isAbandoned = true
@@ -107,6 +111,7 @@ export async function dumpSession(session: Session): Promise<void> {
   })
   for (const path of [files.journal(generation - 1), files.state(generation - 1)])
     rmSync(path, { force: true })
+  session.isUnkept = false
   session.lastDumpMs = performance.now()
   session.dumpCostMs = session.lastDumpMs - startedMs
   log.debug({ block: number, tookMs: Math.round(session.dumpCostMs) }, 'Wrote the state of a local chain')
@@ -130,7 +135,7 @@ async function poolEntries({ node, unmined }: Session): Promise<JournalEntry[]> 
 }
 
 async function dumpWhenDue(session: Session): Promise<void> {
-  const { journal, gate, log, node } = session
+  const { journal, gate, node } = session
   const now = performance.now()
   const sinceDumpMs = now - session.lastDumpMs
   if (session.isDumping || sinceDumpMs < session.dumpCostMs / dumpsPerTime) return
@@ -144,11 +149,25 @@ async function dumpWhenDue(session: Session): Promise<void> {
     if (isFull || Number(pool.pending) <= maxWaiting) await gate.alone(() => dumpSession(session))
   } catch (error) {
     session.lastDumpMs = performance.now()
-    if (session.isAbandoned) return
-    log.warn({ err: error }, 'The state of a local chain was not written')
+    if (!session.isAbandoned) tellUnkept(session, error)
   } finally {
     session.isDumping = false
   }
+}
+
+/** Raises the alarm once, until the state is written again: the next try comes in seconds. */
+function tellUnkept(session: Session, error: unknown): void {
+  if (session.isUnkept) {
+    session.log.debug({ err: error }, 'the state of a local chain still cannot be written')
+    return
+  }
+  session.isUnkept = true
+  raiseAlarm(
+    session.log,
+    'chain-unkept',
+    { err: error },
+    'the state of a local chain cannot be written: give its directory back, or the chain begins anew with the next start',
+  )
 }
 
 const slowDumpMs = 1500

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#runtime/config'
 import { EmbeddedPostgresError, holdDataDirectory } from '#runtime/db/embedded/index'
-import { makeDirectory } from './segments.ts'
+import { makeLasting } from './segments.ts'
 
 /** A journal's directory, held by this process alone until `release`. Its name is the worker's id. */
 export type JournalDirectory = { id: string; path: string; release(): Promise<void> }
@@ -30,11 +30,11 @@ export async function idsIn(home: string): Promise<string[]> {
 }
 
 export async function makeJournal(home: string): Promise<JournalDirectory> {
-  await makeDirectory(home)
+  await makeLasting(home)
   for (;;) {
     const id = randomBytes(8).toString('hex')
     const path = join(home, id)
-    await makeDirectory(path)
+    await makeLasting(path)
     // Another worker that looks for one may be faster: it is welcome to it.
     const directory = await holdJournal(path, id)
     if (directory) return directory

@@ -30,6 +30,8 @@ export type Keeper = {
   isMerged(): boolean
   /** The same, having looked: asked before each round of signing. */
   maySign(): Promise<boolean>
+  /** Resolves when it was tried once to open and merge the journals, however that went. */
+  tried: Promise<void>
   stop(): Promise<void>
 }
 
@@ -62,13 +64,20 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
     if (opens) onMerged()
     return false
   }
+  let setTried: () => void
+  const tried = new Promise<void>((resolve) => {
+    setTried = resolve
+  })
   const loop = repeat(turn, {
     failed: (error) => {
       merged = false
       complain(error)
+      setTried()
     },
+    went: () => setTried(),
   })
   return {
+    tried,
     writer: () => own?.writer,
     isMerged: () => merged,
     maySign: async () => {
@@ -91,7 +100,7 @@ async function openOwn(ctx: EngineCtx, home: string): Promise<Own> {
   for (const id of await idsIn(home)) {
     const directory = await holdJournal(join(home, id), id)
     if (!directory) continue
-    const seen = await readSeen(directory.path)
+    const seen = await readSeen(directory.path).catch(releasing(directory))
     if (seen === undefined || seen.installation === installation) return openIn(ctx, directory, seen)
     ctx.log.warn({ journal: directory.path }, 'this journal belongs to another database and is left alone')
     await directory.release()
@@ -100,13 +109,14 @@ async function openOwn(ctx: EngineCtx, home: string): Promise<Own> {
 }
 
 async function openIn(ctx: EngineCtx, directory: JournalDirectory, seen: Seen | undefined): Promise<Own> {
-  try {
-    const journal = await openJournal(directory)
-    return { journal, writer: journalWriter(ctx.database, journal), seen, seenAtMs: Number.NEGATIVE_INFINITY }
-  } catch (error) {
-    await directory.release()
-    throw error
-  }
+  const journal = await openJournal(directory).catch(releasing(directory))
+  return { journal, writer: journalWriter(ctx.database, journal), seen, seenAtMs: Number.NEGATIVE_INFINITY }
+}
+
+/** Gives a directory back that could not be used: the next try takes it again, and no other one in its place. */
+const releasing = (directory: JournalDirectory) => async (error: unknown) => {
+  await directory.release()
+  throw error
 }
 
 /** Whether this may be an older copy of the database that was looked at before. */

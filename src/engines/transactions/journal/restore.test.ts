@@ -11,7 +11,7 @@ import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { type Chance, chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
 import { makeTransfer, worldOf } from '../../../../testing/builders.ts'
-import type { Clone } from '../../../../testing/database-clone.ts'
+import { type Clone, urlOf } from '../../../../testing/database-clone.ts'
 import { openHarness } from '../../../../testing/harness.ts'
 import { programFile } from '../../../../testing/programs.ts'
 import {
@@ -214,12 +214,11 @@ const awaitedIn = async (clone: Clone) =>
 
 /** The operator's command, on this database. */
 async function command(clone: Clone, args: readonly string[]) {
-  const { connection } = clone
-  const url =
-    'url' in connection
-      ? connection.url
-      : `postgresql:///${connection.database}?${new URLSearchParams({ host: connection.host, port: String(connection.port), user: connection.user })}`
-  const env = { ...process.env, DATABASE_URL: url, BEZANT_ROOT_KEY: testRootKey.toString('hex') }
+  const env = {
+    ...process.env,
+    DATABASE_URL: urlOf(clone.connection),
+    BEZANT_ROOT_KEY: testRootKey.toString('hex'),
+  }
   const child = spawn(process.execPath, [await programFile('bezant'), 'journal', ...args, '--json'], {
     env,
     stdio: ['ignore', 'pipe', 'ignore'],

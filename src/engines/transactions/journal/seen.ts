@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Standing } from '../store/journals.ts'
-import { syncDirectory } from './segments.ts'
+import { JournalError, syncDirectory } from './segments.ts'
 
 /**
  * What a worker saw of the database last, beside its journal: a database that is behind it was put back, even where the worker
@@ -17,8 +17,15 @@ export async function readSeen(directory: string): Promise<Seen | undefined> {
     throw error
   })
   if (text === undefined) return undefined
-  const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof Seen, string>
-  return { installation, incarnation, logPosition: BigInt(logPosition) }
+  try {
+    const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof Seen, string>
+    return { installation, incarnation, logPosition: BigInt(logPosition) }
+  } catch {
+    throw new JournalError(
+      'journal-damaged',
+      `${pathOf(directory)} is damaged: put it back from a copy; without one, remove it if the database was not restored from a backup since, and else declare the journal lost`,
+    )
+  }
 }
 
 export const seenOf = ({ installation, live, logPosition }: Standing): Seen => ({

@@ -1,6 +1,7 @@
-import { mkdir, open, readdir, readFile, truncate } from 'node:fs/promises'
+import { open, readdir, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AlarmName } from '#runtime/log/alarms'
+import { makeDirectory } from '#runtime/make-directory'
 import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
 
 /** A journal that cannot be trusted or used; `alarm` is its name in logs. */
@@ -139,8 +140,9 @@ export async function syncDirectory(path: string): Promise<void> {
   }
 }
 
-export async function makeDirectory(path: string): Promise<void> {
-  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+/** Makes a directory whose name is on the disk when this resolves. */
+export async function makeLasting(path: string): Promise<void> {
+  const made = await makeDirectory(path)
   if (made !== undefined) await syncDirectory(join(path, '..'))
 }
 

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Binaries } from './binaries.ts'
@@ -31,6 +32,9 @@ export function clusterPath(directory: DataDirectory, durability: Durability): s
   const name = durability === 'persistent' ? persistentName : ephemeralPrefix + randomBytes(4).toString('hex')
   return join(directory.path, name)
 }
+
+/** Whether a data directory has a database that is kept. */
+export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir, persistentName))
 
 /** Makes a cluster ready to be started: whole, and with nothing running on it. The caller holds the lock. */
 export async function prepareCluster(

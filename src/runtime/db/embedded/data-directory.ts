@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
+import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
+import { makeDirectory } from '#runtime/make-directory'
 import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 
 export type DataDirectory = {
@@ -20,7 +21,7 @@ const longestAliasBytes = 24
 export async function createDataDirectory(directory: string): Promise<DataDirectory> {
   const wanted = resolve(directory)
   try {
-    await mkdir(wanted, { recursive: true, mode: 0o700 })
+    await makeDirectory(wanted)
     return await shorten(await realpath(wanted))
   } catch (error) {
     throw new EmbeddedPostgresError(

@@ -15,6 +15,7 @@ import type { EmbeddedLog } from './log.ts'
 import { type Exit, startPostmaster } from './postmaster.ts'
 import { findOwner } from './privileges.ts'
 
+export { hasCluster } from './cluster.ts'
 export type { EmbeddedErrorCode } from './errors.ts'
 export { EmbeddedPostgresError } from './errors.ts'
 export type { Connection } from './holder.ts'

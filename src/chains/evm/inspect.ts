@@ -1,0 +1,24 @@
+import type { Network, NetworkToken } from '../network.ts'
+import { integer } from './quantities.ts'
+import { createRpc } from './rpc.ts'
+
+/** What an endpoint has that a network has not: another chain id, or nothing where a listed token should be. */
+export type Mismatch = { chainId: number } | { token: NetworkToken }
+
+const timeoutMs = 5_000
+
+/** Asks an endpoint whether it is of this network. Throws when it does not tell: it may only be away. */
+export async function inspectEvmEndpoint(network: Network, url: string): Promise<Mismatch | undefined> {
+  const rpc = createRpc(url, { timeoutMs })
+  try {
+    const chainId = integer(await rpc.call('eth_chainId', []), 'chain id')
+    if (chainId !== network.chainId) return { chainId }
+    const codes = await Promise.all(
+      network.tokens.map(({ address }) => rpc.call<unknown>('eth_getCode', [address, 'latest'])),
+    )
+    const token = network.tokens.find((_, index) => codes[index] === '0x')
+    return token && { token }
+  } finally {
+    rpc.close()
+  }
+}

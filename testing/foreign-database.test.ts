@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { sandboxEntity, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { startTestChains, type TestChain } from './chain.ts'
+import { cloneDatabase } from './database.ts'
+import { urlOf } from './database-clone.ts'
+import { openHarness } from './harness.ts'
+import { openLyingNode } from './lying-node.ts'
+import { runProgram, spawnProgram, startProgram } from './program.ts'
+import { testRootKey } from './template.ts'
+import { httpAs } from './tenant.ts'
+import { until } from './until.ts'
+
+const chains = ['--chains', 'BASE-SEPOLIA']
+const undo: (() => Promise<unknown>)[] = []
+afterEach(async () => {
+  for (const step of undo.splice(0).reverse()) await step()
+})
+
+async function newDirectory(): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'bezant-foreign-'))
+  undo.push(() => rm(path, { recursive: true, force: true, maxRetries: 5 }))
+  return path
+}
+
+async function newDatabase(content: 'nothing' | 'tables' | 'seeded') {
+  const { connection, drop } = await cloneDatabase(content === 'seeded' ? 'seeded' : 'empty')
+  const owner = openAsOwner(connection)
+  undo.push(async () => {
+    await owner.close()
+    await drop()
+  })
+  if (content === 'nothing') await owner.script('drop schema public cascade; create schema public')
+  const env = { DATABASE_URL: urlOf(connection), BEZANT_ROOT_KEY: testRootKey.toString('hex') }
+  return { owner, env }
+}
+
+/** How often each table was written to, and whether one was made or dropped. */
+const traces = (owner: ReturnType<typeof openAsOwner>) =>
+  owner.one(sql`select md5(string_agg(c.oid::text || ':' || c.relfilenode::text, ',' order by c.oid)) as tables,
+    (select max(xmin::text::bigint) from schema_migrations) as migrated,
+    (select count(*) from entities) as entities, (select count(*) from api_keys) as keys,
+    (select count(*) from platform_seeds) as seeds, (select count(*) from blocks) as blocks
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'public'`)
+
+describe('property 68: a sandbox', () => {
+  it('leaves a database alone that holds anything it did not make, and its data directory too', async () => {
+    const { owner, env } = await newDatabase('seeded')
+    const before = await traces(owner)
+    const dataDir = await newDirectory()
+    const { BEZANT_ROOT_KEY: _, ...withoutKey } = env
+    const { code, stdout, stderr } = await runProgram({ dataDir, args: chains, env: withoutKey })
+    expect([code, stdout]).toEqual([1, ''])
+    expect(stderr).toMatch(
+      /DATABASE_URL names a database .* did not make: it holds public\.accounts.*empty database/,
+    )
+    expect(await traces(owner)).toEqual(before)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it('goes on with the database that it began, and no other directory does', async () => {
+    const { env } = await newDatabase('nothing')
+    const { BEZANT_ROOT_KEY: _, ...own } = env
+    const dataDir = await newDirectory()
+    const first = await startProgram({ dataDir, args: chains, env: own })
+    undo.push(() => first.killAll())
+    first.signal('SIGTERM', 'process')
+    await first.exited
+    const other = await newDirectory()
+    const refused = await runProgram({ dataDir: other, args: chains, env: own })
+    expect([refused.code, await readdir(other)]).toEqual([1, []])
+    const second = await startProgram({ dataDir, args: chains, env: own })
+    undo.push(() => second.killAll())
+    expect((await second.tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
+  })
+})
+
+it('property 68: a version that is older than the tables touches nothing and names the migration', async () => {
+  const { owner, env } = await newDatabase('seeded')
+  await owner.run(sql`insert into schema_migrations (name, sha256) values ('9999_of_tomorrow.sql', 'x')`)
+  const dataDir = await newDirectory()
+  const commands = [['migrate'], ['keys', 'list'], ['worker'], ['serve', '--port', '0']] as const
+  for (const [command, ...args] of commands) {
+    const { code, stderr } = await runProgram({ dataDir, command, args, env })
+    expect([command, code]).toEqual([command, 1])
+    expect(stderr).toMatch(/9999_of_tomorrow\.sql, which this version does not know/)
+  }
+})
+
+describe('property 68: a node that does not belong to its network', () => {
+  let local: Awaited<ReturnType<typeof startTestChains>>
+  let chain: TestChain
+  beforeAll(async () => {
+    local = await startTestChains({ blockchains: ['BASE-SEPOLIA'] })
+    chain = local.chains[0]!
+  })
+  afterAll(() => local?.stop())
+
+  async function withoutUsdc() {
+    const node = await openLyingNode(chain.rpcUrl)
+    undo.push(() => node.close())
+    const usdc = chain.tokens.USDC.toLowerCase()
+    node.lie((method, result, [address]) =>
+      method === 'eth_getCode' && String(address).toLowerCase() === usdc ? '0x' : result,
+    )
+    return node.url
+  }
+
+  it('is refused by name while others serve, as is the key that everybody knows', async () => {
+    const { env } = await newDatabase('seeded')
+    const bad = await withoutUsdc()
+    const networks = [
+      { blockchain: 'BASE-SEPOLIA', rpcUrls: [bad, chain.rpcUrl] },
+      { blockchain: 'ETH-SEPOLIA', rpcUrl: chain.rpcUrl },
+      { blockchain: 'OP-SEPOLIA', rpcUrl: 'http://127.0.0.1:1' },
+    ]
+    const dataDir = await newDirectory()
+    const key = await runProgram({
+      dataDir,
+      command: 'keys',
+      args: ['create-entity', '--name', randomUUID(), '--json'],
+      env,
+    })
+    const serve = await spawnProgram({
+      dataDir,
+      command: 'serve',
+      args: ['--port', '0'],
+      env: { ...env, BEZANT_NETWORKS: JSON.stringify(networks) },
+    })
+    undo.push(async () => {
+      serve.child.kill('SIGKILL')
+      await serve.exited
+    })
+    const lines = () =>
+      serve
+        .stderr()
+        .split('\n')
+        .filter((line) => line.startsWith('{'))
+        .map((line) => JSON.parse(line) as Record<string, unknown>)
+    await until(async () => lines().some(({ msg }) => msg === 'ready'), `it serves: ${serve.stderr()}`)
+    const ready = lines().find(({ msg }) => msg === 'ready')!
+    expect(ready['chains']).toEqual(['BASE-SEPOLIA', 'OP-SEPOLIA'])
+    const alarms = lines().filter(({ alarm }) => alarm !== undefined)
+    expect(alarms.filter(({ alarm }) => alarm === 'endpoint-refused')).toEqual([
+      expect.objectContaining({
+        blockchain: 'BASE-SEPOLIA',
+        endpoint: new URL(bad).host,
+        token: 'USDC',
+        address: chain.tokens.USDC,
+      }),
+      expect.objectContaining({ blockchain: 'ETH-SEPOLIA', msg: expect.stringContaining('chain 84532') }),
+    ])
+    expect(alarms).toContainEqual(
+      expect.objectContaining({ alarm: 'sandbox-credentials', entityId: sandboxEntity.id }),
+    )
+    const ask = (apiKey: string) => httpAs(String(ready['url']), apiKey)('GET', '/v1/w3s/walletSets')
+    const own = (JSON.parse(key.stdout) as { apiKey: string }).apiKey
+    expect((await ask(own)).status).toBe(200)
+    const [known, unknown] = [
+      await ask(`TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`),
+      await ask(own.replace(/.$/, 'x')),
+    ]
+    expect([known.status, known.text]).toEqual([401, unknown.text])
+  })
+
+  it('leaves nothing to start for when there is no other', async () => {
+    const { env } = await newDatabase('seeded')
+    const BEZANT_NETWORKS = JSON.stringify([{ blockchain: 'BASE-SEPOLIA', rpcUrl: await withoutUsdc() }])
+    const { code, stderr } = await runProgram({
+      dataDir: await newDirectory(),
+      command: 'worker',
+      env: { ...env, BEZANT_NETWORKS },
+    })
+    expect(code).toBe(1)
+    expect(stderr).toContain('"alarm":"endpoint-refused"')
+    expect(stderr).toMatch(/no endpoint of BEZANT_NETWORKS .* no contract where USDC of BASE-SEPOLIA is/)
+  })
+
+  it('keeps reconcile from one row, which it names, and from none of the others', async () => {
+    const harness = await openHarness()
+    undo.push(() => harness.close())
+    await harness.chain().mine(1)
+    const final = async () =>
+      (await harness.database.all(sql`select 1 from block_steps where final_to >= 0`)).length > 0
+    await until(final, 'a block is final')
+    const node = await openLyingNode(harness.chain().rpcUrl)
+    undo.push(() => node.close())
+    const usdc = harness.chain().tokens.USDC.toLowerCase()
+    const lacks = (address: unknown) => String(address).toLowerCase() === usdc
+    node.lie((method, result, [asked]) =>
+      (method === 'eth_getCode' && lacks(asked)) || (method === 'eth_call' && lacks(asked?.to))
+        ? '0x'
+        : result,
+    )
+    const { code, stdout } = await runProgram({
+      dataDir: await newDirectory(),
+      command: 'reconcile',
+      args: ['--json'],
+      env: {
+        DATABASE_URL: urlOf(harness.connection),
+        BEZANT_ROOT_KEY: testRootKey.toString('hex'),
+        BEZANT_NETWORKS: JSON.stringify([
+          { blockchain: 'ETH-SEPOLIA', rpcUrl: 'http://127.0.0.1:1' },
+          { blockchain: 'BASE-SEPOLIA', rpcUrl: node.url },
+        ]),
+      },
+    })
+    const found = JSON.parse(stdout)
+    expect([code, found.gaps]).toEqual([1, 0])
+    expect(found.reasons).toEqual([
+      expect.objectContaining({ blockchain: 'ETH-SEPOLIA' }),
+      expect.objectContaining({ blockchain: 'BASE-SEPOLIA', symbol: 'USDC', address: usdc }),
+    ])
+    expect(
+      found.chains.find(({ blockchain }: { blockchain: string }) => blockchain === 'BASE-SEPOLIA').tokens,
+    ).toEqual(expect.arrayContaining([expect.objectContaining({ symbol: 'EURC' })]))
+  })
+})
