@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { networks } from '#chains/networks/index'
+import { post } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer, Tenant } from './tenant.ts'
@@ -280,3 +281,23 @@ export const makeBusinessTransfer = async (world: World, fields: object = {}): P
     amount: { amount: '0.01', currency: 'USD' },
     ...fields,
   })
+
+/** One more account of the books, of an address that nobody manages. */
+export async function makeAccount({ harness, tenant, usdcId }: World): Promise<void> {
+  const { ctx } = harness
+  const blockchain = harness.chain().blockchain
+  await ctx.database.tx((tx) =>
+    post(tx, ctx.clock.nowMs(), [
+      {
+        entityId: tenant.entityId,
+        blockchain,
+        blockHash: `0x${randomBytes(32).toString('hex')}`,
+        fact: 'made',
+        entries: [
+          { kind: 'address', tokenId: usdcId, address: freshAddress().toLowerCase(), amountAtomic: 1n },
+          { kind: 'outside', tokenId: usdcId, amountAtomic: -1n },
+        ],
+      },
+    ]),
+  )
+}

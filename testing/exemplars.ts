@@ -91,6 +91,8 @@ const identity = {
 
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
+  'GET /operator/chains': nothing,
+  'GET /operator/accounts': nothing,
   'GET /v1/w3s/config/entity': nothing,
   'GET /v1/w3s/config/entity/publicKey': nothing,
   'POST /v1/w3s/developer/walletSets': {

@@ -10,6 +10,7 @@ import { newId } from '#lib/ids'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
+import { keyScopes } from '#runtime/scope'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
 import { startTestChains, type TestChain } from './chain.ts'
@@ -142,7 +143,7 @@ async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIV
   const entitySecret = randomBytes(32).toString('hex')
   const key = await ctx.database.tx(async (tx) => {
     await insertEntity(tx, { id: entityId, environment, name: 'Second', nowMs })
-    return insertApiKey(tx, { entityId, environment, nowMs })
+    return insertApiKey(tx, { entityId, environment, scopes: keyScopes, nowMs })
   })
   await seedSandboxEntity(ctx, { entityId, secretHex: entitySecret })
   return tenantOf(url, { entityId, apiKey: key.text, entitySecret })

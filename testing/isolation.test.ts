@@ -2,9 +2,10 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
-import { revokeApiKey } from '#runtime/auth/store'
+import { insertApiKey, revokeApiKey } from '#runtime/auth/store'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { bodySchema, querySchema } from '#runtime/http/schemas'
+import { type KeyScope, keyScopes } from '#runtime/scope'
 import { chanceOf } from './adversary/seed.ts'
 import { freshAddress, type World, worldOf } from './builders.ts'
 import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
@@ -131,9 +132,34 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   })
 })
 
+it('property 47: every operation declares who may ask, and refuses keys that were made for something else', async () => {
+  const tenant = await harness.newEntity()
+  const nowMs = harness.clock.nowMs()
+  const { entityId } = tenant
+  const keyFor = (scopes: KeyScope[]) =>
+    harness.database.tx((tx) => insertApiKey(tx, { entityId, environment: 'TEST', scopes, nowMs }))
+  const keys = new Map<string, string>()
+  for (const scope of keyScopes) {
+    const { text } = await keyFor(keyScopes.filter((other) => other !== scope))
+    keys.set(scope, text)
+  }
+  for (const { endpoint, name } of operations) {
+    expect([name, endpoint.auth]).toEqual([
+      name,
+      expect.stringMatching(/^(none|apiKey|operator:(read|write))$/),
+    ])
+    if (endpoint.auth === 'none') continue
+    const needed = endpoint.auth === 'apiKey' ? 'api' : endpoint.auth
+    const ask = httpAs(harness.url, keys.get(needed)!)
+    const { status, body } = await ask(endpoint.method, addressOf(endpoint.path))
+    expect([name, status, Object.keys(body)]).toEqual([name, 403, ['code', 'message']])
+    expect(body.message).toContain(`lacks the scope ${needed}`)
+  }
+})
+
 it('stops a revoked key within about a second, everywhere', async () => {
   const tenant = await harness.newEntity()
-  const keyed = known.filter(({ endpoint }) => endpoint.auth === 'apiKey')
+  const keyed = known.filter(({ endpoint }) => endpoint.auth !== 'none')
   const ask = ({ endpoint }: { endpoint: Endpoint<never> }) =>
     tenant.http(endpoint.method, addressOf(endpoint.path, { id: randomUUID(), blockchain: 'BASE-SEPOLIA' }))
   for (const operation of keyed) expect((await ask(operation)).status).not.toBe(401)

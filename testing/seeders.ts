@@ -1,4 +1,5 @@
 import {
+  makeAccount,
   makeBusinessTransfer,
   makeDeposit,
   makePayment,
@@ -115,6 +116,11 @@ export const seeders: Record<string, Seeder> = {
   'GET /v1/businessAccount/deposits': async (world) => ({
     path: '/v1/businessAccount/deposits',
     add: () => makeDeposit(world),
+  }),
+  'GET /operator/accounts': async (world) => ({
+    path: '/operator/accounts',
+    query: { kind: 'address' },
+    add: () => makeAccount(world),
   }),
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',

@@ -2,6 +2,7 @@ import { openCustody, seedSandboxEntity, transportPublicKey } from '#custody/ind
 import { systemClock } from '#lib/time'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Connection, openDatabase } from '#runtime/db/db'
+import { keyScopes } from '#runtime/scope'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { testLog } from './log.ts'
 
@@ -17,7 +18,14 @@ export async function seedTemplate(connection: Connection): Promise<void> {
   const { id: entityId, environment } = sandboxEntity
   await database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
-    await insertApiKey(tx, { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, nowMs })
+    await insertApiKey(tx, {
+      entityId,
+      environment,
+      id: sandboxKeyId,
+      secret: sandboxKeySecret,
+      scopes: keyScopes,
+      nowMs,
+    })
   })
   await seedSandboxEntity({ ...scope, custody }, { entityId, secretHex: sandboxEntitySecret })
   // The key pair is made in the background.

@@ -9,6 +9,7 @@ import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorEndpoints } from '#api/operator/routes'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
 import { tellPaymentIntent } from '#api/payment-intents/tell-payment-intent'
 import { paymentEndpoints } from '#api/payments/routes'
@@ -54,6 +55,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...stablecoinEndpoints,
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,
+  ...operatorEndpoints,
 ]
 
 /** What customers are notified of, by the first part of the event's type, and how each resource is shown: as its GET does. */

@@ -95,6 +95,8 @@ export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: 
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
+  /** What its endpoints are called in messages: the rest of an address may be a key. */
+  hosts: readonly string[]
   /** Blocks on top of a block, its own included, from which it has its confirmations. */
   completeDepth: number
   /** The same, from which it is final where nodes know no `finalized` block. */

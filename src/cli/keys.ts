@@ -6,12 +6,13 @@ import {
   insertEntity,
   listApiKeys,
   listEntities,
+  type NewApiKey,
   revokeApiKey,
 } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/db/clock'
-import { type Database, openDatabase } from '#runtime/db/db'
+import { type Database, type Db, openDatabase } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import type { Environment } from '#runtime/scope'
+import { type Environment, type KeyScope, keyScopes } from '#runtime/scope'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
 import { readPolicy } from './policy-file.ts'
@@ -21,7 +22,7 @@ export const keysCommand: Command = {
   name: 'keys',
   summary: 'Creates entities, and creates and revokes their API keys.',
   usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
-       bezant keys create --entity ID
+       bezant keys create --entity ID [--scope api,operator:read,operator:write]
        bezant keys revoke --key ID
        bezant keys list [--entity ID]
 
@@ -45,6 +46,12 @@ Listed are the entities; with --entity the API keys of that one, without what is
       type: 'string',
       value: 'ID',
       about: 'The entity whose API key is made, or whose keys are listed.',
+    },
+    scope: {
+      type: 'string',
+      value: 'A,B',
+      about: `What the new API key may be used for: ${keyScopes.join(', ')}.`,
+      default: 'api',
     },
     key: { type: 'string', value: 'ID', about: 'The API key to revoke: its middle part.' },
     ...jsonOption,
@@ -83,7 +90,7 @@ const actions: Record<string, Act> = {
       ])
       const scope = { db: tx, clock, actor: 'operator' }
       await setPolicy(scope, { entityId: id, scope: 'entity', subjectId: id }, rules)
-      return createKey(tx, id, environment, nowMs)
+      return createKey(tx, { entityId: id, environment, scopes: ['api'], nowMs })
     })
     printRow(given, { entity: id, environment, policy: rules.mode, apiKey: key })
     process.stderr.write(
@@ -92,9 +99,11 @@ const actions: Record<string, Act> = {
     return 0
   },
   create: async (database, given) => {
+    const scopes = scopesOf(given)
     const { id, environment } = await requireEntity(database, required(given, 'entity'))
     const nowMs = (await readDatabaseClock(database)).nowMs()
-    printRow(given, { entity: id, apiKey: await database.tx((tx) => createKey(tx, id, environment, nowMs)) })
+    const apiKey = await database.tx((tx) => createKey(tx, { entityId: id, environment, scopes, nowMs }))
+    printRow(given, { entity: id, scopes: scopes.join(' '), apiKey })
     return 0
   },
   revoke: async (database, given) => {
@@ -120,22 +129,28 @@ const actions: Record<string, Act> = {
       return 0
     }
     const keys = await listApiKeys(database, (await requireEntity(database, id)).id)
-    printRows(given, keys, ['id', 'createDate', 'revokedDate'])
+    const rows = keys.map((key) => ({ ...key, scopes: key.scopes.join(' ') }))
+    printRows(given, rows, ['id', 'scopes', 'createDate', 'revokedDate'])
     return 0
   },
 }
 
-async function createKey(
-  tx: Parameters<typeof insertApiKey>[0],
-  entityId: string,
-  environment: Environment,
-  nowMs: number,
-) {
-  const key = await insertApiKey(tx, { entityId, environment, nowMs })
+async function createKey(tx: Db, made: NewApiKey & { scopes: readonly KeyScope[] }) {
+  const { entityId, scopes, nowMs } = made
+  const key = await insertApiKey(tx, made)
   await recordChanges(tx, nowMs, [
-    { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id },
+    { entityId, actor: 'operator', type: 'apiKey.created', resourceId: key.id, data: { scopes } },
   ])
   return key.text
+}
+
+function scopesOf(given: Given): KeyScope[] {
+  const names = (textOf(given, 'scope') ?? 'api').split(',').map((name) => name.trim())
+  const known: readonly string[] = keyScopes
+  const wrong = names.find((name) => !known.includes(name))
+  if (wrong !== undefined)
+    throw new UsageError(`--scope must be one or more of ${keyScopes.join(', ')}, not "${wrong}"`)
+  return [...new Set(names as KeyScope[])]
 }
 
 async function requireEntity(database: Database, id: string) {

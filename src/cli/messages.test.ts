@@ -70,11 +70,17 @@ it('lists the API keys of an entity, so that one can be found and revoked', asyn
   const secret = String(made['apiKey']).split(':')[2]!
   const listed = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
   expect(listed.stdout).not.toContain(secret)
-  expect(rows(listed.stdout)).toContainEqual({ id, createDate: expect.any(String), revokedDate: null })
+  expect(rows(listed.stdout)).toContainEqual({
+    id,
+    scopes: 'api',
+    createDate: expect.any(String),
+    revokedDate: null,
+  })
   expect((await run('keys', ['revoke', '--key', id])).code).toBe(0)
   const after = await run('keys', ['list', '--json', '--entity', sandboxEntity.id])
   expect(rows(after.stdout)).toContainEqual({
     id,
+    scopes: 'api',
     createDate: expect.any(String),
     revokedDate: expect.any(String),
   })

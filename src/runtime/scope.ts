@@ -15,6 +15,10 @@ export type Scope = {
 
 export type Environment = 'TEST' | 'LIVE'
 
+/** What an API key may be used for: the customer's interface, and the operator's to look or to act. */
+export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
+export type KeyScope = (typeof keyScopes)[number]
+
 /** Who asks, through which key, in which request. */
 export type Caller = {
   entity: { id: string; environment: Environment; appId: string }

@@ -15,6 +15,7 @@ import { requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
+import { keyScopes } from '#runtime/scope'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
@@ -194,6 +195,7 @@ async function seedSandbox(ctx: EngineCtx): Promise<void> {
       environment: sandboxEntity.environment,
       id: sandboxKeyId,
       secret: sandboxKeySecret,
+      scopes: keyScopes,
       nowMs,
     })
   })

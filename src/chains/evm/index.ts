@@ -57,6 +57,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
   }
   return {
     network,
+    hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
     completeDepth,
     finalityDepth,
     local,

@@ -18,7 +18,7 @@ export { followSteps } from './feed.ts'
 export { isHalted } from './halt.ts'
 export { holdGaps, type Proof, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
-export { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+export { type CanonicalBlock, canonicalHead, indexedHead } from './store/blocks.ts'
 export type { Moved } from './store/booked.ts'
 export { findHalt, type Halt } from './store/halts.ts'
 export {

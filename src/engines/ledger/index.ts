@@ -3,7 +3,7 @@
  * always succeed; holds reserve what is about to leave, and only they can be refused. Constraints of the database, not the code
  * here, see to it that entries sum to zero, that a hold is resolved once and that nothing is held twice over.
  */
-export { type AccountKind, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
+export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
 export { type BalanceFilters, listBalances, type TokenBalance } from './store/balances.ts'
 export { type BookError, checkBooks } from './store/check.ts'
 export {
@@ -17,6 +17,7 @@ export {
   raiseHold,
   resolveHolds,
 } from './store/holds.ts'
+export { type Account, accountsPage } from './store/list-accounts.ts'
 export {
   adjustmentEntries,
   claimedEntries,

@@ -3,7 +3,7 @@ import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
-import type { Caller } from '#runtime/scope'
+import type { Caller, KeyScope } from '#runtime/scope'
 import { createKeyLookup } from './key-lookup.ts'
 import { type ApiKey, hashSecret } from './store.ts'
 
@@ -11,7 +11,10 @@ import { type ApiKey, hashSecret } from './store.ts'
 const trustMs = 1_000
 const verifiedMax = 10_000
 
-export type Authenticate = (authorization: string | undefined) => Promise<Omit<Caller, 'requestId'>>
+/** Who shows a good key, and what it was made for. */
+export type KeyHolder = Omit<Caller, 'requestId'> & { scopes: readonly KeyScope[] }
+
+export type Authenticate = (authorization: string | undefined) => Promise<KeyHolder>
 
 /**
  * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal looks the same, whatever was wrong, and says `refusal`,
@@ -51,6 +54,7 @@ export function createAuthenticate(db: Db, config: Config, refusal?: string): Au
     return {
       entity: { id: key.entityId, environment: key.environment, appId: key.appId },
       actor: `key:${key.id}`,
+      scopes: key.scopes,
     }
   }
 }

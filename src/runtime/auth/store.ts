@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
-import type { Environment } from '#runtime/scope'
+import type { Environment, KeyScope } from '#runtime/scope'
 
 /** Entities and their API keys. A key's secret is 256 random bits, kept only as its SHA-256. */
 export type ApiKey = {
@@ -10,6 +10,7 @@ export type ApiKey = {
   environment: Environment
   appId: string
   secretHash: Buffer
+  scopes: KeyScope[]
 }
 
 export type NewEntity = { id: string; environment: Environment; name: string; nowMs: number; appId?: string }
@@ -37,21 +38,24 @@ export type NewApiKey = {
   nowMs: number
   id?: string
   secret?: string
+  /** Default: the customer's interface alone. */
+  scopes?: readonly KeyScope[]
 }
 
 /** Makes a key and returns its text, which is shown once and never kept. */
 export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string; text: string }> {
   const id = key.id ?? newId(key.nowMs)
   const secret = key.secret ?? randomBytes(32).toString('hex')
-  await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, create_date)
-    values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${new Date(key.nowMs).toISOString()})
-    on conflict (entity_id, id) do nothing`)
+  const scopes = key.scopes ?? ['api']
+  await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, scopes, create_date)
+    values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${scopes}::text[], ${new Date(key.nowMs).toISOString()})
+    on conflict (entity_id, id) do update set scopes = excluded.scopes`)
   return { id, text: `${key.environment}_API_KEY:${id}:${secret}` }
 }
 
 export const listApiKeys = (db: Db, entityId: string) =>
-  db.all<{ id: string; createDate: string; revokedDate: string | null }>(
-    sql`select id, create_date as "createDate", revoked_date as "revokedDate"
+  db.all<{ id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }>(
+    sql`select id, scopes, create_date as "createDate", revoked_date as "revokedDate"
       from api_keys where entity_id = ${entityId} order by create_date, id`,
   )
 
@@ -66,7 +70,7 @@ export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<s
 /** Of these ids, those that are keys and not revoked. */
 export const findApiKeys = (db: Db, ids: readonly string[]) =>
   db.all<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
-      e.environment, e.app_id as "appId"
+      k.scopes, e.environment, e.app_id as "appId"
     from api_keys k join entities e on e.id = k.entity_id
     where k.id = any(${ids}::uuid[]) and k.revoked_date is null`)
 

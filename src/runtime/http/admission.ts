@@ -1,20 +1,19 @@
 import rateLimit, { normalizeIP } from '@fastify/rate-limit'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { ApiError } from '#lib/errors'
-import type { Authenticate } from '#runtime/auth/authenticate'
-import type { Caller } from '#runtime/scope'
+import type { Authenticate, KeyHolder } from '#runtime/auth/authenticate'
+import type { KeyScope } from '#runtime/scope'
+import type { Endpoint } from './endpoint.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
     /** Routes without it answer anybody, and know no caller. */
-    auth?: 'apiKey' | 'none'
+    auth?: Endpoint['auth']
   }
 }
 
-type Admitted = Omit<Caller, 'requestId'>
-
 /** Tells who makes the request, once it was admitted; without a verified key it throws. */
-export type CallerOf = (request: FastifyRequest) => Admitted
+export type CallerOf = (request: FastifyRequest) => KeyHolder
 
 /**
  * Admits each request before a byte of its body is read: first its key is checked, then it is counted, by that key, or by
@@ -25,23 +24,35 @@ export async function admitRequests(
   authenticate: Authenticate,
   requestsPerSecondMax: number,
 ): Promise<CallerOf> {
-  const callers = new WeakMap<FastifyRequest, Admitted>()
+  const callers = new WeakMap<FastifyRequest, KeyHolder>()
   const limit = await createLimit(server, requestsPerSecondMax)
   server.addHook('onRequest', async (request, reply) => {
-    if (request.routeOptions.config.auth !== 'apiKey') return limit(request, reply, normalizeIP(request.ip))
+    const { auth = 'none' } = request.routeOptions.config
+    if (auth === 'none') return limit(request, reply, normalizeIP(request.ip))
     try {
       callers.set(request, await authenticate(request.headers.authorization))
     } catch (error) {
       await limit(request, reply, normalizeIP(request.ip))
       throw error
     }
-    await limit(request, reply, callers.get(request)!.actor)
+    const { actor, scopes } = callers.get(request)!
+    await limit(request, reply, actor)
+    requireScope(auth === 'apiKey' ? 'api' : auth, scopes)
   })
   return (request) => {
     const caller = callers.get(request)
     if (!caller) throw new ApiError('unauthorized')
     return caller
   }
+}
+
+/** A key is made for some of the scopes; what it is not made for is refused before the request is looked at. */
+function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
+  if (scopes.includes(needed)) return
+  throw new ApiError(
+    'forbidden',
+    `Forbidden: this API key lacks the scope ${needed}. "bezant keys create --scope ${needed}" makes one that has it.`,
+  )
 }
 
 type Limit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>

@@ -20,8 +20,11 @@ export type Endpoint<Ctx = RequestScope> = {
   operationId: string
   summary: string
   tag: string
-  /** `none` is for the few routes that answer anybody; all others need an API key. */
-  auth: 'apiKey' | 'none'
+  /**
+   * Who may ask: `none` is for the few routes that answer anybody, `apiKey` takes the keys of customers, and the operator's
+   * scopes those that were made for them.
+   */
+  auth: 'apiKey' | 'operator:read' | 'operator:write' | 'none'
   /** Whether X-User-Token makes the request that user's. No version issues such tokens yet, so each is unknown. */
   takesUserToken?: boolean
   params?: TObject | undefined

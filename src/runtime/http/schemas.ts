@@ -99,7 +99,7 @@ export function openApiRoute(endpoint: Endpoint<never>): object {
     summary: endpoint.summary,
     tags: [endpoint.tag],
     ...(endpoint.media && { produces: [endpoint.media] }),
-    ...(endpoint.auth === 'apiKey' && { security: [{ apiKey: [] }] }),
+    ...(endpoint.auth !== 'none' && { security: [{ apiKey: [] }] }),
     ...(endpoint.takesUserToken && { headers: userTokenHeader }),
     ...(endpoint.params && { params: endpoint.params }),
     ...(querySchema(endpoint) && { querystring: querySchema(endpoint) }),

@@ -14,6 +14,11 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** The newest block that is booked, and when the chain says it was made. */
+export const indexedHead = (db: Db, blockchain: string) =>
+  db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time as "blockTime" from blocks
+    where blockchain = ${blockchain} and canonical order by number desc limit 1`)
+
 /** The hash of the canonical block of this number. */
 export const canonicalHashAt = async (db: Db, blockchain: string, number: number) =>
   (

@@ -3,15 +3,17 @@ import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 
 /** What the chain says is booked in tokens, what a merchant owns in currencies. */
-export type AccountKind =
-  | 'address'
-  | 'outside'
-  | 'fees'
-  | 'difference'
-  | 'wallet'
-  | 'settlement'
-  | 'unclaimed'
-  | 'adjustment'
+export const accountKinds = [
+  'address',
+  'outside',
+  'fees',
+  'difference',
+  'wallet',
+  'settlement',
+  'unclaimed',
+  'adjustment',
+] as const
+export type AccountKind = (typeof accountKinds)[number]
 
 /** What an account is counted in. A currency is on no blockchain. */
 export type Unit = { tokenId: string; currency?: undefined } | { tokenId?: undefined; currency: string }

@@ -1,0 +1,37 @@
+import Type from 'typebox'
+import type { Ctx } from '#engines/ctx'
+import { businessCollection } from '#runtime/collection/query'
+import { endpoint } from '#runtime/http/endpoint'
+import { listAccounts } from './list-accounts.ts'
+import { listChains } from './list-chains.ts'
+import { accountFilters, accountSchema, chainSchema } from './schema.ts'
+
+const tag = 'Operator'
+
+/** What whoever runs the platform may ask, with a key of the scope `operator:read`. */
+export const operatorEndpoints = [
+  endpoint({
+    method: 'GET',
+    path: '/operator/chains',
+    operationId: 'listOperatorChains',
+    summary: 'List the chains of this server, and how far each is followed',
+    tag,
+    auth: 'operator:read',
+    response: Type.Array(chainSchema),
+    errors: ['unauthorized', 'forbidden'],
+    verb: (ctx: Ctx) => listChains(ctx),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/accounts',
+    operationId: 'listOperatorAccounts',
+    summary: 'List the accounts of the books',
+    tag,
+    auth: 'operator:read',
+    query: accountFilters,
+    response: Type.Array(accountSchema),
+    collection: businessCollection,
+    errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized', 'forbidden'],
+    verb: (ctx: Ctx, { query, page }) => listAccounts(ctx, query, page),
+  }),
+]

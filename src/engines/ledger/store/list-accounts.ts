@@ -1,0 +1,45 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, sql } from '#runtime/db/db'
+import type { AccountKind } from './accounts.ts'
+import { currencyDecimals } from './money.ts'
+
+export type Account = {
+  id: string
+  kind: AccountKind
+  tokenId: string | null
+  currency: string | null
+  blockchain: string
+  address: string
+  postedAtomic: bigint
+  heldAtomic: bigint
+  decimals: number
+  createDate: string
+}
+
+export type AccountFilters = {
+  kind?: AccountKind | undefined
+  blockchain?: string | undefined
+  address?: string | undefined
+  tokenId?: string | undefined
+}
+
+/** The accounts of one entity, newest first. */
+export const accountsPage = (db: Db, entityId: string, filters: AccountFilters, page: PageQuery) =>
+  readPage<Account>(
+    db,
+    {
+      columns: sql`a.id, a.kind, a.token_id as "tokenId", a.currency, a.blockchain, a.address, a.posted as "postedAtomic",
+        a.held as "heldAtomic", coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date as "createDate"`,
+      from: sql`accounts a left join tokens t on t.id = a.token_id`,
+      alias: 'a',
+      scope: sql`a.entity_id = ${entityId}`,
+      filters: [
+        filters.kind === undefined ? undefined : sql`a.kind = ${filters.kind}`,
+        filters.blockchain === undefined ? undefined : sql`a.blockchain = ${filters.blockchain}`,
+        filters.address === undefined ? undefined : sql`a.address = ${filters.address}`,
+        filters.tokenId === undefined ? undefined : sql`a.token_id = ${filters.tokenId}`,
+      ],
+    },
+    page,
+  )
