@@ -4,7 +4,7 @@ import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { startIndexer, startReconciler } from '#engines/indexer/index'
+import { startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import {
@@ -99,6 +99,7 @@ export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
   const engines = [
     startIndexer(ctx),
     startReconciler(ctx),
+    startPruning(ctx),
     transactions,
     startTreasury(ctx, faucet && ((blockchain, address) => faucet.drip(blockchain, address, gasOnly))),
     startMoneyWatch(ctx),

@@ -20,6 +20,8 @@ export type Config = {
   /** 32 bytes as 64 hexadecimal digits: opens every key at rest. Unset: kept in `root.key` of the data directory. */
   rootKey: string | undefined
   logLevel: string
+  /** How long blocks and steps below final ones are kept. */
+  blockRetentionDays: number
   bodyBytesMax: number
   /** Requests per second for one API key, or for one address without a good key; 0 switches the limit off. */
   requestsPerSecondMax: number
@@ -70,6 +72,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     publicUrl: publicUrlOf(environment),
     rootKey: environment['BEZANT_ROOT_KEY'] || undefined,
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
+    blockRetentionDays: retentionOf(environment),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
     requestsPerSecondMax: integer(environment, 'BEZANT_REQUESTS_PER_SECOND', 0),
     proxies: proxiesOf(environment),
@@ -104,6 +107,17 @@ function integer(environment: Environment, name: Setting, fallback: number): num
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+/** The function that removes blocks keeps as many in any case. */
+const retentionDaysMin = 7
+
+function retentionOf(environment: Environment): number {
+  const days = integer(environment, 'BEZANT_BLOCK_RETENTION_DAYS', retentionDaysMin)
+  if (days >= retentionDaysMin) return days
+  throw new Error(
+    `BEZANT_BLOCK_RETENTION_DAYS must be ${retentionDaysMin} or more, not "${days}": a deep reorg is undone from these blocks`,
+  )
 }
 
 function booleanOf(environment: Environment, name: Setting): boolean {

@@ -32,6 +32,11 @@ export const settings = {
     about: 'How many connections one process opens. A quarter of them is kept for reading.',
     default: '16',
   },
+  BEZANT_BLOCK_RETENTION_DAYS: {
+    about:
+      'How many days of blocks below the final ones are kept, at least 7: `bezant chain accept` cannot undo what is older.',
+    default: '7',
+  },
   BEZANT_BODY_BYTES_MAX: {
     about:
       "How large a request's body may be where call data, documents or batches are sent; all others end at 65536.",

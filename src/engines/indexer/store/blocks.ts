@@ -65,6 +65,19 @@ export const saidOtherwise = async (db: Db, blockchain: string, { hash, contentH
 export const orphanBlock = (tx: Db, blockchain: string, hash: string) =>
   tx.run(sql`update blocks set canonical = false where blockchain = ${blockchain} and hash = ${hash}`)
 
+/** Removes up to `batch` old canonical blocks, and as many steps; how many of the one or the other (migrations/0032). */
+export const pruneBlocks = async (
+  db: Db,
+  blockchain: string,
+  olderThanMs: number,
+  batch: number,
+): Promise<number> =>
+  (
+    await db.one<{ count: number }>(
+      sql`select prune_blocks(${blockchain}, ${formatInstant(olderThanMs)}, ${batch}) as count`,
+    )
+  ).count
+
 /** Takes or renews the lease for `leaseMs` of database time; false while another process has it. */
 export async function holdLease(
   db: Db,

@@ -101,7 +101,7 @@ export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: numb
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
 
-/** Which final transactions used these nonces. */
+/** Which final transactions used these nonces; a block that is not kept any more was final. */
 export const finalUsesOf = (
   db: Db,
   blockchain: string,
@@ -114,5 +114,5 @@ export const finalUsesOf = (
     from unnest(${nonces.map((row) => row.entityId)}::uuid[], ${nonces.map((row) => row.address)}::text[],
       ${nonces.map((row) => row.nonce)}::int8[]) as n(e, a, k)
     join observed_transactions o on o.entity_id = n.e and o.blockchain = ${blockchain} and o.address = n.a and o.nonce = n.k
-    join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
-    where b.canonical and b.number <= ${finalTo}`)
+    left join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash
+    where coalesce(b.canonical, true) and o.block_number <= ${finalTo}`)

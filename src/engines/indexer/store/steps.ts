@@ -66,9 +66,10 @@ function lowered(last: Reached | undefined, to: number) {
   return { completeTo: Math.min(last?.completeTo ?? -1, to), finalFrom: finalTo + 1, finalTo }
 }
 
-/** Makes the cursor of an engine that follows this chain for the first time. */
+/** Makes the cursor of an engine that follows this chain for the first time, before the oldest step that is kept. */
 export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
-  db.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain}, 0)
+  db.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain},
+      coalesce((select min(step) - 1 from block_steps where blockchain = ${blockchain}), 0))
     on conflict do nothing`)
 
 /** The step an engine has to do next, with its cursor locked until the `tx` ends; none also while another process is at it. */

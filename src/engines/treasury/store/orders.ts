@@ -141,8 +141,8 @@ const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorRea
 export const hasEnded = (completeTo: number) =>
   sql`(t.state = 'COMPLETE'
       or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${completeTo})))
-    and (t.block_hash is null or exists (select 1 from canonical_blocks c
-      where c.blockchain = t.blockchain and c.hash = t.block_hash))`
+    and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
+      where b.blockchain = t.blockchain and b.hash = t.block_hash))`
 
 /** Those whose transaction came to its end; locked until the `tx` ends. */
 export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, completeTo: number, limit: number) =>
