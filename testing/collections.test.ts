@@ -95,12 +95,12 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
     for (const item of items) expect(subject.dateOf(item)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  it(grantsOrder ? 'turns around on order=ASC' : 'does not take order', async () => {
+  it(grantsOrder ? 'turns around on order=ASC' : 'refuses an order that it does not have', async () => {
     const newest = (await subject.all()).map(subject.idOf)
-    const ascending = (await subject.all({ order: 'ASC' })).map(subject.idOf)
-    expect(ascending).toEqual(grantsOrder ? [...newest].reverse() : newest)
     expect((await subject.all({ order: 'DESC' })).map(subject.idOf)).toEqual(newest)
-    if (grantsOrder) await expectInvalid({ order: 'sideways' }, 'order')
+    for (const order of ['sideways', 'asc', 'desc', '1']) await expectInvalid({ order }, 'order')
+    if (!grantsOrder) return expectInvalid({ order: 'ASC' }, 'order')
+    expect((await subject.all({ order: 'ASC' })).map(subject.idOf)).toEqual([...newest].reverse())
   })
 
   it.each(isDeep ? [1, 2, 3, 50] : [2])(
@@ -147,8 +147,30 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
       expect(await idsOf(elsewhere, elsewhere)).toEqual(same)
       const [before, after] = [new Date(atMs - 1).toISOString(), new Date(atMs + 1).toISOString()]
       expect(await idsOf(before, after)).toEqual(expect.arrayContaining(same))
-      expect(await idsOf(after, before)).toEqual([])
+      const crossed = await subject.ask({ from: after, to: before })
+      expect([crossed.status, crossed.body.code]).toEqual([400, 2])
+      expect(crossed.body.errors.map(({ location }: { location: string }) => location)).toEqual([
+        'from',
+        'to',
+      ])
     }
+  })
+
+  it('has an empty page, with good links, for a range that has not begun', async () => {
+    const from = new Date(harness.clock.nowMs() + 60_000).toISOString()
+    const page = await subject.page({ from })
+    expect(page.ids).toEqual([])
+    expect((await subject.follow(page.links['self']!)).ids).toEqual([])
+  })
+
+  it('leads back from the empty page behind the last item', async () => {
+    const ids = (await subject.all()).map(subject.idOf)
+    const last = ids.at(-1)!
+    const empty = await subject.page({ pageAfter: last, pageSize: 2 })
+    expect([empty.ids, Object.keys(empty.links).sort()]).toEqual([[], ['first', 'prev', 'self']])
+    const before = await subject.follow(empty.links['prev']!)
+    expect(before.ids).toEqual(ids.slice(-3, -1))
+    expect((await subject.follow(before.links['next']!)).ids).toEqual([last])
   })
 
   it('takes the time of the request as the default of to', async () => {

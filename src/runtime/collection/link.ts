@@ -19,7 +19,8 @@ export type LinkInput = {
  */
 export function linkHeader(input: LinkInput): string {
   const { page, found } = input
-  const first = found.rows[0]?.id
+  // Before an empty page, which lies behind the last item, stands what comes before the item it was asked for by.
+  const first = found.rows[0]?.id ?? page.pageAfter
   const last = found.rows.at(-1)?.id
   const own = page.pageAfter
     ? { pageAfter: page.pageAfter }

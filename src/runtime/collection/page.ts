@@ -40,7 +40,7 @@ export async function readPage<Row extends Keyed>(
   const state = await cursorState(db, source, page, cursorId)
   if (state === 'unknown') throw cursorUnknown(page)
   if (state === 'filtered') return firstPage(db, source, page)
-  return backwards ? firstPage(db, source, page) : { rows: [], hasNext: false, hasPrev: false }
+  return backwards ? firstPage(db, source, page) : { rows: [], hasNext: false, hasPrev: true }
 }
 
 async function firstPage<Row extends Keyed>(db: Db, source: Source, page: PageQuery): Promise<Page<Row>> {

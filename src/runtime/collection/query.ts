@@ -60,13 +60,38 @@ export function parsePageQuery(
   if (pageAfter && pageBefore)
     throw invalid('pageBefore', 'cannot be combined with pageAfter: send one of them', pageBefore)
   return {
-    fromMs: instant('from', query),
-    toMs: instant('to', query) ?? receivedMs,
+    ...rangeOf(query, receivedMs),
     pageSize: Math.min(Number(query['pageSize'] ?? collection.pageSizeDefault), collection.pageSizeMax),
     pageAfter,
     pageBefore,
-    order: collection.order && query['order'] === 'ASC' ? 'ASC' : 'DESC',
+    order: orderOf(collection, query['order']),
   }
+}
+
+/** Where the client may not choose, only the order that the list has is taken: another one is not silently ignored. */
+function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
+  if (order === undefined || order === 'DESC') return 'DESC'
+  if (collection.order && order === 'ASC') return 'ASC'
+  const reason = collection.order
+    ? 'must be ASC or DESC'
+    : 'cannot be chosen here, where the newest item comes first: leave it out'
+  throw invalid('order', reason, order)
+}
+
+function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQuery, 'fromMs' | 'toMs'> {
+  const fromMs = instant('from', query)
+  // A range that begins later than this request is empty, and ends where it begins, so that its links can be followed.
+  const toMs = instant('to', query) ?? Math.max(receivedMs, fromMs ?? receivedMs)
+  if (fromMs === undefined || fromMs <= toMs) return { fromMs, toMs }
+  const reasons = { from: 'is after to', to: 'is before from' }
+  const fields = Object.entries(reasons).flatMap(
+    ([location, reason]) => invalid(location, reason, query[location]).fields,
+  )
+  throw new ApiError(
+    'invalidRequest',
+    'API parameter invalid. from is after to: give the earlier one first.',
+    fields,
+  )
 }
 
 function cursor(name: string, query: Record<string, unknown>): string | undefined {
