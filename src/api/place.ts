@@ -1,6 +1,7 @@
 import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
+import { unusableCode } from './usable-chains.ts'
 
 /**
  * The network that a chain code names in the key's environment, and the digits of the currency's token there; or the
@@ -8,8 +9,7 @@ import { invalid } from '#lib/errors'
  */
 export function requirePlace(ctx: Ctx, location: string, code: string, currency: string) {
   const named = networkOfBusinessChain(code, ctx.entity.environment)
-  if (named?.family !== 'evm')
-    throw invalid(location, 'names a chain on which this server cannot receive yet', code, 'chainUnsupported')
+  if (named?.family !== 'evm') throw unusableCode(ctx, location, code)
   const chain = ctx.chains.find(named.blockchain)
   const network = { ...(chain?.network ?? named), family: named.family }
   const token = network.tokens.find((candidate) => candidate.currency === currency)
@@ -20,12 +20,6 @@ export function requirePlace(ctx: Ctx, location: string, code: string, currency:
       code,
       'chainUnfitForCurrency',
     )
-  if (!chain)
-    throw invalid(
-      location,
-      `names ${named.blockchain}, to which this server is not connected`,
-      code,
-      'chainNotStarted',
-    )
+  if (!chain) throw unusableCode(ctx, location, code, named.blockchain)
   return { network, decimals: token.decimals }
 }

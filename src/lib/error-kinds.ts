@@ -242,7 +242,7 @@ export const errorKinds = {
   chainNotStarted: {
     code: 156017,
     status: 400,
-    text: 'The blockchain is supported, but this server is not connected to it: name it in --chains or in the configuration.',
+    text: 'This server is not connected to the blockchain.',
   },
 
   paymentNotFound: { code: 1051, status: 404, text: 'The payment id is unknown.' },

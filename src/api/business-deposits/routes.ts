@@ -47,7 +47,7 @@ export const businessDepositEndpoints = [
     auth: 'apiKey',
     params: depositParams,
     response: depositSchema,
-    errors: ['depositNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['depositNotFound', 'invalidRequest', 'unauthorized'],
     verb: async (ctx: Ctx, { params }) => {
       const deposit = await findFiatDeposit(ctx.db, ctx.entity.id, params.id)
       if (!deposit) throw new ApiError('depositNotFound')

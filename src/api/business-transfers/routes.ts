@@ -69,7 +69,7 @@ export const businessTransferEndpoints = [
     params: transferParams,
     query: transferQuery,
     response: transferSchema,
-    errors: ['invalidRequest', 'transferNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['invalidRequest', 'transferNotFound', 'unauthorized'],
     verb: (ctx: Ctx, { params, query }) => getTransfer(ctx, params.id, query),
   }),
 ]

@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
 import { type Blockchain, familyOf, isVirtual } from '#chains/blockchains'
 import type { Address } from '#chains/chain'
@@ -29,8 +30,7 @@ export async function payDrip(ctx: FaucetCtx, body: Body): Promise<string[]> {
   if (isVirtual(blockchain) || familyOf(blockchain) !== 'evm')
     throw invalid('blockchain', 'has no faucet here', blockchain, 'blockchainUnsupportedForOperation')
   const address = addressOf(body.address, blockchain)
-  if (!ctx.chains.find(blockchain))
-    throw invalid('blockchain', 'is not connected to this server', blockchain, 'chainNotStarted')
+  if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
   return ctx.faucet.drip(blockchain, address, { native: body.native ?? false, tokens })
 }
 

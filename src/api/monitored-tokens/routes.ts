@@ -62,10 +62,10 @@ export const monitoredTokenEndpoints = [
     summary: 'Replace the monitored tokens',
     tag,
     auth: 'apiKey',
-    body: Type.Object({ tokenIds: Type.Optional(tokenIds(0)) }),
+    body: Type.Object({ tokenIds: tokenIds(0) }),
     response: monitoredAnswer,
     errors,
-    verb: (ctx: Ctx, { body }) => updateMonitoredTokens(ctx, body.tokenIds ?? []),
+    verb: (ctx: Ctx, { body }) => updateMonitoredTokens(ctx, body.tokenIds),
   }),
   endpoint({
     method: 'POST',

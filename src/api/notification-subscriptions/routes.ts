@@ -51,7 +51,7 @@ export const subscriptionEndpoints = [
     auth: 'apiKey',
     params: subscriptionParams,
     response: Type.Object({}),
-    errors: ['subscriptionNotFound', 'subscriptionPending', 'idNotUuid', 'unauthorized'],
+    errors: ['subscriptionNotFound', 'subscriptionPending', 'invalidRequest', 'unauthorized'],
     verb: async (ctx: Ctx, { params }) => {
       await deleteSubscription(ctx, params.id)
       return {}

@@ -85,7 +85,7 @@ export const paymentIntentEndpoints = [
     auth: 'apiKey',
     params: paymentIntentParams,
     response: paymentIntentSchema,
-    errors: ['paymentIntentNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['paymentIntentNotFound', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => getPaymentIntent(ctx, params.id),
   }),
   endpoint({
@@ -97,7 +97,7 @@ export const paymentIntentEndpoints = [
     auth: 'apiKey',
     params: paymentIntentParams,
     response: paymentIntentSchema,
-    errors: ['paymentIntentNotFound', 'idNotUuid', 'invalidRequest', 'unauthorized'],
+    errors: ['paymentIntentNotFound', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => expirePaymentIntent(ctx, params.id),
   }),
 ]

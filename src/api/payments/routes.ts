@@ -32,7 +32,7 @@ export const paymentEndpoints = [
     auth: 'apiKey',
     params: paymentParams,
     response: paymentSchema,
-    errors: ['paymentNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['paymentNotFound', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => getPayment(ctx, params.id),
   }),
   endpoint({
@@ -54,7 +54,6 @@ export const paymentEndpoints = [
     },
     errors: [
       'invalidRequest',
-      'idNotUuid',
       'paymentIntentNotFound',
       'paymentAmountNotPositive',
       'paymentIntentNotRefundable',

@@ -76,7 +76,7 @@ export const payoutEndpoints = [
     params: payoutParams,
     query: payoutQuery,
     response: payoutSchema,
-    errors: ['invalidRequest', 'payoutNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['invalidRequest', 'payoutNotFound', 'unauthorized'],
     verb: (ctx: Ctx, { params, query }) => getPayout(ctx, params.id, query),
   }),
 ]

@@ -68,7 +68,7 @@ export const recipientAddressEndpoints = [
     tag,
     auth: 'apiKey',
     params: recipientAddressParams,
-    errors: ['recipientAddressNotFound', 'recipientAddressHeld', 'idNotUuid', 'unauthorized'],
+    errors: ['recipientAddressNotFound', 'recipientAddressHeld', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) =>
       removeRecipientAddress(ctx, {
         entityId: ctx.entity.id,

@@ -73,7 +73,7 @@ export const recipientEndpoints = [
     auth: 'apiKey',
     params: recipientParams,
     response: recipientSchema,
-    errors: ['recipientNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['recipientNotFound', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => getRecipient(ctx, params.id),
   }),
   endpoint({
@@ -86,7 +86,7 @@ export const recipientEndpoints = [
     params: recipientParams,
     body: recipientChangesSchema,
     response: recipientSchema,
-    errors: ['invalidRequest', 'recipientNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['invalidRequest', 'recipientNotFound', 'unauthorized'],
     verb: (ctx: Ctx, input) => changeRecipient(ctx, input),
   }),
   endpoint({
@@ -97,7 +97,7 @@ export const recipientEndpoints = [
     tag,
     auth: 'apiKey',
     params: recipientParams,
-    errors: ['recipientNotFound', 'idNotUuid', 'unauthorized'],
+    errors: ['recipientNotFound', 'invalidRequest', 'unauthorized'],
     verb: (ctx: Ctx, { params }) => deleteRecipient(ctx, params.id),
   }),
 ]

@@ -1,3 +1,4 @@
+import { unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
 import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
@@ -22,12 +23,7 @@ export function requireChain(ctx: Ctx, blockchain: string): Chain {
     )
   const chain = ctx.chains.find(blockchain)
   if (chain) return chain
-  throw invalid(
-    'blockchain',
-    'is supported, but this server is not connected to it: start it with --chains or configure its node',
-    blockchain,
-    'chainNotStarted',
-  )
+  throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
 }
 
 /** The token that is sent; without any token field, or with an empty address, the native coin. */

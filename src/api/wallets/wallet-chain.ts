@@ -1,4 +1,5 @@
-import { type Blockchain, environmentOf, familyOf, isVirtual } from '#chains/blockchains'
+import { unusableChain } from '#api/usable-chains'
+import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import type { WalletChain } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -13,18 +14,7 @@ export function requireWalletChain(ctx: Ctx, blockchain: Blockchain, field: stri
     const reason = `is a ${environment === 'TEST' ? 'test' : 'main'} network, which needs a ${environment} key`
     throw invalid(field, reason, blockchain, 'keyOnOtherEnvironment')
   }
-  if (familyOf(blockchain) !== 'evm') {
-    throw invalid(
-      field,
-      'has no wallets here yet: use an EVM blockchain',
-      blockchain,
-      'blockchainUnavailable',
-    )
-  }
   if (isVirtual(blockchain)) return { blockchain, onChain: false }
-  if (!ctx.chains.find(blockchain)) {
-    const reason = 'is not connected to this server: name it in --chains or in the configuration'
-    throw invalid(field, reason, blockchain, 'blockchainUnavailable')
-  }
+  if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, field, blockchain, 'blockchainUnavailable')
   return { blockchain, onChain: true }
 }

@@ -46,8 +46,13 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
   return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
 }
 
+/** The wallets have error codes of their own where the business account has general ones. */
+const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
+
 function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint: Endpoint<never>) {
-  const params = endpoint.params && checkOf(endpoint.params, 'params')
+  const params =
+    endpoint.params &&
+    checkOf(endpoint.params, 'params', isOfWallets(endpoint) ? 'idNotUuid' : 'invalidRequest')
   const querying = querySchema(endpoint)
   const query = querying && checkOf(querying, 'query')
   const bodied = bodySchema(endpoint)

@@ -1,9 +1,11 @@
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { isDecimal } from '#lib/amounts'
+import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { ApiError, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
 import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
+import { suggest } from '#lib/nearest'
 import { parseInstant } from '#lib/time'
 
 /** Unknown fields are ignored, so nothing is removed or refused for being extra. */
@@ -24,14 +26,15 @@ export type Check = (value: unknown) => void
 
 /**
  * Makes of `schema` a check that throws the documented error naming every bad field. It is compiled when it is first asked:
- * all of them together take longer than the rest of a start.
+ * all of them together take longer than the rest of a start. `malformedId` is what the product answers to an id in the address
+ * that is no UUID.
  */
-export function checkOf(schema: TSchema, part: Part): Check {
+export function checkOf(schema: TSchema, part: Part, malformedId: ErrorName = 'invalidRequest'): Check {
   let compiled: ValidateFunction | undefined
   return (value) => {
     compiled ??= ajv.compile(schema)
     if (part !== 'body') readTexts(schema, value as Record<string, unknown>)
-    if (!compiled(value)) throw refusal(compiled.errors ?? [], part)
+    if (!compiled(value)) throw refusal(compiled.errors ?? [], part, malformedId)
   }
 }
 
@@ -55,7 +58,7 @@ export function compileResponse(schema: TSchema): ValidateFunction {
   return ajv.compile(schema)
 }
 
-function refusal(errors: ErrorObject[], part: Part): ApiError {
+function refusal(errors: ErrorObject[], part: Part, malformedId: ErrorName): ApiError {
   const fields = errors
     .filter((error) => !['anyOf', 'oneOf', 'if', 'allOf'].includes(error.keyword))
     .slice(0, 20)
@@ -63,13 +66,9 @@ function refusal(errors: ErrorObject[], part: Part): ApiError {
   const badId =
     part === 'params' &&
     errors.find((error) => error.keyword === 'format' && error.params['format'] === 'uuid')
-  const kind = badId ? 'idNotUuid' : 'invalidRequest'
+  const kind = badId ? malformedId : 'invalidRequest'
   const reasons = shown.map((field) => field.message).join('; ')
-  return new ApiError(
-    kind,
-    `${badId ? 'The id in the address is not a UUID.' : 'API parameter invalid.'} ${reasons}.`,
-    shown,
-  )
+  return new ApiError(kind, `${errorKinds[kind].text} ${reasons}.`, shown)
 }
 
 type Told = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
@@ -118,7 +117,7 @@ function tell(error: ErrorObject): Told {
     case 'enum':
       return {
         error: 'invalid_value',
-        reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}`,
+        reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}${suggest(error.data, params['allowedValues'] as unknown[])}`,
       }
     case 'additionalProperties':
       return { error: 'not_required', reason: 'is not a field that is known here' }

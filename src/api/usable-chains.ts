@@ -1,0 +1,35 @@
+import type { Blockchain } from '#chains/blockchains'
+import { networkOf } from '#chains/networks/index'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import { suggest } from '#lib/nearest'
+
+/** What can be used with the key instead: blockchains that this server is connected to, or codes of them. */
+const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>
+  ctx.chains
+    .list()
+    .filter(({ network }) => network.environment === ctx.entity.environment)
+    .map(({ network }) => network[nameOf])
+
+type Kind = 'chainNotStarted' | 'blockchainUnavailable' | 'chainUnsupported'
+
+/** Refuses a blockchain that is listed and cannot be used here: says which of the reasons it is, and what can be used. */
+export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, kind: Kind) {
+  const usable = usableWith(ctx, 'blockchain')
+  return invalid(field, `${reasonOf(networkOf(blockchain)?.blockchain)}${use(usable)}`, blockchain, kind)
+}
+
+/** The same for a code of the business account, which names no network or `blockchain`. */
+export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?: string) {
+  const usable = usableWith(ctx, 'businessChain')
+  const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
+  return invalid(field, `${reasonOf(blockchain)}${use(usable)}${suggest(code, usable)}`, code, kind)
+}
+
+const reasonOf = (network: string | undefined) =>
+  network
+    ? `names ${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
+    : 'names a chain that is not part of this version'
+
+const use = (usable: readonly string[]) =>
+  usable.length > 0 ? `: use ${usable.join(', ')}` : ', and this key reaches none'

@@ -1,0 +1,36 @@
+/** The candidate that `text` was probably meant to be, or `undefined` when none is near. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  const asked = plain(text)
+  if (asked.length < 2 || asked.length > 40) return undefined
+  const same = candidates.find((each) => plain(each) === asked)
+  if (same) return same
+  // BASE-SEPOLIA for BASE, and the other way around: the longest that begins alike as a whole word.
+  const words = text.toUpperCase().split(/[^A-Z0-9]+/)
+  const related = candidates.filter((each) => each.toUpperCase().split(/[^A-Z0-9]+/)[0] === words[0])
+  if (related.length > 0) return related[0]
+  const slips = asked.length < 5 ? 1 : 2
+  return candidates.find((each) => distance(plain(each), asked) <= slips)
+}
+
+/** What an error adds when a value is near one of those that are allowed. */
+export function suggest(value: unknown, allowed: readonly unknown[]): string {
+  const texts = allowed.filter((each): each is string => typeof each === 'string')
+  const found = typeof value === 'string' ? nearest(value, texts) : undefined
+  return found === undefined ? '' : `: did you mean ${found}?`
+}
+
+const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
+
+/** How many letters are to be changed, added or left out to make one of the other (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index)
+  for (let at = 1; at <= one.length; at++) {
+    const next = [at]
+    for (let index = 1; index <= other.length; index++) {
+      const changed = row[index - 1]! + (one[at - 1] === other[index - 1] ? 0 : 1)
+      next.push(Math.min(changed, row[index]! + 1, next[index - 1]! + 1))
+    }
+    row = next
+  }
+  return row.at(-1)!
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { endpoints } from '#api/index'
+import { addressOf } from './exemplars.ts'
+import { type Harness, openHarness } from './harness.ts'
+
+let harness: Harness
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+})
+afterAll(() => harness?.close())
+
+const refusal = async (path: string, body: object) => {
+  const answer = await harness.http('POST', path, { body: { idempotencyKey: randomUUID(), ...body } })
+  const [error] = answer.body.errors ?? []
+  return [answer.status, answer.body.code, error?.location, error?.message]
+}
+
+describe('a chain that is listed and cannot be used', () => {
+  const depositPath = '/v1/businessAccount/wallets/addresses/deposit'
+
+  it('is refused with the reason that is true, and with those that can be used', async () => {
+    expect(await refusal(depositPath, { chain: 'SOL', currency: 'USD' })).toEqual([
+      400,
+      2005,
+      'chain',
+      'chain names a chain that is not part of this version: use BASE',
+    ])
+    expect(await refusal(depositPath, { chain: 'ETH', currency: 'USD' })).toEqual([
+      400,
+      156017,
+      'chain',
+      'chain names ETH-SEPOLIA, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it): use BASE',
+    ])
+  })
+
+  it('is told from a name that is nearly one', async () => {
+    for (const [meant, chain] of [
+      ['BASE', 'BASE-SEPOLIA'],
+      ['BASE', 'base'],
+      ['AVAX', 'AVAX-FUJI'],
+    ])
+      expect((await refusal(depositPath, { chain, currency: 'USD' }))[3]).toMatch(`: did you mean ${meant}?`)
+    expect((await refusal(depositPath, { chain: 'NOWHERE', currency: 'USD' }))[3]).not.toMatch(/did you mean/)
+  })
+})
+
+it('names a malformed id by the code of its product', async () => {
+  const withIds = endpoints.filter(({ params }) =>
+    Object.values(params?.properties ?? {}).some((field) => (field as { format?: string }).format === 'uuid'),
+  )
+  expect(withIds.length).toBeGreaterThan(10)
+  for (const { method, path } of withIds) {
+    const answer = await harness.http(method, addressOf(path, { id: 'nonsense', blockchain: 'BASE-SEPOLIA' }))
+    const code = path.startsWith('/v1/w3s/') ? 156009 : 2
+    expect([path, answer.status, answer.body.code]).toEqual([path, 400, code])
+    expect(answer.body.errors[0].location).toBe('id')
+  }
+})
+
+it('does not empty the monitored tokens for a body that names none', async () => {
+  const answer = await harness.http('PUT', '/v1/w3s/config/entity/monitoredTokens', { body: {} })
+  expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'tokenIds'])
+})
