@@ -27,7 +27,7 @@ import { parseCommand } from './command.ts'
 
 const blockchain = 'ETH-SEPOLIA'
 const unit = 1_000_000n
-const by = ['--actor', 'ada', '--reason', 'sent before the treasury was opened']
+const by = ['--actor', 'finance', '--reason', 'sent before the treasury was opened']
 
 let harness: Harness
 let printed = ''
@@ -150,7 +150,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
     expect(await adjust(world, ...by, '--yes')).toBe(0)
     expect(printed).toMatch(/^plan [0-9a-f]{12}\nENTITY .*\n.* ETH-SEPOLIA +0x[0-9a-f]{40} +5 +USDC\n/)
     expect(await gapsOf(world)).toEqual([])
-    const booked = { reason: by[3], actor: 'operator:ada', audited: 'operator:ada' }
+    const booked = { reason: by[3], actor: 'operator:finance', audited: 'operator:finance' }
     expect(await bookedFor(world)).toEqual([
       { amount: 5n * unit, token: true, ...booked },
       { amount: 5n * unit, token: false, ...booked },
@@ -187,8 +187,8 @@ describe('property 70: only a named adjustment corrects the books', () => {
     const world = await merchant()
     await forgeMoney(world, -unit)
     for (const typed of ['no\n', 'y\n', '\n', '']) expect(await answered(world, typed)).toBe(1)
-    await expect(adjust(world, '--actor', 'ada', '--yes')).rejects.toThrow('--reason is missing')
-    await expect(adjust(world, '--reason', ' ', '--actor', 'ada', '--yes')).rejects.toThrow(
+    await expect(adjust(world, '--actor', 'finance', '--yes')).rejects.toThrow('--reason is missing')
+    await expect(adjust(world, '--reason', ' ', '--actor', 'finance', '--yes')).rejects.toThrow(
       '--reason is missing',
     )
     await expect(adjust(world, '--reason', 'dust', '--yes')).rejects.toThrow('--actor is missing')
@@ -215,7 +215,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
     const shown = await plan(world)
     const ends = await Promise.allSettled(
       Array.from({ length: 4 }, () =>
-        bookAdjustments(harness.ctx, shown, { actor: 'operator:ada', reason: 'dust' }),
+        bookAdjustments(harness.ctx, shown, { actor: 'operator:finance', reason: 'dust' }),
       ),
     )
     expect(ends.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected', 'rejected', 'rejected'])
