@@ -1,6 +1,7 @@
 import { alarmRule, anchorRule, docPathRule, packagedLinkRule, settingRule } from './tidy/documents.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
+import { queueRule } from './tidy/queues.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
@@ -16,6 +17,7 @@ const rules: Rule[] = [
   migrationNumberRule,
   tenantKeyRule,
   lockedChoiceRule,
+  queueRule,
   sizeRule,
   nameRule,
   leftoverRule,

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertWire, takeWire } from '#engines/treasury/store/fiat-deposits'
 import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { openAsOwner, sql } from '#runtime/db/db'
+import { newTurn } from '#runtime/turns/store'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 
 const rowsTotal = 20
@@ -33,7 +34,7 @@ it('takes one wire', async () => {
   for (let count = 0; count < rowsTotal; count++)
     await insertWire(test.database, { ...wire, id: randomUUID() })
   await countEmpty('fiat_deposits')
-  await takeWire(test.database, date)
+  await takeWire(test.database, newTurn('minting wires'), date)
   const [taken] = await test.database.all(
     sql`select count(*) as count from fiat_deposits where state = 'minting'`,
   )
@@ -46,7 +47,9 @@ it('leases as many subscriptions as it can serve', async () => {
     select ${entityId}, gen_random_uuid(), 'http://127.0.0.1/' || n, '', 'TEST', ${date}, ${date}, ${date}
     from generate_series(1, ${rowsTotal}) n`)
   await countEmpty('notification_subscriptions')
-  expect(await claimLanes(test.database, date, 3, 60_000)).toHaveLength(3)
+  const turn = newTurn('sending notifications')
+  const claimed = await claimLanes(test.database, turn, date, { failing: false, limit: 3, leaseMs: 60_000 })
+  expect(claimed).toHaveLength(3)
 })
 
 /** As if the table had last been looked at when everything in it had been deleted. */

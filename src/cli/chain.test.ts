@@ -8,6 +8,7 @@ import { findHalt } from '#engines/indexer/store/halts'
 import { signWaiting } from '#engines/transactions/sign'
 import { claimUnsent } from '#engines/transactions/store/attempts'
 import { sql } from '#runtime/db/db'
+import { newTurn } from '#runtime/turns/store'
 import { checkBooks } from '../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../testing/builders.ts'
 import { soonFinal } from '../../testing/chain.ts'
@@ -102,8 +103,8 @@ it('property 67: a halted chain signs nothing, sends nothing and accepts nothing
   sends = 0
   harness.startEngines()
   const chain = harness.ctx.chains.find(blockchain)!
-  expect(await signWaiting(harness.ctx, chain, () => undefined)).toBe(false)
-  expect(await claimUnsent(harness.database, blockchain, 10, 0)).toEqual([])
+  expect(await signWaiting(harness.ctx, chain, newTurn('signing'), () => undefined)).toBe(false)
+  expect(await claimUnsent(harness.database, newTurn('sending'), blockchain, 10, 0)).toEqual([])
   const request = {
     idempotencyKey: randomUUID(),
     walletId: wallet.id,

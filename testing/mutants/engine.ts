@@ -232,7 +232,7 @@ export const engineMutants: readonly Mutant[] = [
     name: 'gap-below-nothing-signed',
     about:
       'a nonce that a node had counted as used, and that nothing was signed for, is left to whoever comes next',
-    edits: [edit(`${engine}/fill.ts`, '[...outpriced, ...unsigned.flat()]', 'outpriced')],
+    edits: [edit(`${engine}/fill.ts`, 'below.flat()', '[]')],
     test: proof(`${engine}/nonce-too-low.test.ts`, 'property 17'),
   },
   {

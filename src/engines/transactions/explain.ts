@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
+import { rest, type Turn } from '#runtime/turns/store'
 import { explain, type Reverted, unexplained } from './store/reverted.ts'
 
 const batchMax = 20
@@ -9,8 +10,9 @@ const patienceMs = 60_000
 const unknownReason = 'the transaction was reverted in its block'
 
 /** Asks the node why transactions reverted in their block, beside the steps, which do not wait for it. True when some were. */
-export async function explainReverts(ctx: EngineCtx, chain: Chain): Promise<boolean> {
-  const rows = await unexplained(ctx.database, chain.network.blockchain, batchMax)
+export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+  const { blockchain } = chain.network
+  const rows = await unexplained(ctx.database, turn, blockchain, batchMax)
   const nowMs = ctx.clock.nowMs()
   const told = await Promise.all(rows.map((row) => detailsOf(ctx, chain, row, nowMs)))
   const explained = rows.flatMap((row, index) => {
@@ -18,6 +20,15 @@ export async function explainReverts(ctx: EngineCtx, chain: Chain): Promise<bool
     return details === undefined ? [] : [{ ...row, details }]
   })
   await explain(ctx.database, nowMs, explained)
+  const untold = rows.filter((_, index) => told[index] === undefined)
+  await rest(
+    ctx.database,
+    turn.queue,
+    blockchain,
+    untold.map(({ entityId, id, updateDate }) => {
+      return { entityId, key: id, waitedMs: nowMs - Date.parse(updateDate) }
+    }),
+  )
   return explained.length > 0
 }
 

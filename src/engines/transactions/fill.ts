@@ -5,9 +5,10 @@ import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
+import { newTurn, rest, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
-import { pricedNonce } from './sign.ts'
+import { type Outcome, pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
 import { aboveUnsigned, type Gap, holdersOf, outpricedBelow, refusedBelow } from './store/gaps.ts'
 import { intentOf } from './store/transactions.ts'
@@ -25,47 +26,70 @@ const lookEachMs = 1_000
  */
 export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
+  const refused = newTurn('filling refused nonces')
+  const outpriced = newTurn('filling outpriced nonces')
+  const unsigned = newTurn('filling unsigned nonces')
   let dueMs = 0
   return async () => {
-    const gaps = await refusedBelow(ctx.database, blockchain, gapsMax)
-    if (performance.now() >= dueMs) {
-      dueMs = performance.now() + lookEachMs
-      gaps.push(...(await gapsInFlight(ctx, chain)))
-    }
-    let did = false
-    for (const gap of gaps) {
-      try {
-        did = (await fillGap(ctx, chain, gap)) || did
-      } catch (error) {
-        if (error instanceof WalletFrozen) continue
-        ctx.log.error({ err: error, blockchain, ...gap }, 'cannot fill a nonce gap')
-      }
-    }
-    return did
+    let did = await fillGaps(
+      ctx,
+      chain,
+      refused,
+      await refusedBelow(ctx.database, refused, blockchain, gapsMax),
+    )
+    if (performance.now() < dueMs) return did
+    dueMs = performance.now() + lookEachMs
+    const { baseFeeAtomic } = await suggestedFees(chain)
+    const dear = await outpricedBelow(ctx.database, outpriced, blockchain, baseFeeAtomic, gapsMax)
+    did = (await fillGaps(ctx, chain, outpriced, dear)) || did
+    const tried = await aboveUnsigned(ctx.database, unsigned, blockchain, gapsMax)
+    const below = await Promise.all(tried.map((above) => unsignedBelow(ctx, chain, above)))
+    const without = tried.filter((_, index) => below[index]!.length === 0)
+    await restGaps(ctx, chain, unsigned, without)
+    return (await fillGaps(ctx, chain, unsigned, below.flat())) || did
   }
 }
 
-async function gapsInFlight(ctx: EngineCtx, chain: Chain): Promise<Gap[]> {
-  const { blockchain } = chain.network
-  const { baseFeeAtomic } = await suggestedFees(chain)
-  const outpriced = await outpricedBelow(ctx.database, blockchain, baseFeeAtomic, gapsMax)
-  const tried = await aboveUnsigned(ctx.database, blockchain, gapsMax)
-  const unsigned = await Promise.all(tried.map((above) => unsignedBelow(ctx, chain, above)))
-  return [...outpriced, ...unsigned.flat()]
+/** Fills these. An address whose gap cannot be filled rests, with what else it has: nothing above it would be mined. */
+async function fillGaps(ctx: EngineCtx, chain: Chain, turn: Turn, gaps: readonly Gap[]): Promise<boolean> {
+  let did = false
+  const still = new Map<string, Gap>()
+  for (const gap of gaps) {
+    if (still.has(gap.address)) continue
+    const outcome = await fillGap(ctx, chain, gap).catch((error): Outcome => {
+      if (!(error instanceof WalletFrozen))
+        ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
+      return 'still'
+    })
+    if (outcome === 'moved') did = true
+    if (outcome === 'still') still.set(gap.address, gap)
+  }
+  await restGaps(ctx, chain, turn, [...still.values()])
+  return did
 }
+
+const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly Gap[]) =>
+  rest(
+    ctx.database,
+    queue,
+    chain.network.blockchain,
+    gaps.map(({ entityId, address, createDate }) => {
+      return { entityId, key: address, waitedMs: ctx.clock.nowMs() - Date.parse(createDate) }
+    }),
+  )
 
 /** The nonces below this one that neither the chain nor anything that was ever signed used. */
 async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: Gap): Promise<Gap[]> {
   const { address, nonce } = above
   const chainNonce = await chain.nonceOf(address as `0x${string}`)
-  const { free } = await nonceState(ctx.database, chain.network.blockchain, address, chainNonce)
+  const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
   return free
     .filter((each) => each < nonce)
     .slice(0, gapsMax)
     .map((each) => ({ ...above, nonce: each }))
 }
 
-async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean> {
+async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<Outcome> {
   const address = gap.address as `0x${string}`
   const { blockchain } = chain.network
   const call = { to: address, valueAtomic: 0n, data: '0x' as const }
@@ -76,27 +100,27 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<boolean>
   ])
   if (estimate.kind !== 'estimated') throw new Error(`a filler cannot be estimated: ${estimate.message}`)
   // Used by somebody else with this key: the blocks tell about that.
-  if (chainNonce > gap.nonce) return false
+  if (chainNonce > gap.nonce) return 'still'
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
     maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
-  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return false
+  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return 'still'
   return ctx.database.tx(async (tx) => {
-    if (!(await lockNonces(tx, blockchain, gap.address))) return false
-    if (await isTaken(tx, blockchain, gap)) return false
+    if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
+      return 'busy'
     const id = newId(ctx.clock.nowMs())
-    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return false
+    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'still'
     await signFiller(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
-    return true
+    return 'moved'
   })
 }
 
 /** Whether something else came to the nonce meanwhile. */
 async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: Gap) {
   if (replaced) return isReplaced(tx, entityId, replaced.id)
-  const { free } = await nonceState(tx, blockchain, address, nonce)
+  const { free } = await nonceState(tx, blockchain, { entityId, address }, nonce)
   return !free.includes(nonce)
 }
 

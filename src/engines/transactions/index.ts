@@ -9,7 +9,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasFollowed, isHalted } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
-import { careForStuck } from './care.ts'
+import { newTurn } from '#runtime/turns/store'
+import { stuckFinder } from './care.ts'
 import { explainReverts } from './explain.ts'
 import { gapFiller } from './fill.ts'
 import { followStep } from './follow.ts'
@@ -86,23 +87,36 @@ const follow = (ctx: EngineCtx, keeper: Keeper) =>
 function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
   const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain: chain.network.blockchain })
   let stopping = false
-  // Sending does not wait for signing, so that one slow node call does not hold up the other.
+  const turns = {
+    sending: newTurn('sending'),
+    signing: newTurn('signing'),
+    replacing: newTurn('replacing'),
+    explaining: newTurn('explaining reverts'),
+  }
+  // Each goes on by itself, so that one slow node call does not hold up the others.
   const sending = repeat(async () => {
     const journal = keeper.writer()
-    return journal !== undefined && sendSigned(ctx, chain, journal, () => !stopping)
+    return journal !== undefined && sendSigned(ctx, chain, journal, turns.sending, () => !stopping)
   }, trouble('sending transactions'))
+  const maySign = async () =>
+    (await keeper.maySign()) && !(await isHalted(ctx.database, chain.network.blockchain))
+  const signing = repeat(
+    async () => (await maySign()) && signWaiting(ctx, chain, turns.signing, sending.wake),
+    trouble('signing transactions'),
+  )
   const fillGaps = gapFiller(ctx, chain)
-  const signing = repeat(async () => {
-    if (!(await keeper.maySign()) || (await isHalted(ctx.database, chain.network.blockchain))) return false
-    const signed = await signWaiting(ctx, chain, sending.wake)
+  const careForStuck = stuckFinder(ctx, chain)
+  const mending = repeat(async () => {
+    if (!(await maySign())) return false
     const filled = await fillGaps()
-    const replaced = await replaceWanted(ctx, chain)
-    const did = signed || filled || replaced || (await careForStuck(ctx, chain))
-    if (did) sending.wake()
+    const replaced = await replaceWanted(ctx, chain, turns.replacing)
+    const cared = await careForStuck()
+    const did = filled || replaced || cared
+    if (did) for (const loop of [sending, signing]) loop.wake()
     return did
-  }, trouble('signing transactions'))
-  const explaining = repeat(() => explainReverts(ctx, chain), trouble('explaining reverts'))
-  const loops = [signing, sending, explaining]
+  }, trouble('mending what is under way'))
+  const explaining = repeat(() => explainReverts(ctx, chain, turns.explaining), trouble('explaining reverts'))
+  const loops = [signing, sending, mending, explaining]
   return {
     wake: () => {
       for (const loop of loops) loop.wake()

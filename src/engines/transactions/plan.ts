@@ -38,7 +38,7 @@ export async function planWaiting(
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
     // Asked before anything is simulated: what a block takes meanwhile is still under way then.
-    rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0].address),
+    rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0]),
   ])
   if (suggestion instanceof Error) {
     if (waits.isDue(prices)) await hold(ctx, chain, rows, suggestion.message, [prices])

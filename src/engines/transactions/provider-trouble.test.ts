@@ -1,6 +1,7 @@
 /** What a provider says of itself ends nothing: transfers wait while it lasts, their owner and the operator are told. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { alarmCounts } from '#runtime/log/alarms'
+import { newTurn } from '#runtime/turns/store'
 import {
   type Fault,
   faults,
@@ -41,7 +42,8 @@ afterAll(async () => {
   await node?.close()
 })
 
-const sign = () => signWaiting(harness.ctx, harness.ctx.chains.list()[0]!, () => undefined)
+const turn = newTurn('signing')
+const sign = () => signWaiting(harness.ctx, harness.ctx.chains.list()[0]!, turn, () => undefined)
 const alarms = () => alarmCounts().get('provider-trouble')!
 const estimating = ['eth_estimateGas']
 const estimate = async () =>

@@ -8,6 +8,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
+import { type Resting, rest, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { intentBytes } from './intent.ts'
 import { pricedNonce } from './sign.ts'
@@ -28,19 +29,24 @@ const wishesMax = 100
  * Signs what accelerates or cancels a transaction: the same key and nonce, a higher price, linked to what it replaces. It is
  * stored before it is sent, like the first. Whichever of them a block holds decides. True when something was signed.
  */
-export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
-  const wishes = await wishesOf(ctx.database, blockchain, wishesMax)
+  const wishes = await wishesOf(ctx.database, turn, blockchain, wishesMax)
   if (wishes.length === 0) {
     await endOutlivedWishes(ctx.database, blockchain)
     return false
   }
   const suggestion = await currentFees(chain)
   let did = false
+  const still = new Map<string, Resting>()
   for (const row of wishes) {
+    const { entityId, address } = row
+    if (still.has(address)) continue
     try {
       did = (await replaceOne(ctx, chain, row, suggestion)) || did
     } catch (error) {
+      const waitedMs = ctx.clock.nowMs() - Date.parse(row.updateDate)
+      still.set(address, { entityId, key: address, waitedMs })
       if (error instanceof WalletFrozen) continue
       ctx.log.error(
         { err: error, blockchain, transactionId: row.id },
@@ -48,6 +54,7 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain): Promise<boole
       )
     }
   }
+  await rest(ctx.database, turn.queue, blockchain, [...still.values()])
   return did
 }
 

@@ -4,6 +4,7 @@ import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
+import type { Turn } from '#runtime/turns/store'
 import { concludeOverlooked } from './displace.ts'
 import { fail } from './fail.ts'
 import type { JournalWriter } from './journal/write.ts'
@@ -33,16 +34,17 @@ export async function sendSigned(
   ctx: EngineCtx,
   chain: Chain,
   journal: JournalWriter,
+  turn: Turn,
   mayGoOn: () => boolean,
 ): Promise<boolean> {
   let did = false
-  let next = prepare(ctx, chain, journal)
+  let next = prepare(ctx, chain, journal, turn)
   let recording = Promise.resolve()
   for (;;) {
     const due = await next
     if (!due) break
     did = true
-    next = mayGoOn() ? prepare(ctx, chain, journal) : Promise.resolve(undefined)
+    next = mayGoOn() ? prepare(ctx, chain, journal, turn) : Promise.resolve(undefined)
     // Each is awaited in its turn; until then a failure must not look like one that nobody waits for.
     next.catch(() => undefined)
     const outcomes = await broadcast(chain, due)
@@ -55,8 +57,13 @@ export async function sendSigned(
 }
 
 /** Claims what is due and has it on the disk; `undefined` when nothing is. */
-async function prepare(ctx: EngineCtx, chain: Chain, journal: JournalWriter): Promise<Claimed[] | undefined> {
-  const claimed = await claimUnsent(ctx.database, chain.network.blockchain, requestMax, leaseMs)
+async function prepare(
+  ctx: EngineCtx,
+  chain: Chain,
+  journal: JournalWriter,
+  turn: Turn,
+): Promise<Claimed[] | undefined> {
+  const claimed = await claimUnsent(ctx.database, turn, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return undefined
   reachPoint('P6')
   const due = await leaveMined(ctx, chain, claimed)

@@ -8,6 +8,7 @@ import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { rest, type Turn } from '#runtime/turns/store'
 import { type Failure, fail } from './fail.ts'
 import { intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
@@ -19,43 +20,72 @@ import {
   nonceState,
   stillAnswers,
 } from './store/attempts.ts'
-import { markQueued, type Sender, type Waiting, waitingOf, waitingSenders } from './store/transactions.ts'
+import {
+  markQueued,
+  type Sender,
+  type Waiting,
+  type WaitingSender,
+  waitingOf,
+  waitingSenders,
+} from './store/transactions.ts'
 
 const batchMax = 400
-const sendersMax = 100
+/** Senders of one round: who comes meanwhile waits for its end. */
+const sendersMax = 24
 /** Senders at once: while one waits for the node or the disk, another one is signed for. */
 const sendersAtOnce = 6
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
-/** One round over everybody who waits for a signature; `onSigned` is told of each batch. True when something was done. */
-export async function signWaiting(ctx: EngineCtx, chain: Chain, onSigned: () => void): Promise<boolean> {
+/** `still`: it cannot move yet. `busy`: another worker is at it. */
+export type Outcome = 'moved' | 'still' | 'busy'
+
+/**
+ * One round of those who wait for a signature, by turns; `onSigned` is told of each batch. A sender that cannot move rests, and
+ * few of those that could not are tried again in a round. True when something was done, or when more wait.
+ */
+export async function signWaiting(
+  ctx: EngineCtx,
+  chain: Chain,
+  turn: Turn,
+  onSigned: () => void,
+): Promise<boolean> {
   const { blockchain } = chain.network
   let did = false
-  const signOne = async (sender: Sender) => {
-    try {
-      if (!(await signSender(ctx, chain, sender))) return
-      did = true
-      onSigned()
-    } catch (error) {
-      // One sender's trouble is not to hold up all others of the chain.
+  const signOne = async (sender: WaitingSender) => {
+    // One sender's trouble is not to hold up all others of the chain.
+    const outcome = await signSender(ctx, chain, sender).catch((error): Outcome => {
       ctx.log.error({ err: error, blockchain, ...sender }, 'signing failed')
-    }
+      return 'still'
+    })
+    if (outcome === 'still') await restSender(ctx, turn, blockchain, sender)
+    if (outcome !== 'moved') return
+    did = true
+    onSigned()
   }
-  for (let after = ''; ; ) {
-    const senders = await waitingSenders(ctx.database, blockchain, after, sendersMax)
-    const left = turned(senders)
-    const work = async () => {
-      for (const sender of left) await signOne(sender)
-    }
-    await Promise.all(Array.from({ length: sendersAtOnce }, work))
-    if (senders.length < sendersMax) return did
-    after = senders.at(-1)!.address
+  const senders = await waitingSenders(ctx.database, turn, blockchain, sendersMax)
+  const fresh = senders.filter(({ wasTried }) => !wasTried)
+  const again = senders.filter(({ wasTried }) => wasTried).slice(0, sendersAtOnce)
+  const left = turned([...fresh, ...again])
+  const work = async () => {
+    for (const sender of left) await signOne(sender)
   }
+  await Promise.all(Array.from({ length: sendersAtOnce }, work))
+  return did || fresh.length === sendersMax
+}
+
+const restSender = (
+  ctx: EngineCtx,
+  { queue }: Turn,
+  blockchain: string,
+  { entityId, address, createDate, seen }: WaitingSender,
+) => {
+  const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
+  return rest(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
 }
 
 /** From a place of its own on, so that workers that begin at the same moment do not all begin with the same sender. */
-function* turned(senders: readonly Sender[]) {
+function* turned<Each>(senders: readonly Each[]) {
   const start = senders.length === 0 ? 0 : randomInt(senders.length)
   yield* senders.slice(start)
   yield* senders.slice(0, start)
@@ -72,13 +102,13 @@ class CannotSign extends Error {
 }
 
 /** Halves a batch that cannot be signed until the one at fault stands alone; that one fails, the others go on. */
-async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<boolean> {
+async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<Outcome> {
   const unsignable = new Set<string>()
   for (let limit = batchMax; ; ) {
     try {
       return await signBatch(ctx, chain, sender, limit, unsignable)
     } catch (error) {
-      if (error instanceof WalletFrozen) return false
+      if (error instanceof WalletFrozen) return 'still'
       if (!(error instanceof CannotSign)) throw error
       ctx.log.error(
         { err: error.cause, ...sender, count: error.ids.length },
@@ -93,21 +123,31 @@ async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise
 async function signBatch(
   ctx: EngineCtx,
   chain: Chain,
-  sender: Sender,
+  { entityId, address }: Sender,
   limit: number,
   unsignable: ReadonlySet<string>,
-): Promise<boolean> {
+): Promise<Outcome> {
   const { blockchain } = chain.network
-  const waiting = await waitingOf(ctx.database, blockchain, sender, limit, false)
-  if (waiting.length === 0 || (await isFrozen(ctx.database, { ...sender, blockchain }))) return false
+  const sender = { entityId, address: address as `0x${string}` }
+  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'still'
+  const [chainNonce, inFlightMax] = await Promise.all([
+    chain.nonceOf(sender.address),
+    chain.inFlightMaxOf(sender.address),
+  ])
+  const roomIn = async (db: Db) => {
+    const nonces = await nonceState(db, blockchain, sender, chainNonce)
+    return { nonces, room: Math.min(limit, inFlightMax - nonces.open) }
+  }
+  // Nothing is simulated that there is no room for.
+  const { room: roomBefore } = await roomIn(ctx.database)
+  if (roomBefore <= 0) return 'still'
+  const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
-  const address = sender.address as `0x${string}`
-  const [chainNonce, inFlightMax] = await Promise.all([chain.nonceOf(address), chain.inFlightMaxOf(address)])
-  const did = await ctx.database.tx(async (tx) => {
-    if (!(await lockNonces(tx, blockchain, sender.address))) return false
-    const nonces = await nonceState(tx, blockchain, sender.address, chainNonce)
-    const room = Math.min(limit, inFlightMax - nonces.open)
-    if (room <= 0) return false
+  if (plans.size === 0) return 'still'
+  const outcome = await ctx.database.tx(async (tx): Promise<Outcome> => {
+    if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
+    const { nonces, room } = await roomIn(tx)
+    if (room <= 0) return 'still'
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
     const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
@@ -121,10 +161,10 @@ async function signBatch(
     await fail(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
     reachPoint('P7')
-    return covered.length + failed.length > 0
+    return covered.length + failed.length > 0 ? 'moved' : 'still'
   })
-  if (did) reachPoint('P8')
-  return did
+  if (outcome === 'moved') reachPoint('P8')
+  return outcome
 }
 
 const failureOf = (plan: Plan): Failure[] =>

@@ -1,6 +1,7 @@
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
+import type { Turn } from '#runtime/turns/store'
 import {
   type IntentKey,
   lockExpiredIntents,
@@ -68,8 +69,8 @@ export async function takeRefunds(
 }
 
 /** Closes transient intents whose window has passed. Returns how many, at most `limit`. */
-export async function expireIntents(tx: Db, nowMs: number, limit = 100): Promise<number> {
-  const expired = await lockExpiredIntents(tx, formatInstant(nowMs), limit)
+export async function expireIntents(tx: Db, turn: Turn, nowMs: number, limit: number): Promise<number> {
+  const expired = await lockExpiredIntents(tx, turn, formatInstant(nowMs), limit)
   const standings = expired.map((intent) => ({ intent, entry: entryAtExpiry(intent, nowMs) }))
   await saveStandings(tx, nowMs, standings)
   return expired.length

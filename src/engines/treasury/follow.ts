@@ -1,6 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransfersOf } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
+import { newTurn } from '#runtime/turns/store'
 import { expireIntents } from './credit.ts'
 import { applyBlock, undoBlock } from './deposits.ts'
 import type { Fuel } from './gas.ts'
@@ -32,9 +33,10 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
     await completeWires(tx, nowMs, blockchain, completeTo)
   })
+  const turn = newTurn('closing payment intents')
   const expiry = repeat(
     async () =>
-      (await ctx.database.tx((tx) => expireIntents(tx, ctx.clock.nowMs(), expireMax))) === expireMax,
+      (await ctx.database.tx((tx) => expireIntents(tx, turn, ctx.clock.nowMs(), expireMax))) === expireMax,
     logTrouble(ctx.log, 'closing payment intents'),
   )
   const paying = startPaying(ctx, fuel)

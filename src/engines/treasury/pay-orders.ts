@@ -13,6 +13,7 @@ import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
 import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { restMsOf, type Turn } from '#runtime/turns/store'
 import { endOrders } from './end-orders.ts'
 import { type Fuel, gasOf, refuel, transactionCost } from './gas.ts'
 import { blockedByOperator, denialOf } from './screen.ts'
@@ -31,8 +32,6 @@ import { sweepFor } from './sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from './treasuries.ts'
 import { workerScope } from './worker-scope.ts'
 
-/** How long what cannot be paid yet rests: a tenth of the time that it has waited, within these bounds. */
-const restMs = { least: 500, most: 30_000 }
 /** How long an order may wait for coins, or for gas. On a local chain a sweep takes no time. */
 const patienceMs = 24 * 3_600_000
 const patienceLocalMs = 30_000
@@ -45,6 +44,7 @@ export async function payNext(
   ctx: EngineCtx,
   chain: Chain,
   kind: OrderKind,
+  turn: Turn,
   fuel: Fuel | undefined,
 ): Promise<boolean> {
   const costAtomic = await transactionCost(chain)
@@ -52,7 +52,7 @@ export async function payNext(
   let scope: Ctx | undefined
   try {
     const outcome = await ctx.database.tx(async (tx) => {
-      claimed = await claimWaiting(tx, kind, chain.network.blockchain)
+      claimed = await claimWaiting(tx, turn, kind, chain.network.blockchain)
       if (!claimed) return undefined
       scope = workerScope(ctx, tx, chain, claimed)
       const done = await pay(scope, chain, claimed, costAtomic)
@@ -80,8 +80,7 @@ const isPassing = (error: unknown) => error instanceof InsufficientFunds || erro
 
 const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
 
-const rest = (db: Db, order: Order, nowMs: number) =>
-  postpone(db, order, Math.min(restMs.most, Math.max(restMs.least, waitedMs(order, nowMs) / 10)))
+const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
 
 type Outcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
 

@@ -4,6 +4,7 @@ import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
+import { newTurn } from '#runtime/turns/store'
 import { actor } from './credit.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
 import { endHolds, endReviews } from './store/recipients.ts'
@@ -16,8 +17,9 @@ const turnMax = 100
  * so. Woken by NOTIFY `recipients`; any number of workers may run.
  */
 export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
+  const steps = newSteps()
   const loop = repeat(
-    async () => (await ctx.database.tx((tx) => review(tx, ctx.clock.nowMs()))) >= turnMax,
+    async () => (await ctx.database.tx((tx) => review(tx, steps, ctx.clock.nowMs()))) >= turnMax,
     logTrouble(ctx.log, 'reviewing recipients'),
   )
   const unlisten = hearNotices(ctx, 'recipients', () => loop.wake())
@@ -34,11 +36,17 @@ type Decided = { entityId: string; id: string; status: string }
 /** What notifications call the status of a verified address. */
 const toldAs: Record<string, string> = { verification_succeeded: 'inactive' }
 
-async function review(tx: Db, nowMs: number): Promise<number> {
+const newSteps = () => [
+  { turn: newTurn('reviewing recipients'), decide: endReviews },
+  { turn: newTurn('ending holds of recipients'), decide: endHolds },
+  { turn: newTurn('verifying addresses'), decide: verifyAddresses },
+  { turn: newTurn('ending holds of addresses'), decide: endAddressHolds },
+]
+
+async function review(tx: Db, steps: ReturnType<typeof newSteps>, nowMs: number): Promise<number> {
   const at = formatInstant(nowMs)
   const decided: Decided[] = []
-  for (const step of [endReviews, endHolds, verifyAddresses, endAddressHolds])
-    decided.push(...(await step(tx, at, turnMax)))
+  for (const { turn, decide } of steps) decided.push(...(await decide(tx, turn, at, turnMax)))
   await recordChanges(
     tx,
     nowMs,

@@ -3,20 +3,59 @@ import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { reachPoint } from '#lib/crash-points'
 import { formatInstant } from '#lib/time'
+import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import { newTurn, rest, type Turn } from '#runtime/turns/store'
 import { actor } from './credit.ts'
 import { endOrders } from './end-orders.ts'
-import { lockEnded, type OrderKind, showHashes } from './store/orders.ts'
+import { endedOrders, lockEnded, type OrderKind, type OrderRef, showHashes } from './store/orders.ts'
 
+const shownMax = 200
 const endedMax = 100
+/** Of this a tenth is how long an order that cannot be ended is left alone. */
+const restMs = 300_000
 
-/** Shows what became of the transactions of orders, and ends those whose transaction has ended. True when some had. */
-export async function settleOrders(ctx: EngineCtx, chain: Chain, kind: OrderKind): Promise<boolean> {
+/** Where a worker stands in the queues of one kind. */
+export type SettlingTurns = { showing: Turn; ending: Turn }
+export const settlingTurns = (): SettlingTurns => ({
+  showing: newTurn('showing hashes'),
+  ending: newTurn('settling orders'),
+})
+
+/** Shows what became of the transactions of orders, and ends those whose transaction has ended. True when there may be more. */
+export async function settleOrders(
+  ctx: EngineCtx,
+  chain: Chain,
+  kind: OrderKind,
+  turns: SettlingTurns,
+): Promise<boolean> {
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
-  await showRunning(ctx, blockchain, kind)
+  await showRunning(ctx, turns.showing, blockchain, kind)
+  const ended = await endedOrders(ctx.database, turns.ending, kind, blockchain, completeTo, endedMax)
+  const settle = async (orders: readonly OrderRef[]): Promise<void> => {
+    if (orders.length === 0) return
+    try {
+      await endThose(ctx, kind, blockchain, completeTo, orders)
+    } catch (error) {
+      if (orders.length === 1) return restOrder(ctx, turns.ending, blockchain, kind, orders[0]!, error)
+      // One that cannot be ended holds up no other.
+      for (const order of orders) await settle([order])
+    }
+  }
+  await settle(ended)
+  return ended.length === endedMax
+}
+
+async function endThose(
+  ctx: EngineCtx,
+  kind: OrderKind,
+  blockchain: string,
+  completeTo: number,
+  orders: readonly OrderRef[],
+): Promise<void> {
   const count = await ctx.database.tx(async (tx) => {
-    const ended = await lockEnded(tx, kind, blockchain, completeTo, endedMax)
+    const ended = await lockEnded(tx, kind, blockchain, completeTo, orders)
     const count = await endOrders(
       tx,
       ctx.clock.nowMs(),
@@ -32,7 +71,19 @@ export async function settleOrders(ctx: EngineCtx, chain: Chain, kind: OrderKind
     return count
   })
   if (count > 0) reachPoint('P28')
-  return count === endedMax
+}
+
+async function restOrder(
+  ctx: EngineCtx,
+  { queue }: Turn,
+  blockchain: string,
+  kind: OrderKind,
+  { entityId, id }: OrderRef,
+  error: unknown,
+): Promise<void> {
+  if (isDatabaseAway(error)) throw error
+  ctx.log.error({ err: error, kind, entityId, id, blockchain }, 'an order was not settled; trying again')
+  await rest(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
 /** Why a transaction came to nothing, in the words of payouts and of transfers. */
@@ -41,10 +92,10 @@ function failureOf(kind: OrderKind, reason: string | null): string {
   return reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed'
 }
 
-async function showRunning(ctx: EngineCtx, blockchain: string, kind: OrderKind): Promise<void> {
+async function showRunning(ctx: EngineCtx, turn: Turn, blockchain: string, kind: OrderKind): Promise<void> {
   await ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
-    const shown = await showHashes(tx, kind, blockchain, formatInstant(nowMs))
+    const shown = await showHashes(tx, turn, kind, blockchain, formatInstant(nowMs), shownMax)
     if (kind !== 'transfer') return
     await recordChanges(
       tx,

@@ -2,10 +2,11 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
+import { newTurn, type Turn } from '#runtime/turns/store'
 import type { Fuel } from './gas.ts'
 import { payNext } from './pay-orders.ts'
-import { settleOrders } from './settle-orders.ts'
-import { orderKinds, pendingWork } from './store/orders.ts'
+import { type SettlingTurns, settleOrders, settlingTurns } from './settle-orders.ts'
+import { type OrderKind, orderKinds, pendingWork } from './store/orders.ts'
 import { settleSweeps } from './sweep.ts'
 
 /** Starts paying payouts, transfers and refunds on every chain; any number of processes may. `stop` waits for the work under way. */
@@ -26,11 +27,15 @@ export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): P
 
 function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
   const { blockchain } = chain.network
+  const turns = Object.fromEntries(
+    orderKinds.map((kind) => [kind, { paying: newTurn('paying'), settling: settlingTurns() }]),
+  ) as Record<OrderKind, { paying: Turn; settling: SettlingTurns }>
+  const sweeping = newTurn('settling sweeps')
   const paying = repeat(
     async () => {
       const { waiting } = await pendingWork(ctx.database, blockchain)
       let paid = false
-      for (const kind of waiting) paid = (await payNext(ctx, chain, kind, fuel)) || paid
+      for (const kind of waiting) paid = (await payNext(ctx, chain, kind, turns[kind].paying, fuel)) || paid
       return paid
     },
     logTrouble(ctx.log, 'paying what merchants send', { blockchain }),
@@ -38,8 +43,9 @@ function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
   const settling = repeat(
     async () => {
       if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
-      let more = await settleSweeps(ctx, chain)
-      for (const kind of orderKinds) more = (await settleOrders(ctx, chain, kind)) || more
+      let more = await settleSweeps(ctx, chain, sweeping)
+      for (const kind of orderKinds)
+        more = (await settleOrders(ctx, chain, kind, turns[kind].settling)) || more
       return more
     },
     logTrouble(ctx.log, 'settling what merchants send', { blockchain }),

@@ -17,6 +17,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
+import type { Turn } from '#runtime/turns/store'
 import { actor } from './credit.ts'
 import { type Order, waitingAmount } from './store/orders.ts'
 import {
@@ -168,12 +169,12 @@ async function sweepOne(
 const endedMax = 100
 
 /** Ends the sweeps whose transaction has ended. True when there may be more. */
-export async function settleSweeps(ctx: EngineCtx, chain: Chain): Promise<boolean> {
+export async function settleSweeps(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
   return ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
-    const ended = await endSweeps(tx, blockchain, completeTo, formatInstant(nowMs), endedMax)
+    const ended = await endSweeps(tx, turn, blockchain, completeTo, formatInstant(nowMs), endedMax)
     await recordChanges(
       tx,
       nowMs,

@@ -8,6 +8,7 @@ import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
+import { newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from './credit.ts'
 import type { Faucet } from './faucet.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
@@ -109,7 +110,8 @@ async function bookWires(
 
 /** Starts minting what came by wire: in a sandbox only, where a faucet is. Nothing is minted twice. */
 export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { stop(): Promise<void> } {
-  const loop = repeat(() => mintNext(ctx, mint), logTrouble(ctx.log, 'minting what came by wire'))
+  const turn = newTurn('minting wires')
+  const loop = repeat(() => mintNext(ctx, turn, mint), logTrouble(ctx.log, 'minting what came by wire'))
   const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
   return {
     stop: async () => {
@@ -119,11 +121,11 @@ export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { st
   }
 }
 
-async function mintNext(ctx: EngineCtx, mint: Faucet['mint']): Promise<boolean> {
+async function mintNext(ctx: EngineCtx, turn: Turn, mint: Faucet['mint']): Promise<boolean> {
   await completeArrived(ctx)
   const nowMs = ctx.clock.nowMs()
   if (await endLostWire(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))) return true
-  const wire = await takeWire(ctx.database, formatInstant(nowMs))
+  const wire = await takeWire(ctx.database, turn, formatInstant(nowMs))
   if (!wire) return false
   try {
     const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)

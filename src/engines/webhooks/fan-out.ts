@@ -1,11 +1,13 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import type { Db } from '#runtime/db/db'
+import { type Db, isDatabaseAway } from '#runtime/db/db'
+import { rest, type Turn } from '#runtime/turns/store'
 import {
   insertNotifications,
   lastTold,
   type NewNotification,
   type QueuedEvent,
+  queuedTenants,
   takeQueued,
 } from './store/queue.ts'
 import { type Topics, topicOf } from './topics.ts'
@@ -13,21 +15,36 @@ import { type Topics, topicOf } from './topics.ts'
 /** Events of one entity that one `tx` turns into notifications. */
 const eventsMax = 200
 
+/** Entities of one round: who comes meanwhile waits for its end. */
+const entitiesMax = 10
+
 /**
- * Turns queued events of one entity, the next one after `after`, into notifications of its subscriptions. Resolves with
- * that entity, if there was any.
+ * Turns queued events into notifications of subscriptions, a part of each entity's by turns. An entity whose events cannot be
+ * told rests. True when something was told.
  */
-export async function fanOut(ctx: EngineCtx, topics: Topics, after: string): Promise<string | undefined> {
-  return ctx.database.tx(async (tx) => {
-    const events = await takeQueued(tx, after, eventsMax)
-    const [first] = events
-    if (!first) return undefined
-    const notifications = await tell(ctx, tx, topics, first.entityId, events)
-    if (notifications.length > 0)
-      await insertNotifications(tx, first.entityId, notifications, formatInstant(ctx.clock.nowMs()))
-    return first.entityId
-  })
+export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
+  let told = false
+  for (const { entityId, createDate } of await queuedTenants(ctx.database, turn, entitiesMax))
+    try {
+      told = (await fanOutOf(ctx, topics, entityId)) || told
+    } catch (error) {
+      if (isDatabaseAway(error)) throw error
+      ctx.log.error({ err: error, entityId }, 'writing notifications failed; trying again')
+      const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
+      await rest(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
+    }
+  return told
 }
+
+const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boolean> =>
+  ctx.database.tx(async (tx) => {
+    const events = await takeQueued(tx, entityId, eventsMax)
+    if (events.length === 0) return false
+    const notifications = await tell(ctx, tx, topics, entityId, events)
+    if (notifications.length > 0)
+      await insertNotifications(tx, entityId, notifications, formatInstant(ctx.clock.nowMs()))
+    return true
+  })
 
 /** What has not been told yet: events after which a resource looks as it did before are passed over. */
 async function tell(

@@ -5,6 +5,7 @@ import { topics } from '#api/index'
 import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
+import { newTurn } from '#runtime/turns/store'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
@@ -302,7 +303,9 @@ describe('a worker', () => {
     const claim = async () => {
       await harness.database.run(sql`update notification_subscriptions
         set lease_until = null, wake_date = create_date where id = ${subscriptionId}`)
-      const lanes = await claimLanes(harness.database, formatInstant(harness.clock.nowMs()), 100, 60_000)
+      const now = formatInstant(harness.clock.nowMs())
+      const options = { failing: true, limit: 100, leaseMs: 60_000 }
+      const lanes = await claimLanes(harness.database, newTurn('sending notifications'), now, options)
       return lanes.find((lane) => lane.subscriptionId === subscriptionId)!
     }
     const [former, present] = [await claim(), await claim()]

@@ -9,9 +9,10 @@ import { formatInstant } from '#lib/time'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { type Caller, createCaller } from '#runtime/outbound/call'
+import { newTurn } from '#runtime/turns/store'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
-import { claimLanes } from './store/deliveries.ts'
+import { claimLanes, type Lane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
 
@@ -20,10 +21,9 @@ export { type Detail, findSubscription, listSubscriptions, type Subscription } f
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { Topic, TopicEvent, Topics } from './topics.ts'
 
-/** Endpoints that one process talks to at once. */
+/** Endpoints that one process talks to at once; those that failed last take no more than half of these places. */
 const lanesMax = 200
-
-const noEntity = '00000000-0000-0000-0000-000000000000'
+const failingLanesMax = lanesMax / 2
 
 /** How often what is over is looked for. */
 const tidyMs = 10_000
@@ -37,38 +37,38 @@ export function startWebhooks(
   call: Caller = createCaller(ctx.config.notificationTargets),
 ): Webhooks {
   const ending = new AbortController()
-  const lanes = new Set<Promise<void>>()
+  const lanes = new Map<Promise<void>, Lane>()
+  const run = (lane: Lane) => {
+    const running = runLane(ctx, call, lane, ending.signal)
+      .catch((error) =>
+        ctx.log.error({ err: error, endpoint: lane.endpoint }, 'notifying failed; trying again'),
+      )
+      .finally(() => {
+        lanes.delete(running)
+        // Meanwhile something may have come that only waited for the lease to end.
+        sending.wake()
+      })
+    lanes.set(running, lane)
+  }
+  const sendingTurn = newTurn('sending notifications')
+  const claim = async (failing: boolean): Promise<boolean> => {
+    const failed = [...lanes.values()].filter(({ failureCount }) => failureCount > 0).length
+    const limit = Math.min(lanesMax - lanes.size, failing ? failingLanesMax - failed : lanesMax)
+    if (limit <= 0) return false
+    const now = formatInstant(ctx.clock.nowMs())
+    const claimed = await claimLanes(ctx.database, sendingTurn, now, { failing, limit, leaseMs })
+    for (const lane of claimed) run(lane)
+    return claimed.length > 0
+  }
   const sending = repeat(
     async () => {
-      const free = lanesMax - lanes.size
-      if (free === 0) return false
-      const claimed = await claimLanes(ctx.database, formatInstant(ctx.clock.nowMs()), free, leaseMs)
-      for (const lane of claimed) {
-        const running = runLane(ctx, call, lane, ending.signal)
-          .catch((error) =>
-            ctx.log.error({ err: error, endpoint: lane.endpoint }, 'notifying failed; trying again'),
-          )
-          .finally(() => {
-            lanes.delete(running)
-            // Meanwhile something may have come that only waited for the lease to end.
-            sending.wake()
-          })
-        lanes.add(running)
-      }
-      return claimed.length > 0
+      const sound = await claim(false)
+      return (await claim(true)) || sound
     },
     logTrouble(ctx.log, 'sending notifications'),
   )
-  // Entities take turns, so that one to which much happens does not hold up the others.
-  let told = noEntity
-  const telling = repeat(
-    async () => {
-      const before = told
-      told = (await fanOut(ctx, topics, before)) ?? noEntity
-      return told !== noEntity || before !== noEntity
-    },
-    logTrouble(ctx.log, 'writing notifications'),
-  )
+  const tellingTurn = newTurn('writing notifications')
+  const telling = repeat(() => fanOut(ctx, topics, tellingTurn), logTrouble(ctx.log, 'writing notifications'))
   const tidying = repeat(
     () => removeUnconfirmed(ctx),
     logTrouble(ctx.log, 'removing dead subscriptions'),
@@ -83,7 +83,7 @@ export function startWebhooks(
       for (const unlisten of listening) await unlisten()
       ending.abort()
       await Promise.all([sending.stop(), telling.stop(), tidying.stop()])
-      await Promise.all(lanes)
+      await Promise.all(lanes.keys())
     },
   }
 }

@@ -1,6 +1,7 @@
 import { isHalted } from '#engines/indexer/index'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 import { isMerged, signingLock } from './journals.ts'
 
 /** One signed transaction of an intent, as it is stored before its first byte leaves. */
@@ -55,7 +56,7 @@ const freeMax = 1_000
 export async function nonceState(
   tx: Db,
   blockchain: string,
-  address: string,
+  { entityId, address }: { entityId: string; address: string },
   chainNonce: number,
 ): Promise<NonceState> {
   const own = sql`blockchain = ${blockchain} and address = ${address}`
@@ -68,7 +69,7 @@ export async function nonceState(
         where above.count < next - ${chainNonce}
           and not exists (select 1 from attempts where ${own} and nonce = n)
         order by n limit ${freeMax}) as free,
-      (select count(*) from attempts where ${own} and state in ('signed', 'sent')) as open
+      (select count(*) from attempts where ${own} and entity_id = ${entityId} and state in ('signed', 'sent')) as open
     from known, above`)
 }
 
@@ -118,19 +119,29 @@ export type Claimed = {
 
 /**
  * Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time; none while the
- * chain is halted.
+ * chain is halted. Tenants take turns.
  */
 export async function claimUnsent(
   db: Db,
+  turn: Turn,
   blockchain: string,
   limit: number,
   leaseMs: number,
 ): Promise<Claimed[]> {
-  const rows = await db.all<Claimed>(sql`with due as materialized (
-      select entity_id, id from attempts
-      where blockchain = ${blockchain} and state in ('signed', 'sent') and (lease_until is null or lease_until < now())
+  const inFlight = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
+  const isDue = sql`(q.lease_until is null or q.lease_until < now())`
+  const shared = {
+    from: sql`attempts q`,
+    where: inFlight,
+    rows: sql`select q.entity_id, q.id from attempts q where ${inFlight} and q.entity_id = turn.entity_id and ${isDue}
+      order by q.address, q.nonce`,
+  }
+  const rows = await db.all<Claimed>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
+    due as materialized (
+      select q.entity_id, q.id from chosen join attempts q on q.entity_id = chosen.entity_id and q.id = chosen.id
+      where ${inFlight} and ${isDue}
         and not exists (select 1 from halted_chains h where h.blockchain = ${blockchain})
-      order by address, nonce limit ${limit} for update skip locked
+      for update of q skip locked
     )
     update attempts a
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = a.fencing_token + 1,
@@ -139,6 +150,7 @@ export async function claimUnsent(
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash",
       a.raw_transaction as raw, a.fencing_token as "fencingToken", a.broadcast_count as "broadcastCount", a.state,
       a.address, a.nonce`)
+  served(turn, rows)
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 

@@ -1,4 +1,5 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
 /** A nonce that nothing uses, and the transaction above it that cannot be in a block before something does. */
 export type Gap = {
@@ -6,6 +7,8 @@ export type Gap = {
   address: string
   nonce: number
   transactionId: string
+  /** Since when something is known of it. */
+  createDate: string
   /** What was signed for the nonce last; none for one that nothing was ever signed for. */
   replaced?: { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 }
@@ -13,33 +16,57 @@ export type Gap = {
 type Row = Omit<Gap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 
 /** Nonces whose bytes were certainly refused. */
-export const refusedBelow = (db: Db, blockchain: string, limit: number) =>
+export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: number) =>
   below(
     db,
-    sql`r.blockchain = ${blockchain} and r.state = 'rejected' and r.replaces_id is null
-      and not exists (select 1 from attempts u where u.entity_id = r.entity_id and u.replaces_id = r.id)`,
+    turn,
+    blockchain,
+    sql`q.state = 'rejected'`,
+    sql`q.replaces_id is null
+      and not exists (select 1 from attempts u where u.entity_id = q.entity_id and u.replaces_id = q.id)`,
     limit,
   )
+
+const inFlight = sql`q.state in ('signed', 'sent')`
 
 /** Fillers that offer less than blocks ask for. */
-export const outpricedBelow = (db: Db, blockchain: string, baseFeeAtomic: bigint, limit: number) =>
+export const outpricedBelow = (
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  baseFeeAtomic: bigint,
+  limit: number,
+) =>
   below(
     db,
-    sql`r.blockchain = ${blockchain} and r.state in ('signed', 'sent') and r.kind = 'filler'
-      and r.max_fee < ${baseFeeAtomic.toString()}::numeric`,
+    turn,
+    blockchain,
+    inFlight,
+    sql`q.kind = 'filler' and q.max_fee < ${baseFeeAtomic.toString()}::numeric`,
     limit,
   )
 
-async function below(db: Db, condition: ReturnType<typeof sql>, limit: number): Promise<Gap[]> {
-  const rows = await db.all<Row>(sql`select r.entity_id as "entityId", r.address, r.nonce,
-      l.transaction_id as "transactionId", r.id, r.max_fee as "maxFee", r.priority_fee as "priorityFee", r.kind
-    from attempts r
-    join lateral (select a.transaction_id from attempts a where a.blockchain = r.blockchain and a.address = r.address
-      and a.nonce > r.nonce and a.state in ('signed', 'sent') and a.entity_id = r.entity_id
+/** Of addresses that do not rest, by turns. `state` is what an index of the tenants has for its condition. */
+async function below(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  state: Sql,
+  condition: Sql,
+  limit: number,
+): Promise<Gap[]> {
+  const where = sql`q.blockchain = ${blockchain} and ${state}`
+  const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
+      l.transaction_id as "transactionId", q.id, q.max_fee as "maxFee", q.priority_fee as "priorityFee", q.kind
+    from attempts q
+    join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
+      and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
       and a.kind <> 'filler' order by a.nonce limit 1) l on true
-    where ${condition}
-    order by r.address, r.nonce limit ${limit}`)
-  return rows.map(({ id, maxFee, priorityFee, kind, ...gap }) => ({
+    where ${where} and q.entity_id = turn.entity_id and ${condition}
+      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
+    order by q.address, q.nonce`
+  const found = await db.all<Row>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit))
+  return served(turn, found).map(({ id, maxFee, priorityFee, kind, ...gap }) => ({
     ...gap,
     replaced: { id, maxFee, priorityFee, kind },
   }))
@@ -49,13 +76,23 @@ async function below(db: Db, condition: ReturnType<typeof sql>, limit: number): 
 const triedMin = 3
 
 /** What was sent in vain, right above a nonce that nothing was ever signed for: the chain may have used it, or not. */
-export const aboveUnsigned = (db: Db, blockchain: string, limit: number) =>
-  db.all<Gap>(sql`select a.entity_id as "entityId", a.address, a.nonce, a.transaction_id as "transactionId"
-    from attempts a where a.blockchain = ${blockchain} and a.state in ('signed', 'sent') and a.kind <> 'filler'
-      and a.broadcast_count >= ${triedMin} and a.nonce > 0
-      and not exists (select 1 from attempts b where b.blockchain = a.blockchain and b.address = a.address
-        and b.nonce = a.nonce - 1)
-    order by a.address, a.nonce limit ${limit}`)
+export async function aboveUnsigned(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly Gap[]> {
+  const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
+  const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
+      q.transaction_id as "transactionId"
+    from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'filler'
+      and q.broadcast_count >= ${triedMin} and q.nonce > 0
+      and not exists (select 1 from attempts b where b.blockchain = q.blockchain and b.address = q.address
+        and b.nonce = q.nonce - 1)
+      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
+    order by q.address, q.nonce`
+  return served(turn, await db.all<Gap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
+}
 
 /** In whose name the fillers among these hold their fee: that of the first one for their nonce. */
 export const holdersOf = async (

@@ -1,5 +1,6 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 import type { State } from '../states.ts'
 import type { NewAttempt } from './attempts.ts'
 import { announceWork, type Ref } from './transactions.ts'
@@ -85,18 +86,32 @@ export type Replaceable = Ref & {
   gasLimit: bigint
   maxFee: bigint
   priorityFee: bigint
+  updateDate: string
 }
 
 const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.state, t.address, t.call_to as "callTo",
     t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
-    a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee"
+    a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee", t.update_date as "updateDate"
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'filler'`
 
-export const wishesOf = (db: Db, blockchain: string, limit: number) =>
-  db.all<Replaceable>(sql`${replaceable} where t.blockchain = ${blockchain} and t.wanted is not null
-    order by t.address, a.nonce limit ${limit}`)
+/** Those of addresses that do not rest, by turns. */
+export async function wishesOf(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly Replaceable[]> {
+  const shared = {
+    from: sql`transactions q`,
+    where: sql`q.blockchain = ${blockchain} and q.wanted is not null`,
+    rows: sql`${replaceable} where t.blockchain = ${blockchain} and t.wanted is not null
+      and t.entity_id = turn.entity_id and ${isAwake(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
+      order by t.address, a.nonce`,
+  }
+  return served(turn, await db.all<Replaceable>(inTurns(turn, shared, limit)))
+}
 
 /** The same again, with the attempt locked before the transaction, as whoever follows blocks locks them. */
 export async function lockWish(tx: Db, row: Replaceable): Promise<Replaceable | undefined> {
@@ -121,18 +136,22 @@ export const showReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, tx
   tx.run(sql`update transactions set tx_hash = ${txHash}, wanted = null, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 
-/** Signed before `beforeMs`, sent, in no block, and offering less than the block asks. */
-export const leftBehind = (
+/** Signed before `beforeMs`, sent, in no block, and offering less than the block asks. Tenants take turns. */
+export async function leftBehind(
   db: Db,
+  turn: Turn,
   blockchain: string,
   baseFeeAtomic: bigint,
   beforeMs: number,
   limit: number,
-) =>
-  db.all<Ref & { ofTreasury: boolean }>(sql`select distinct t.entity_id as "entityId", t.id,
-      t.wallet_id is null as "ofTreasury"
-    from attempts a cross join lateral (select * from transactions o where o.entity_id = a.entity_id
-      and o.id = a.transaction_id limit 1) t
-    where a.blockchain = ${blockchain} and a.state = 'sent' and a.max_fee < ${baseFeeAtomic.toString()}::numeric
-      and a.kind <> 'filler' and a.create_date < ${formatInstant(beforeMs)}
-      and t.state = 'SENT' limit ${limit}`)
+): Promise<readonly (Ref & { ofTreasury: boolean })[]> {
+  const where = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
+  const rows = sql`select distinct t.entity_id as "entityId", t.id, t.wallet_id is null as "ofTreasury"
+    from attempts q cross join lateral (select * from transactions o where o.entity_id = q.entity_id
+      and o.id = q.transaction_id limit 1) t
+    where ${where} and q.entity_id = turn.entity_id and q.state = 'sent'
+      and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'filler'
+      and q.create_date < ${formatInstant(beforeMs)} and t.state = 'SENT'`
+  const shared = { from: sql`attempts q`, where, rows }
+  return served(turn, await db.all<Ref & { ofTreasury: boolean }>(inTurns(turn, shared, limit)))
+}

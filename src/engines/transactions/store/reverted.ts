@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
 /** A transaction that its block reverted, and what it did. */
 export type Reverted = {
@@ -15,15 +16,25 @@ export type Reverted = {
   updateDate: string
 }
 
-/** Those of which nobody has asked why. */
-export const unexplained = (db: Db, blockchain: string, limit: number) =>
-  db.all<Reverted>(sql`select t.entity_id as "entityId", t.id, t.address, t.call_to as "callTo", t.call_value as "callValue",
-      t.call_data as "callData", a.gas_limit as "gasLimit", t.block_hash as "blockHash",
-      t.update_date as "updateDate"
-    from transactions t
-    join attempts a on a.entity_id = t.entity_id and a.blockchain = t.blockchain and a.tx_hash = t.tx_hash
-    where t.blockchain = ${blockchain} and t.state = 'FAILED' and t.error_reason = 'FAILED_ON_CHAIN'
-      and t.error_details is null order by t.update_date desc limit ${limit}`)
+/** Those of which nobody has asked why and that do not rest, the newest first; tenants take turns. */
+export async function unexplained(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly Reverted[]> {
+  const where = sql`q.blockchain = ${blockchain} and q.state = 'FAILED' and q.error_reason = 'FAILED_ON_CHAIN'
+    and q.error_details is null`
+  const rows = sql`select q.entity_id as "entityId", q.id, q.address, q.call_to as "callTo", q.call_value as "callValue",
+      q.call_data as "callData", a.gas_limit as "gasLimit", q.block_hash as "blockHash", q.update_date as "updateDate"
+    from transactions q
+    join attempts a on a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash
+    where ${where} and q.entity_id = turn.entity_id
+      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
+    order by q.update_date desc`
+  const shared = { from: sql`transactions q`, where, rows }
+  return served(turn, await db.all<Reverted>(inTurns(turn, shared, limit)))
+}
 
 /** Writes the reason, unless its block was orphaned meanwhile. */
 export async function explain(

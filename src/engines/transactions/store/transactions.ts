@@ -3,6 +3,7 @@ import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, restsUntil, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -69,10 +70,11 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
     order by a.nonce limit 1`)
 
 /** The oldest of a sender's transactions that is signed and in no block yet; ids are in the order of their making. */
-export const oldestUnderWay = async (db: Db, blockchain: string, address: string) =>
+export const oldestUnderWay = async (db: Db, blockchain: string, { entityId, address }: Sender) =>
   (
     await db.maybe<{ id: string }>(sql`select transaction_id as id from attempts
-      where blockchain = ${blockchain} and address = ${address} and state in ('signed', 'sent')
+      where blockchain = ${blockchain} and entity_id = ${entityId} and address = ${address}
+        and state in ('signed', 'sent')
       order by transaction_id limit 1`)
   )?.id
 
@@ -141,23 +143,56 @@ const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('INITIATED', '
 
 export type Sender = { entityId: string; address: string }
 
+/** Somebody with something to sign. */
+export type WaitingSender = Sender & {
+  /** When the oldest of it was asked for. */
+  createDate: string
+  /** The newest of it, and how much is in flight: a sender that cannot move rests until one of them changes. */
+  seen: string
+  /** It could not move, and has looked like this since. */
+  wasTried: boolean
+}
+
+/** Of one tenant, so many senders are looked at in a round. */
+const sendersMax = 2_000
+
 /**
- * The next senders with something to sign, by address from `after` on. It probes the queue's index once per sender:
- * what it costs does not grow with how much waits.
+ * The next senders with something to sign, by turns; of one tenant those that were never tried, then those that were tried
+ * longest ago. It probes indexes for each sender: what it costs does not grow with how much waits.
  */
-export const waitingSenders = (db: Db, blockchain: string, after: string, limit: number) =>
-  db.all<Sender>(sql`with recursive senders as (
-      select (select min(address) from transactions where blockchain = ${blockchain} and address > ${after} and ${isWaiting})
-        as address, 1 as n
-      union all
-      select (select min(address) from transactions where blockchain = ${blockchain} and address > s.address and ${isWaiting}),
-        s.n + 1
-      from senders s where s.address is not null and s.n < ${limit}
-    )
-    select t.entity_id as "entityId", s.address from senders s
-    cross join lateral (select entity_id from transactions
-      where blockchain = ${blockchain} and address = s.address and ${isWaiting} order by create_date, id limit 1) t
-    order by s.address`)
+export async function waitingSenders(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly WaitingSender[]> {
+  const own = sql`q.blockchain = ${blockchain} and q.entity_id = turn.entity_id and ${isWaiting}`
+  const first = sql`select q.create_date, q.id from transactions q where q.blockchain = ${blockchain}
+    and q.address = s.address and q.entity_id is not distinct from turn.entity_id and ${isWaiting}`
+  const until = restsUntil(turn.queue, blockchain, sql`turn.entity_id`, sql`s.address`, sql`looks.seen`)
+  const rows = sql`with recursive s as (
+        select (select min(q.address) from transactions q where ${own}) as address, 1 as n
+        union all
+        select (select min(q.address) from transactions q where ${own} and q.address > s.address), s.n + 1
+        from s where s.address is not null and s.n < ${sendersMax}
+      )
+      select turn.entity_id as "entityId", s.address, oldest.create_date as "createDate", looks.seen,
+        rested.until is not null as "wasTried"
+      from s cross join lateral (${first} order by q.create_date, q.id limit 1) oldest
+      cross join lateral (${first} order by q.create_date desc, q.id desc limit 1) newest
+      cross join lateral (select concat(newest.id, ' ', count(*)) as seen from attempts a
+        where a.blockchain = ${blockchain} and a.entity_id = turn.entity_id and a.address = s.address
+          and a.state in ('signed', 'sent')) looks
+      cross join lateral (select ${until} as until) rested
+      where coalesce(rested.until <= now(), true)
+      order by rested.until nulls first, oldest.create_date, s.address`
+  const shared = {
+    from: sql`transactions q`,
+    where: sql`q.blockchain = ${blockchain} and ${isWaiting}`,
+    rows,
+  }
+  return served(turn, await db.all<WaitingSender>(inTurns(turn, shared, limit)))
+}
 
 /**
  * The next to sign of one sender, oldest first. `lock` claims them for the `tx`. The entity is compared so that no index begins

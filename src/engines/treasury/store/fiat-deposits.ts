@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 /** Money that came by wire. Amounts are base units with `decimals` digits; dates are as shown. */
 export type FiatDeposit = {
@@ -34,15 +35,24 @@ export const insertWire = (
 /** Wakes those who mint, when this `tx` commits. */
 export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')`)
 
-/** The next wire to mint, which is nobody else's from then on. */
-export const takeWire = (db: Db, at: string) =>
-  db.maybe<Wire>(sql`with next as materialized (
-      select entity_id, id from fiat_deposits where state = 'waiting'
-      order by create_date limit 1 for update skip locked
+/** The next wire to mint, which is nobody else's from then on: of each tenant the oldest. */
+export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | undefined> {
+  const rows = sql`select f.entity_id, f.id from fiat_deposits f where f.state = 'waiting'
+    and f.entity_id = turn.entity_id order by f.create_date`
+  const shared = { from: sql`fiat_deposits f`, where: sql`f.state in ('waiting', 'minting')`, rows }
+  const taken = await db.all<Wire>(sql`with chosen as materialized (${inTurns(turn, shared, lookedAtMax)}),
+    next as materialized (
+      select f.entity_id, f.id from chosen join fiat_deposits f on f.entity_id = chosen.entity_id and f.id = chosen.id
+      where f.state = 'waiting' order by chosen.position limit 1 for update of f skip locked
     )
     update fiat_deposits f set state = 'minting', update_date = ${at}
     from next where f.entity_id = next.entity_id and f.id = next.id
     returning f.entity_id as "entityId", f.id, f.currency, f.amount, f.blockchain, f.address`)
+  return served(turn, taken)[0]
+}
+
+/** More than there are workers: each passes over what the others are at. */
+const lookedAtMax = 50
 
 export const endWire = (
   db: Db,

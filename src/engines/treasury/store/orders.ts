@@ -1,4 +1,5 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
+import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
 /** What makes money leave: a payout, a transfer to the merchant's own address, or money that goes back to who paid. */
 export const orderKinds = ['payout', 'transfer', 'refund'] as const
@@ -76,11 +77,27 @@ export async function pendingWork(
   return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
 }
 
-/** The one that was due to be looked at first and that nobody else is at, locked until the `tx` ends. */
-export const claimWaiting = (tx: Db, kind: OrderKind, blockchain: string) =>
-  tx.maybe<Order>(sql`select ${columnsOf(kind)} from ${kept[kind].table} o
-    where o.blockchain = ${blockchain} and ${kept[kind].isWaiting} and o.look_after <= now()
-    order by o.look_after, o.id limit 1 for update skip locked`)
+/** The one whose turn it is, and that nobody else is at, locked until the `tx` ends: of each tenant what was due first. */
+export async function claimWaiting(
+  tx: Db,
+  turn: Turn,
+  kind: OrderKind,
+  blockchain: string,
+): Promise<Order | undefined> {
+  const { table, isWaiting } = kept[kind]
+  const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
+  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.look_after <= now()
+    and o.entity_id = turn.entity_id order by o.look_after, o.id`
+  const found = await tx.all<Order>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: sql`${table} o`, where, rows }, lookedAtMax)}
+    )
+    select ${columnsOf(kind)} from chosen join ${table} o on o.entity_id = chosen.entity_id and o.id = chosen.id
+    where ${where} and o.look_after <= now() order by chosen.position limit 1 for update of o skip locked`)
+  return served(turn, found)[0]
+}
+
+/** More than there are workers: each passes over what the others are at. */
+const lookedAtMax = 50
 
 /** It is looked at again after a while, and then after those that were due before it. */
 export const postpone = (tx: Db, { kind, entityId, id }: Order, ms: number) =>
@@ -144,26 +161,70 @@ export const hasEnded = (completeTo: number) =>
     and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
       where b.blockchain = t.blockchain and b.hash = t.block_hash))`
 
-/** Those whose transaction came to its end; locked until the `tx` ends. */
-export const lockEnded = (tx: Db, kind: OrderKind, blockchain: string, completeTo: number, limit: number) =>
+/** Those whose transaction came to its end and that do not rest, by turns. */
+export async function endedOrders(
+  db: Db,
+  turn: Turn,
+  kind: OrderKind,
+  blockchain: string,
+  completeTo: number,
+  limit: number,
+): Promise<readonly OrderRef[]> {
+  const { table, isUnderWay } = kept[kind]
+  const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
+  const rows = sql`select o.entity_id as "entityId", o.id from ${table} o
+    join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
+    where ${where} and o.entity_id = turn.entity_id and ${hasEnded(completeTo)}
+      and ${isAwake(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
+  return served(turn, await db.all<OrderRef>(inTurns(turn, { from: sql`${table} o`, where, rows }, limit)))
+}
+
+export type OrderRef = { entityId: string; id: string }
+
+/** The same again, as far as nobody else is at them; locked until the `tx` ends. */
+export const lockEnded = (
+  tx: Db,
+  kind: OrderKind,
+  blockchain: string,
+  completeTo: number,
+  refs: readonly OrderRef[],
+) =>
   tx.all<Order & Standing>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-    where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(completeTo)}
-    order by o.entity_id, o.id limit ${limit} for update of o skip locked`)
+    where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
+        ${refs.map((ref) => ref.id)}::uuid[]))
+      and o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(completeTo)}
+    order by o.entity_id, o.id for update of o skip locked`)
 
-/** Shows the hashes that were signed meanwhile; a transfer runs from then on. Returns what was shown. */
-export const showHashes = (tx: Db, kind: OrderKind, blockchain: string, at: string) =>
-  tx.all<{ entityId: string; id: string; status: string }>(sql`with signed as materialized (
-      select o.entity_id, o.id, t.tx_hash from ${kept[kind].table} o
+/** Shows the hashes that were signed meanwhile, by turns; a transfer runs from then on. Returns what was shown. */
+export async function showHashes(
+  tx: Db,
+  turn: Turn,
+  kind: OrderKind,
+  blockchain: string,
+  at: string,
+  limit: number,
+) {
+  const { table, isUnderWay, sent } = kept[kind]
+  const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
+  const signed = sql`t.tx_hash is distinct from o.transaction_hash
+    and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')`
+  const rows = sql`select o.entity_id, o.id from ${table} o
+    join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
+    where ${where} and o.entity_id = turn.entity_id and ${signed} order by o.id`
+  const shown = await tx.all<OrderRef & { status: string }>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: sql`${table} o`, where, rows }, limit)}
+    ), signed as materialized (
+      select o.entity_id, o.id, t.tx_hash from chosen
+      join ${table} o on o.entity_id = chosen.entity_id and o.id = chosen.id
       join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
-      where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and t.tx_hash is distinct from o.transaction_hash
-        and t.state in ('SENT', 'STUCK', 'CONFIRMED', 'COMPLETE')
-      order by o.entity_id, o.id limit 200 for update of o skip locked
+      where ${where} and ${signed} order by o.entity_id, o.id for update of o skip locked
     )
-    update ${kept[kind].table} u
-    set transaction_hash = t.tx_hash, update_date = ${at}, status = ${kept[kind].sent}
+    update ${table} u set transaction_hash = t.tx_hash, update_date = ${at}, status = ${sent}
     from signed t where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.status`)
+  return served(turn, shown)
+}
 
 export type Ending = {
   status: 'complete' | 'failed'

@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { allOf, type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from '../timeline.ts'
 
 /** What somebody shall be paid, and where. Amounts are base units with `decimals` digits; dates are as shown. */
@@ -76,13 +77,26 @@ export const lockPaymentIntents = (tx: Db, keys: readonly IntentKey[]) =>
   tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i where ${among(keys)}
     order by i.entity_id, i.id for update`)
 
-/** Transient intents whose window has closed and that wait for no payment on its way; what others hold is left to them. */
-export const lockExpiredIntents = (tx: Db, now: string, limit: number) =>
-  tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i
-    where ${allOf([sql`i.status = 'pending'`, sql`i.expires_on <= ${now}`])}
+/** Transient intents whose window has closed and that wait for no payment on its way, by turns; what others hold is left to them. */
+export async function lockExpiredIntents(
+  tx: Db,
+  turn: Turn,
+  now: string,
+  limit: number,
+): Promise<readonly PaymentIntent[]> {
+  const where = sql`i.status = 'pending'`
+  const rows = sql`select i.entity_id, i.id from payment_intents i
+    where ${where} and i.entity_id = turn.entity_id and i.expires_on <= ${now}
       and not exists (select 1 from payments p where p.entity_id = i.entity_id
         and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
-    order by i.expires_on limit ${limit} for update skip locked`)
+    order by i.expires_on`
+  const expired = await tx.all<PaymentIntent>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: sql`payment_intents i`, where, rows }, limit)}
+    )
+    select ${columns} from chosen join payment_intents i on i.entity_id = chosen.entity_id and i.id = chosen.id
+    where ${where} and i.expires_on <= ${now} for update of i skip locked`)
+  return served(turn, expired)
+}
 
 export const updateStandings = (tx: Db, intents: readonly PaymentIntent[]) =>
   tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",

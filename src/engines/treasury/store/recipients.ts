@@ -2,6 +2,7 @@ import type { BusinessChain } from '#chains/business-chains'
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 export const recipientStatuses = ['pending', 'inactive', 'active', 'denied', 'failed'] as const
 export type RecipientStatus = (typeof recipientStatuses)[number]
@@ -90,27 +91,53 @@ export async function deleteRecipient(
   return count === 1
 }
 
-const decide = (tx: Db, at: string, status: Sql, due: Sql, limit: number) =>
-  tx.all<Recipient>(sql`with due as materialized (
-      select entity_id, id from recipients r where ${inBook} and ${due} limit ${limit} for update skip locked
+/** `waiting` is the condition of an index on the tenant; `due` says which of those are claimed. */
+async function decide(
+  tx: Db,
+  turn: Turn,
+  at: string,
+  { status, waiting, due }: { status: Sql; waiting: Sql; due: Sql },
+  limit: number,
+): Promise<readonly Recipient[]> {
+  const where = sql`${inBook} and ${waiting}`
+  const rows = sql`select r.entity_id, r.id from recipients r where ${where} and ${due}
+    and r.entity_id = turn.entity_id`
+  const decided = await tx.all<Recipient>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: sql`recipients r`, where, rows }, limit)}
+    ), due as materialized (
+      select r.entity_id, r.id from chosen
+      join recipients r on r.entity_id = chosen.entity_id and r.id = chosen.id
+      where ${where} and ${due} for update of r skip locked
     )
     update recipients r set status = ${status}, update_date = ${at}
     where (r.entity_id, r.id) in (select * from due)
     returning ${columns}`)
+  return served(turn, decided)
+}
 
 /** Ends the review of those that wait for it: `active`, or `inactive` while they are held back. */
-export const endReviews = (tx: Db, at: string, limit: number) =>
+export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
   decide(
     tx,
+    turn,
     at,
-    sql`case when r.hold_until > ${at} then 'inactive' else 'active' end`,
-    sql`r.status = 'pending'`,
+    {
+      status: sql`case when r.hold_until > ${at} then 'inactive' else 'active' end`,
+      waiting: sql`r.status = 'pending'`,
+      due: sql`true`,
+    },
     limit,
   )
 
 /** Activates those that were held back long enough. */
-export const endHolds = (tx: Db, at: string, limit: number) =>
-  decide(tx, at, sql`'active'`, sql`r.status = 'inactive' and r.hold_until <= ${at}`, limit)
+export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
+  decide(
+    tx,
+    turn,
+    at,
+    { status: sql`'active'`, waiting: sql`r.status = 'inactive'`, due: sql`r.hold_until <= ${at}` },
+    limit,
+  )
 
 /** Wakes the workers, also those of other processes, when this `tx` commits. */
 export const announceReview = (tx: Db) => tx.run(sql`select pg_notify('recipients', '')`)

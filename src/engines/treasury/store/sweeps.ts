@@ -1,4 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from './orders.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
@@ -64,24 +65,31 @@ export async function insertSweep(
  */
 export async function endSweeps(
   tx: Db,
+  turn: Turn,
   blockchain: string,
   completeTo: number,
   at: string,
   limit: number,
 ): Promise<(Sweep & { status: 'complete' | 'failed'; errorReason: string | null })[]> {
+  const where = sql`s.blockchain = ${blockchain} and s.status = 'pending'`
+  const rows = sql`select s.entity_id, s.id from sweeps s
+    join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
+    where ${where} and s.entity_id = turn.entity_id and ${hasEnded(completeTo)} order by s.id`
   const ended = await tx.all<Sweep & { status: 'complete' | 'failed'; errorReason: string | null }>(sql`
-    with ended as materialized (
+    with chosen as materialized (${inTurns(turn, { from: sql`sweeps s`, where, rows }, limit)}),
+    ended as materialized (
       select s.entity_id, s.id, t.error_reason,
         case t.state when 'COMPLETE' then 'complete' else 'failed' end as status
-      from sweeps s join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
-      where s.blockchain = ${blockchain} and s.status = 'pending' and ${hasEnded(completeTo)}
-      order by s.entity_id, s.id limit ${limit} for update of s skip locked
+      from chosen join sweeps s on s.entity_id = chosen.entity_id and s.id = chosen.id
+      join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
+      where ${where} and ${hasEnded(completeTo)} order by s.entity_id, s.id for update of s skip locked
     )
     update sweeps u set status = t.status, update_date = ${at},
       failed_at = case t.status when 'failed' then now() end
     from ended t where u.entity_id = t.entity_id and u.id = t.id
     returning u.entity_id as "entityId", u.id, u.blockchain, u.token_id as "tokenId",
       u.from_address as "fromAddress", u.to_address as "toAddress", u.amount, u.status, t.error_reason as "errorReason"`)
+  served(turn, ended)
   const failed = ended.filter(({ status }) => status === 'failed')
   await tx.run(sql`update credits c set sweep_id = null
     from unnest(${failed.map((row) => row.entityId)}::uuid[], ${failed.map((row) => row.id)}::uuid[]) as n(e, i)

@@ -1,4 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { DetailRow } from './subscriptions.ts'
 
 /** A subscription that a worker holds. Whoever holds it alone writes what became of its deliveries. */
@@ -11,18 +12,39 @@ export type Lane = {
   failureCount: number
 }
 
-/** Leases subscriptions that have something to send, for `leaseMs` of database time. `now` is business time. */
-export const claimLanes = (db: Db, now: string, limit: number, leaseMs: number) =>
-  db.all<Lane>(sql`with due as materialized (
-      select entity_id, id from notification_subscriptions
-      where wake_date <= ${now} and (lease_until is null or lease_until < now())
-      order by wake_date limit ${limit} for update skip locked
+/** Subscriptions of one tenant that all processes together send to at once. */
+const lanesOfTenantMax = 8
+
+/**
+ * Leases subscriptions that have something to send, by turns, for `leaseMs` of database time: those that take what they are
+ * sent, or those that failed last. `now` is business time.
+ */
+export async function claimLanes(
+  db: Db,
+  turn: Turn,
+  now: string,
+  { failing, limit, leaseMs }: { failing: boolean; limit: number; leaseMs: number },
+): Promise<readonly Lane[]> {
+  const isFree = sql`s.wake_date <= ${now} and (s.lease_until is null or s.lease_until < now())
+    and (s.failure_count > 0) = ${failing}`
+  const rows = sql`select * from (select s.entity_id, s.id from notification_subscriptions s
+    where s.entity_id = turn.entity_id and ${isFree} order by s.wake_date
+    limit (select greatest(0, ${lanesOfTenantMax} - count(*)) from notification_subscriptions b
+      where b.entity_id = turn.entity_id and b.lease_until > now())) allowed`
+  const shared = { from: sql`notification_subscriptions s`, where: sql`s.wake_date is not null`, rows }
+  const lanes = await db.all<Lane>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
+    due as materialized (
+      select s.entity_id, s.id from chosen
+      join notification_subscriptions s on s.entity_id = chosen.entity_id and s.id = chosen.id
+      where ${isFree} for update of s skip locked
     )
     update notification_subscriptions s
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
     from due where s.entity_id = due.entity_id and s.id = due.id
     returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.fencing_token as "fencingToken",
       s.failure_count as "failureCount"`)
+  return served(turn, lanes)
+}
 
 const isOurs = (lane: Lane) =>
   sql`entity_id = ${lane.entityId} and id = ${lane.subscriptionId} and fencing_token = ${lane.fencingToken}`

@@ -1,4 +1,5 @@
 import { type Db, raw, sql } from '#runtime/db/db'
+import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
 export type QueuedEvent = {
   entityId: string
@@ -9,22 +10,29 @@ export type QueuedEvent = {
   updateDate: string
 }
 
+/** Tenants with queued events, by turns, and since when the oldest of them waits. */
+export async function queuedTenants(
+  db: Db,
+  turn: Turn,
+  limit: number,
+): Promise<readonly { entityId: string; createDate: string }[]> {
+  const rows = sql`select * from (select q.entity_id as "entityId", q.create_date as "createDate" from queued_events q
+    where q.entity_id = turn.entity_id and ${isAwake(turn.queue, '', sql`q.entity_id`, sql`''`)}
+    order by q.sequence limit 1) oldest`
+  const found = await db.all<{ entityId: string; createDate: string }>(
+    inTurns(turn, { from: sql`queued_events q`, where: sql`true`, rows }, limit),
+  )
+  return served(turn, found)
+}
+
 /**
- * Takes the oldest queued events of the next entity that has some, in order, beginning after the entity `after`. Nobody else
- * takes events of that entity until the `tx` ends, so that what is told of a resource is told in the order in which it was so.
+ * Takes the oldest queued events of the tenant, in order. Nobody else takes events of it until the `tx` ends, so that what is
+ * told of a resource is told in the order in which it was so.
  */
-export async function takeQueued(tx: Db, after: string, limit: number): Promise<QueuedEvent[]> {
-  // Leaps from entity to entity through the index, however many events each of them has.
-  const entity = await tx.maybe<{ entityId: string }>(sql`with recursive waiting as (
-      (select entity_id from queued_events where entity_id > ${after} order by entity_id limit 1)
-      union all
-      select (select q.entity_id from queued_events q where q.entity_id > w.entity_id order by q.entity_id limit 1)
-      from waiting w where w.entity_id is not null
-    )
-    select entity_id as "entityId" from waiting where entity_id is not null
-      and pg_try_advisory_xact_lock(hashtextextended('notifications of ' || entity_id::text, 0)) limit 1`)
-  if (!entity) return []
-  const { entityId } = entity
+export async function takeQueued(tx: Db, entityId: string, limit: number): Promise<QueuedEvent[]> {
+  const { got } = await tx.one<{ got: boolean }>(sql`select
+    pg_try_advisory_xact_lock(hashtextextended(${`notifications of ${entityId}`}, 0)) as got`)
+  if (!got) return []
   const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`delete from queued_events
     where entity_id = ${entityId} and id in (select id from queued_events where entity_id = ${entityId}
       order by sequence limit ${limit})

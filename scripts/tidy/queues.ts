@@ -1,0 +1,60 @@
+import { queues } from '../../src/runtime/turns/queues.ts'
+import type { Rule } from './repository.ts'
+
+/** Claims of engines that no tenant can hold up, and why. */
+const exempt: Record<string, string> = {
+  'src/engines/indexer/store/reconciliations.ts movedBetween': 'a round over all addresses compares the rest',
+  'src/engines/indexer/store/blocks.ts contentsBetween': 'one chain',
+  'src/engines/indexer/store/steps.ts claimStep': 'one chain',
+  'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
+  'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
+  'src/engines/transactions/store/attempts.ts retireSiblings': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts displaceBy': 'attempts for one nonce',
+  'src/engines/transactions/store/journaled.ts copyAttempts': 'attempts for one nonce',
+  'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
+  'src/engines/treasury/store/check.ts checkMerchants': 'an operator is shown so many',
+  'src/engines/treasury/store/faucet-transactions.ts freeNonces': 'the faucet belongs to no tenant',
+  'src/engines/treasury/store/faucet-transactions.ts unminedFaucetTransactions':
+    'the faucet belongs to no tenant',
+  'src/engines/treasury/store/fiat-deposits.ts endLostWire': 'each is ended by the statement that claims it',
+  'src/engines/treasury/store/orders.ts lockEnded': 'those that endedOrders chose',
+  'src/engines/treasury/store/sweeps.ts unsweptOf': 'one tenant',
+  'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
+  'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
+  'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',
+  'src/engines/webhooks/store/subscriptions.ts expireDetails':
+    'each is ended by the statement that claims it',
+  'src/engines/webhooks/store/subscriptions.ts removeDead': 'each is removed by the statement that claims it',
+}
+
+const bounded = /\blimit (\$\{|\d\d)|skip locked/
+
+/** Top-level functions of a file, each with its text. */
+const functionsOf = (text: string) =>
+  text.split(/^(?=(?:export )?(?:async function|function|const) \w+)/m).map((part) => ({
+    name: /^(?:export )?(?:async function|function|const) (\w+)/.exec(part)?.[1] ?? '',
+    part,
+  }))
+
+export const queueRule: Rule = {
+  name: 'tenants take turns at every queue',
+  why: 'A claim of an engine is made with inTurns, for a queue that testing/turns.test.ts starves, or is exempt with a reason.',
+  check: (repository) => {
+    const claims = repository.matching(/^src\/engines\/.*\/store(\/.*)?\.ts$/).flatMap(({ path, text }) =>
+      functionsOf(text)
+        .filter(({ part }) => bounded.test(part.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')))
+        .filter(({ part }) => !part.includes('inTurns('))
+        .map(({ name }) => `${path} ${name}`),
+    )
+    const code = repository.matching(/^src\/.*\.ts$/).filter(({ path }) => !path.endsWith('.test.ts'))
+    return [
+      ...claims.filter((claim) => !(claim in exempt)).map((claim) => `${claim} does not take turns`),
+      ...Object.keys(exempt)
+        .filter((claim) => !claims.includes(claim))
+        .map((claim) => `scripts/tidy/queues.ts: ${claim} needs no exemption`),
+      ...queues
+        .filter((queue) => !code.some(({ text }) => text.includes(`newTurn('${queue}')`)))
+        .map((queue) => `src/runtime/turns/queues.ts: nobody claims from "${queue}"`),
+    ]
+  },
+}

@@ -1,0 +1,134 @@
+/** One tenant has much that cannot move, on wallets nobody can sign for; another one asks for something that can. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { Chain } from '#chains/chain'
+import { openAsOwner, sql } from '#runtime/db/db'
+import { newTurn } from '#runtime/turns/store'
+import type { Wallet } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
+import {
+  addressOf,
+  insertBeneath,
+  insertRows,
+  insertUnderWay,
+  type Made,
+  transaction,
+} from '../../../testing/queue-rows.ts'
+import { sendingOn } from '../../../testing/sending.ts'
+import { sizeOf } from '../../../testing/size.ts'
+import { gapFiller } from './fill.ts'
+import { replaceWanted } from './replace.ts'
+import { signWaiting } from './sign.ts'
+
+const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })
+const inFlightMax = 2
+/** So many senders a round visits, and so many rounds visit all. */
+const roundMax = 24
+const rounds = Math.ceil(stuckTotal / roundMax) + 1
+
+let harness: Harness
+let on: ReturnType<typeof sendingOn>
+let node: LyingNode
+let chain: Chain
+let wallet: Wallet
+let stuck: Made[]
+
+beforeAll(async () => {
+  harness = await openHarness({
+    config: { logLevel: 'fatal' },
+    node: async ({ rpcUrl }) => {
+      node = await openLyingNode(rpcUrl)
+      return { rpcUrl: node.url, inFlightMax }
+    },
+  })
+  on = sendingOn(harness)
+  chain = harness.ctx.chains.list()[0]!
+  const { entityId } = await harness.newEntity()
+  stuck = Array.from({ length: stuckTotal }, (_, index) => ({ entityId, index: index + 1 }))
+})
+afterAll(async () => {
+  await harness?.close()
+  await node?.close()
+})
+
+beforeEach(async () => {
+  wallet = await on.fundedWallet()
+})
+afterEach(async () => {
+  node.lie(undefined)
+  const owner = openAsOwner(harness.connection)
+  await owner.script(`delete from attempts where entity_id = '${stuck[0]!.entityId}';
+    delete from transactions where entity_id = '${stuck[0]!.entityId}'; truncate rests`)
+  await owner.close()
+  await harness.chain().setAutomine(true)
+  await harness.chain().mine()
+  harness.startEngines()
+})
+
+const estimates = () => node.asked.get('eth_estimateGas') ?? 0
+const sign = (turn = newTurn('signing')) => signWaiting(harness.ctx, chain, turn, () => undefined)
+
+it('property 64: senders that no node can decide about hold up nobody, and rest', async () => {
+  await harness.stopEngines()
+  await insertRows(
+    harness.database,
+    'transactions',
+    stuck.map((made) => transaction(made)),
+  )
+  const undecidable = new Set(stuck.map(addressOf))
+  node.lie((method, result, [call]) =>
+    method === 'eth_estimateGas' && undecidable.has(call.from) ? 'nothing that can be read' : result,
+  )
+  const id = await on.transfer(wallet)
+  const before = estimates()
+  await sign()
+  expect((await on.read(id)).state).toBe('QUEUED')
+  expect(estimates() - before).toBeLessThanOrEqual(roundMax)
+  for (let round = 1; round < rounds; round++) await sign()
+  await harness.database.run(sql`update rests set look_after = now() + interval '1 hour'`)
+  const after = estimates()
+  for (let round = 0; round < rounds; round++) await sign()
+  expect(estimates()).toBe(after)
+})
+
+it('property 64: nothing is simulated for a sender without room in flight, until there is some', async () => {
+  await harness.chain().setAutomine(false)
+  const ids: string[] = []
+  // One after the other: those that were asked for first are signed first.
+  while (ids.length < inFlightMax + 2) ids.push(await on.transfer(wallet))
+  for (const id of ids.slice(0, inFlightMax)) await on.sent(id, 'original')
+  await harness.stopEngines()
+  await sign()
+  const before = estimates()
+  for (let round = 0; round < rounds; round++) await sign()
+  expect(estimates()).toBe(before)
+  await harness.chain().setAutomine(true)
+  await harness.chain().mine()
+  harness.startEngines()
+  for (const id of ids) await on.reaches(id, 'COMPLETE')
+})
+
+it('property 64: gaps that cannot be filled do not keep another one open', async () => {
+  await harness.stopEngines()
+  const ids = [await on.transfer(wallet), await on.transfer(wallet)]
+  await sign()
+  const [first] = await on.attemptsOf(ids[0]!)
+  await harness.database.run(sql`update attempts set state = 'rejected' where id = ${first!.id}`)
+  await insertUnderWay(harness.database, stuck)
+  await insertBeneath(harness.database, stuck, { state: 'rejected' })
+  const fill = gapFiller(harness.ctx, chain)
+  await fill()
+  const kinds = (await on.attemptsOf(ids[1]!)).map(({ kind }) => kind)
+  expect(kinds).toEqual(['original', 'filler'])
+})
+
+it('property 64: wishes that nobody can fulfil do not keep another one waiting', async () => {
+  await harness.chain().setAutomine(false)
+  const id = await on.transfer(wallet)
+  await on.sent(id, 'original')
+  await harness.stopEngines()
+  await insertUnderWay(harness.database, stuck, { transaction: { wanted: 'bump' } })
+  expect((await on.ask(id, 'cancel')).status).toBe(200)
+  await replaceWanted(harness.ctx, chain, newTurn('replacing'))
+  expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original', 'cancel'])
+})

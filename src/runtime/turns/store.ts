@@ -1,0 +1,92 @@
+/**
+ * Queues that tenants share. A claim takes the first row of every tenant, then the second of each, and so on, and begins
+ * after the tenant that was served last. What cannot move rests for a tenth of the time that it has waited, so that
+ * neither a busy tenant nor one with much that is stuck delays another.
+ */
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import type { Queue } from './queues.ts'
+
+/** Where a worker stands in a queue. Each worker turns for itself. */
+export type Turn = { readonly queue: Queue; after: string }
+
+const noEntity = '00000000-0000-0000-0000-000000000000'
+
+export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
+
+export type Shared = {
+  /** The table and the condition under which its rows are in the queue: those of an index on the tenant. */
+  from: Sql
+  where: Sql
+  /** Rows of the tenant `turn.entity_id` that may be claimed, in their order. */
+  rows: Sql
+}
+
+/** At most `limit` rows of a queue, by `position`. The query leaps from tenant to tenant, whatever waits of each. */
+export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql =>
+  sql`with recursive turn as (
+      (select entity_id from ${from} where ${where} order by entity_id limit 1)
+      union all
+      select (select entity_id from ${from} where ${where} and entity_id > turn.entity_id order by entity_id limit 1)
+      from turn where turn.entity_id is not null
+    )
+    select r.*, row_number() over (order by r.place, turn.entity_id <= ${after}, turn.entity_id) as position
+    from turn cross join lateral (select w.*, row_number() over () as place from (${rows} limit ${limit}) w) r
+    where turn.entity_id is not null order by position limit ${limit}`
+
+/** Notes who was served, so that the next claim begins with the others. Gives the rows back. */
+export function served<Row extends { entityId: string }>(turn: Turn, rows: readonly Row[]): readonly Row[] {
+  const isLate = (entityId: string) => entityId <= turn.after
+  let last: string | undefined
+  for (const { entityId } of rows)
+    if (
+      last === undefined ||
+      isLate(entityId) > isLate(last) ||
+      (isLate(entityId) === isLate(last) && entityId > last)
+    )
+      last = entityId
+  turn.after = last ?? turn.after
+  return rows
+}
+
+/** How long what cannot move yet rests: a tenth of the time that it has waited, within these bounds. */
+export const restMsOf = (waitedMs: number): number => Math.min(30_000, Math.max(500, waitedMs / 10))
+
+export type Resting = {
+  entityId: string
+  /** What it is called in its queue: its id, or its address. */
+  key: string
+  waitedMs: number
+  /** How it looked when it could not move; it does not rest once it looks different. */
+  seen?: string
+}
+
+/** Keeps these out of the queue for a while. `blockchain` is empty where the queue has none. */
+export async function rest(
+  db: Db,
+  queue: Queue,
+  blockchain: string,
+  items: readonly Resting[],
+): Promise<void> {
+  if (items.length === 0) return
+  await db.run(sql`insert into rests (entity_id, queue, blockchain, key, seen, look_after)
+    select distinct on (e, k) e, ${queue}, ${blockchain}, k, s, now() + m * interval '1 millisecond'
+    from unnest(${items.map(({ entityId }) => entityId)}::uuid[], ${items.map(({ key }) => key)}::text[],
+      ${items.map(({ seen }) => seen ?? '')}::text[],
+      ${items.map(({ waitedMs }) => Math.round(restMsOf(waitedMs)))}::int8[]) as n(e, k, s, m) order by e, k
+    on conflict (entity_id, queue, blockchain, key) do update
+    set look_after = excluded.look_after, seen = excluded.seen`)
+  await db.run(sql`with over as materialized (
+      select entity_id, queue, blockchain, key from rests where look_after < now() - interval '1 day'
+      order by look_after limit 100 for update skip locked
+    )
+    delete from rests where (entity_id, queue, blockchain, key) in (select * from over)`)
+}
+
+/** For a query: whether what is called `key` in the queue does not rest. */
+export const isAwake = (queue: Queue, blockchain: string, entityId: Sql, key: Sql): Sql =>
+  sql`coalesce(${restsUntil(queue, blockchain, entityId, key, sql`''`)} <= now(), true)`
+
+/** For a query: until when it rests, or did; null when it never did as it looks now. */
+export const restsUntil = (queue: Queue, blockchain: string, entityId: Sql, key: Sql, seen: Sql): Sql =>
+  sql`(select rests.look_after from rests where rests.entity_id = ${entityId} and rests.queue = ${queue}
+    and rests.blockchain = ${blockchain} and rests.key = ${key} and rests.seen = ${seen})`

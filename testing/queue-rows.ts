@@ -1,0 +1,92 @@
+/** Rows as they wait in queues, written past the program: nothing is known of their keys, and nobody can sign for them. */
+import { randomUUID } from 'node:crypto'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export type Row = Record<string, unknown>
+/** A row of a tenant, the `index`th of all. */
+export type Made = { entityId: string; index: number }
+
+export const blockchain = 'BASE-SEPOLIA'
+export const earlier = '2026-01-01T00:00:00.000Z'
+
+/** Of each row as much as the table has columns for. */
+export async function insertRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
+  const found = await db.all<{ name: string }>(
+    sql`select column_name as name from information_schema.columns where table_name = ${table}`,
+  )
+  const columns = raw(found.flatMap(({ name }) => (name in rows[0]! ? [name] : [])).join(', '))
+  await db.run(sql`insert into ${raw(table)} (${columns})
+    select ${columns} from jsonb_populate_recordset(null::${raw(table)}, ${JSON.stringify(rows)}::jsonb)`)
+}
+
+export const dates = { create_date: earlier, update_date: earlier }
+/** Addresses in the order of their making, before those of all real wallets. */
+export const addressOf = ({ index }: Made) => `0x${index.toString(16).padStart(40, '0')}`
+export const idOf = ({ index }: Made) => `00000000-0000-4000-9000-${index.toString(16).padStart(12, '0')}`
+export const keyOf = (made: Made) => ({ entity_id: made.entityId, id: idOf(made) })
+
+const hashOf = (made: Made, nonce = 1) =>
+  `0x${made.index.toString(16).padStart(60, '0')}${nonce.toString(16).padStart(4, '0')}`
+
+export const transaction = (made: Made, changes: Row = {}): Row => ({
+  ...keyOf(made),
+  ...dates,
+  blockchain,
+  wallet_id: randomUUID(),
+  address: addressOf(made),
+  transaction_type: 'OUTBOUND',
+  custody_type: 'DEVELOPER',
+  state: 'INITIATED',
+  operation: 'TRANSFER',
+  ref_id: '',
+  call_to: addressOf(made),
+  call_value: 0,
+  call_data: '\\x',
+  ...changes,
+})
+
+const attempt = (made: Made, nonce: number, changes: Row): Row => ({
+  ...keyOf(made),
+  create_date: earlier,
+  transaction_id: idOf(made),
+  blockchain,
+  address: addressOf(made),
+  nonce,
+  kind: 'original',
+  tx_hash: hashOf(made, nonce),
+  raw_transaction: '\\x',
+  gas_limit: 21_000,
+  max_fee: 1,
+  priority_fee: 1,
+  state: 'signed',
+  fencing_token: 0,
+  broadcast_count: 0,
+  ...changes,
+})
+
+/** Transactions under way with nonce 1. */
+export async function insertUnderWay(
+  db: Db,
+  all: readonly Made[],
+  changes: { attempt?: Row; transaction?: Row } = {},
+): Promise<void> {
+  const sent = (made: Made) => ({ tx_hash: hashOf(made), state: 'SENT', ...changes.transaction })
+  await insertRows(
+    db,
+    'transactions',
+    all.map((made) => transaction(made, sent(made))),
+  )
+  await insertRows(
+    db,
+    'attempts',
+    all.map((made) => attempt(made, 1, changes.attempt ?? {})),
+  )
+}
+
+/** What was signed for the nonce below. */
+export const insertBeneath = (db: Db, all: readonly Made[], changes: Row) =>
+  insertRows(
+    db,
+    'attempts',
+    all.map((made) => attempt(made, 0, { id: randomUUID(), ...changes })),
+  )

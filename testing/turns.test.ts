@@ -1,0 +1,365 @@
+/**
+ * Each queue of `src/runtime/turns/queues.ts` is filled by one tenant far beyond what a claim takes, and all of it came before
+ * what another tenant asks for. A queue without an entry here does not compile.
+ */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { claimUnsent } from '#engines/transactions/store/attempts'
+import { aboveUnsigned, outpricedBelow, refusedBelow } from '#engines/transactions/store/gaps'
+import { leftBehind, wishesOf } from '#engines/transactions/store/replacements'
+import { unexplained } from '#engines/transactions/store/reverted'
+import { waitingSenders } from '#engines/transactions/store/transactions'
+import { takeWire } from '#engines/treasury/store/fiat-deposits'
+import {
+  claimWaiting,
+  endedOrders,
+  type OrderKind,
+  orderKinds,
+  showHashes,
+} from '#engines/treasury/store/orders'
+import { lockExpiredIntents } from '#engines/treasury/store/payment-intents'
+import { endAddressHolds, verifyAddresses } from '#engines/treasury/store/recipient-addresses'
+import { endHolds, endReviews } from '#engines/treasury/store/recipients'
+import { endSweeps } from '#engines/treasury/store/sweeps'
+import { claimLanes } from '#engines/webhooks/store/deliveries'
+import { queuedTenants } from '#engines/webhooks/store/queue'
+import { openAsOwner } from '#runtime/db/db'
+import { type Queue, queues } from '#runtime/turns/queues'
+import { newTurn, rest, type Turn } from '#runtime/turns/store'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+import {
+  addressOf,
+  blockchain,
+  dates,
+  earlier,
+  idOf,
+  insertBeneath,
+  insertRows,
+  insertUnderWay,
+  keyOf,
+  type Made,
+  type Row,
+  transaction,
+} from './queue-rows.ts'
+import { sizeOf } from './size.ts'
+
+/** What a claim takes, and how much more waits of the tenant that came first. */
+const limit = 4
+const rowsOfOne = sizeOf('QUEUE_ROWS', { usual: 12, deep: 2_000 })
+
+const now = '2026-01-02T00:00:00.000Z'
+const noisy = '00000000-0000-4000-8000-000000000001'
+const victim = 'ffffffff-ffff-4fff-bfff-ffffffffffff'
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await openTestDatabase()
+})
+afterAll(() => test.close())
+
+/** What waits of one tenant, in order. */
+const waitsOf = (entityId: string, count: number, from = 1): Made[] =>
+  Array.from({ length: count }, (_, index) => ({ entityId, index: index + from }))
+
+const platformOf = (all: readonly Made[], changes: Row) =>
+  insertRows(
+    db(),
+    'transactions',
+    all.map((made) => transaction(made, { wallet_id: null, ...changes })),
+  )
+
+const money = {
+  amount: 1,
+  currency: 'USD',
+  token_id: randomUUID(),
+  blockchain,
+  look_after: earlier,
+  wallet_id: '1',
+  chain: 'BASE',
+}
+const payee = { to_address: '0xaa', submitted: false, status: 'pending' }
+const kinds: Record<OrderKind, { table: string; row: Row }> = {
+  payout: { table: 'payouts', row: { ...money, ...payee, recipient_id: randomUUID() } },
+  transfer: { table: 'transfers', row: { ...money, ...payee, direction: 'out', decimals: 6 } },
+  refund: {
+    table: 'payments',
+    row: {
+      ...money,
+      ...{ submitted: false, status: 'pending', type: 'refund', decimals: 6 },
+      ...{ merchant_wallet_id: '1', deposit_address: '0xaa' },
+    },
+  },
+}
+
+const openIntent = (made: Made): Row => ({
+  ...keyOf(made),
+  ...dates,
+  ...{ type: 'transient', currency: 'USD', settlement_currency: 'USD', chain: 'BASE', blockchain },
+  ...{ merchant_wallet_id: '1', decimals: 6, amount: 1, amount_paid: 0, amount_refunded: 0, timeline: [] },
+  ...{ status: 'pending', expires_on: earlier },
+})
+
+async function orders(all: readonly Made[], changes: Row = {}) {
+  await insertRows(db(), 'payment_intents', all.map(openIntent))
+  for (const { table, row } of Object.values(kinds))
+    await insertRows(
+      db(),
+      table,
+      all.map((made) => ({
+        ...row,
+        ...keyOf(made),
+        ...dates,
+        ...(table === 'payments' && { payment_intent_id: idOf(made) }),
+        ...changes,
+      })),
+    )
+}
+
+const ofKinds = async (claim: (kind: OrderKind) => Promise<readonly { entityId: string }[]>) => {
+  const claimed = await Promise.all(orderKinds.map(claim))
+  // Whoever is passed over in one of them is not served.
+  return claimed.every((rows) => rows.some(({ entityId }) => entityId === victim)) ? claimed.flat() : []
+}
+
+type Starved = {
+  /** Puts these into the queue. */
+  fill(all: readonly Made[]): Promise<unknown>
+  /** One claim of at most `limit`, or as many as that takes. */
+  claim(turn: Turn): Promise<readonly { entityId: string }[]>
+  /** By what a row that cannot move rests, where such rows stay in the queue. */
+  restsBy?: (made: Made) => string
+}
+
+const db = () => test.database
+const recipient = (made: Made): Row => ({ ...keyOf(made), ...dates, chain: 'BASE', address: addressOf(made) })
+const address = (made: Made): Row => ({
+  ...recipient(made),
+  ...{ address_tag: '', currency: 'USD', description: '', needs_identity: false },
+})
+const held = { hold_until: earlier }
+const reverted = { state: 'FAILED', error_reason: 'FAILED_ON_CHAIN' }
+
+const starved: Record<Queue, Starved> = {
+  signing: {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'transactions',
+        all.map((made) => transaction(made)),
+      ),
+    claim: (turn) => waitingSenders(db(), turn, blockchain, limit),
+  },
+  sending: {
+    fill: (all) => insertUnderWay(db(), all),
+    claim: (turn) => claimUnsent(db(), turn, blockchain, limit, 60_000),
+  },
+  'filling refused nonces': {
+    fill: async (all) => {
+      await insertUnderWay(db(), all)
+      await insertBeneath(db(), all, { state: 'rejected' })
+    },
+    claim: (turn) => refusedBelow(db(), turn, blockchain, limit),
+    restsBy: addressOf,
+  },
+  'filling outpriced nonces': {
+    fill: async (all) => {
+      await insertUnderWay(db(), all)
+      await insertBeneath(db(), all, { kind: 'filler' })
+    },
+    claim: (turn) => outpricedBelow(db(), turn, blockchain, 2n, limit),
+    restsBy: addressOf,
+  },
+  'filling unsigned nonces': {
+    fill: (all) => insertUnderWay(db(), all, { attempt: { broadcast_count: 3 } }),
+    claim: (turn) => aboveUnsigned(db(), turn, blockchain, limit),
+    restsBy: addressOf,
+  },
+  replacing: {
+    fill: (all) => insertUnderWay(db(), all, { transaction: { wanted: 'cancel' } }),
+    claim: (turn) => wishesOf(db(), turn, blockchain, limit),
+    restsBy: addressOf,
+  },
+  'finding stuck transactions': {
+    fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'sent' } }),
+    claim: (turn) => leftBehind(db(), turn, blockchain, 2n, Date.parse(now), limit),
+  },
+  'explaining reverts': {
+    fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),
+    claim: (turn) => unexplained(db(), turn, blockchain, limit),
+    restsBy: idOf,
+  },
+  'writing notifications': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'queued_events',
+        all.map((made) => ({ ...keyOf(made), type: 'payment.paid', resource_id: '1', ...dates })),
+      ),
+    claim: (turn) => queuedTenants(db(), turn, limit),
+    restsBy: () => '',
+  },
+  'sending notifications': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'notification_subscriptions',
+        all.map((made) => ({
+          ...keyOf(made),
+          ...dates,
+          ...{
+            endpoint: `http://127.0.0.1/${made.index}`,
+            base_url: '',
+            environment: 'TEST',
+            wake_date: earlier,
+          },
+          ...{ failure_count: 0, fencing_token: 0 },
+        })),
+      ),
+    claim: (turn) => claimLanes(db(), turn, now, { failing: false, limit, leaseMs: 60_000 }),
+  },
+  paying: {
+    fill: (all) => orders(all),
+    claim: ({ queue }) =>
+      ofKinds(async (kind) => {
+        const turn = newTurn(queue)
+        const claim = () => db().tx((tx) => claimWaiting(tx, turn, kind, blockchain))
+        const [first, second] = [await claim(), await claim()]
+        return [first!, second!]
+      }),
+  },
+  'showing hashes': {
+    fill: async (all) => {
+      await orders(all, { submitted: true })
+      await platformOf(all, { state: 'SENT', tx_hash: '0x01' })
+    },
+    claim: (turn) => ofKinds((kind) => showHashes(db(), turn, kind, blockchain, now, limit)),
+  },
+  'settling orders': {
+    fill: async (all) => {
+      await orders(all, { submitted: true })
+      await platformOf(all, { state: 'FAILED' })
+    },
+    claim: (turn) => ofKinds((kind) => endedOrders(db(), turn, kind, blockchain, 0, limit)),
+    restsBy: idOf,
+  },
+  'settling sweeps': {
+    fill: async (all) => {
+      const addresses = { from_address: '0xaa', to_address: '0xbb' }
+      await insertRows(
+        db(),
+        'sweeps',
+        all.map((made) => ({ ...money, ...keyOf(made), ...dates, ...addresses, status: 'pending' })),
+      )
+      await platformOf(all, { state: 'FAILED' })
+    },
+    claim: (turn) => db().tx((tx) => endSweeps(tx, turn, blockchain, 0, now, limit)),
+  },
+  'reviewing recipients': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'recipients',
+        all.map((made) => ({ ...recipient(made), status: 'pending' })),
+      ),
+    claim: (turn) => endReviews(db(), turn, now, limit),
+  },
+  'ending holds of recipients': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'recipients',
+        all.map((made) => ({ ...recipient(made), ...held, status: 'inactive' })),
+      ),
+    claim: (turn) => endHolds(db(), turn, now, limit),
+  },
+  'verifying addresses': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'recipient_addresses',
+        all.map((made) => ({ ...address(made), status: 'pending_verification' })),
+      ),
+    claim: (turn) => verifyAddresses(db(), turn, now, limit),
+  },
+  'ending holds of addresses': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'recipient_addresses',
+        all.map((made) => ({ ...address(made), ...held, status: 'verification_succeeded' })),
+      ),
+    claim: (turn) => endAddressHolds(db(), turn, now, limit),
+  },
+  'minting wires': {
+    fill: (all) =>
+      insertRows(
+        db(),
+        'fiat_deposits',
+        all.map((made) => ({
+          ...{ ...money, ...keyOf(made), ...dates, decimals: 6, tracking_ref: '', account_number: '' },
+          ...{ address: '0xaa', state: 'waiting' },
+        })),
+      ),
+    claim: async (turn) =>
+      [await takeWire(db(), turn, now), await takeWire(db(), turn, now)].map((wire) => wire!),
+  },
+  'closing payment intents': {
+    fill: (all) => insertRows(db(), 'payment_intents', all.map(openIntent)),
+    claim: (turn) => db().tx((tx) => lockExpiredIntents(tx, turn, now, limit)),
+  },
+}
+
+const ofNoisy = waitsOf(noisy, rowsOfOne)
+const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
+
+beforeEach(async () => {
+  const owner = openAsOwner(test.connection)
+  await owner.script(`truncate rests, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
+    recipient_addresses, fiat_deposits, queued_events, notification_subscriptions cascade`)
+  await owner.close()
+})
+
+it.each(queues)('property 64: the queue "%s" serves a tenant behind one that fills it', async (queue) => {
+  const { fill, claim, restsBy } = starved[queue]
+  await fill(ofNoisy)
+  await fill(ofVictim)
+  const claimed = await claim(newTurn(queue))
+  expect(claimed.map(({ entityId }) => entityId)).toContain(victim)
+  if (!restsBy) return
+  const chain = queue === 'writing notifications' ? '' : blockchain
+  const stuck = ofNoisy.map((made) => ({ entityId: noisy, key: restsBy(made), waitedMs: 60_000 }))
+  await rest(db(), queue, chain, stuck)
+  const left = await claim(newTurn(queue))
+  expect(new Set(left.map(({ entityId }) => entityId))).toEqual(new Set([victim]))
+})
+
+it('property 64: tenants that one claim leaves out come first in the next one', async () => {
+  const tenants = Array.from({ length: 3 * limit }, (_, index) => ({
+    entityId: randomUUID(),
+    index: index + 1,
+  }))
+  await insertRows(
+    db(),
+    'transactions',
+    tenants.map((made) => transaction(made)),
+  )
+  const turn = newTurn('signing')
+  const seen = new Set<string>()
+  for (let claims = 0; claims < 3; claims++)
+    for (const { entityId } of await waitingSenders(db(), turn, blockchain, limit)) seen.add(entityId)
+  expect(seen.size).toBe(3 * limit)
+})
+
+it('property 64: a sender that rests is looked at again when something about it changed', async () => {
+  const [made] = ofVictim
+  await insertRows(db(), 'transactions', [transaction(made!)])
+  const turn = newTurn('signing')
+  const claim = () => waitingSenders(db(), turn, blockchain, limit)
+  const [sender] = await claim()
+  await rest(db(), 'signing', blockchain, [
+    { entityId: victim, key: sender!.address, seen: sender!.seen, waitedMs: 300_000 },
+  ])
+  expect(await claim()).toEqual([])
+  await insertRows(db(), 'transactions', [transaction(made!, { id: randomUUID(), create_date: now })])
+  expect(await claim()).toHaveLength(1)
+})
