@@ -39,6 +39,7 @@ export type Order =
   | { say: 'open'; options: TransactionProcessOptions }
   | { say: 'start' }
   | { say: 'arm'; crashAt: CrashPlan | undefined }
+  | { say: 'collect' }
   | { say: 'close' }
 
 export type Answer = { said: 'loaded' | Order['say']; url?: string }
@@ -55,6 +56,7 @@ async function obey(order: Order): Promise<Answer> {
   if (order.say === 'open') await open(order.options)
   if (order.say === 'start') return { said: 'start', ...(await start()) }
   if (order.say === 'arm') armCrashPoint(order.crashAt)
+  if (order.say === 'collect') await collect()
   if (order.say === 'close') await close()
   return { said: order.say }
 }
@@ -100,6 +102,15 @@ async function start(): Promise<{ url?: string }> {
   const api = await startApi(ctx, faucet && { faucet, endpoints: [] })
   running.push(...(faucet ? [faucet] : []), api)
   return { url: api.url }
+}
+
+/** Collects all garbage, what finalisers let go of included; the process was started with `--expose-gc`. */
+async function collect(): Promise<void> {
+  if (!globalThis.gc) throw new Error('start the process with --expose-gc')
+  for (let pass = 0; pass < 3; pass++) {
+    globalThis.gc()
+    await new Promise((resume) => setImmediate(resume))
+  }
 }
 
 async function close(): Promise<void> {

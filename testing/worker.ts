@@ -16,6 +16,8 @@ export type Worker = {
   /** Sets its roles to work; the address of its API, if it has one. */
   start(): Promise<string | undefined>
   arm(crashAt: CrashPlan | undefined): Promise<void>
+  /** Forces collections of garbage. */
+  collect(): Promise<void>
   /** Ends the work under way; the process waits to be opened again. */
   close(): Promise<void>
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
@@ -52,6 +54,7 @@ export async function startWorker(args: readonly string[]): Promise<Worker> {
       void (await order({ say: 'open', options: { dataDir: dataDirOf(options.connection), ...options } })),
     start: async () => (await order({ say: 'start' })).url,
     arm: async (crashAt) => void (await order({ say: 'arm', crashAt })),
+    collect: async () => void (await order({ say: 'collect' })),
     close: async () => void (await order({ say: 'close' })),
     signal: (name) => void child.kill(name),
     state: () => (isDead(child) ? 'dead' : isFrozen(child.pid!) ? 'frozen' : 'running'),

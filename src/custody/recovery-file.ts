@@ -1,7 +1,7 @@
-import { createSecretKey, type KeyObject } from 'node:crypto'
+import type { KeyObject } from 'node:crypto'
 import { parseBase64 } from '#lib/base64'
 import { recoveryBundle } from './contexts.ts'
-import { SealBroken, seal, unseal, type Vault } from './sealing.ts'
+import { SealBroken, seal, takeKey, unseal, type Vault } from './sealing.ts'
 
 // A recovery file is base64 of: "BZNT" | version (1) | generation (4, big-endian) | sealed wallet-key encryption key.
 // The server keeps no copy. It opens only together with the root key of the server that made it, for the entity it was
@@ -45,10 +45,7 @@ export function openRecoveryFile(
   const known = bytes.subarray(0, magic.length).equals(magic) && bytes[magic.length] === version
   if (!known || bytes.readUInt32BE(magic.length + 1) !== generation) return undefined
   try {
-    const key = unseal(vault.root, recoveryBundle(entityId, generation), bytes.subarray(headerBytes))
-    const walletKey = createSecretKey(key)
-    key.fill(0)
-    return walletKey
+    return takeKey(unseal(vault.root, recoveryBundle(entityId, generation), bytes.subarray(headerBytes)))
   } catch (error) {
     if (error instanceof SealBroken) return undefined
     throw error

@@ -1,7 +1,7 @@
-import { createSecretKey, randomBytes } from 'node:crypto'
+import { createSecretKey, hkdfSync, randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openVault, SealBroken, type SealContext, seal, unseal, withUnsealed } from './sealing.ts'
+import { expand, openVault, SealBroken, type SealContext, seal, unseal, withUnsealed } from './sealing.ts'
 
 const key = createSecretKey(randomBytes(32))
 const contexts = fc.array(fc.string({ maxLength: 12 }), { minLength: 1, maxLength: 4 }) as fc.Arbitrary<
@@ -65,6 +65,14 @@ describe('sealing', () => {
 })
 
 describe('the vault', () => {
+  it('derives keys as HKDF does', () => {
+    for (const salt of [Buffer.alloc(0), randomBytes(32), randomBytes(100)]) {
+      const input = randomBytes(32)
+      const expected = Buffer.from(hkdfSync('sha256', input, salt, 'wallet keys', 32))
+      expect(expand(input, salt, 'wallet keys')).toEqual(expected)
+    }
+  })
+
   it('gives each entity and each use its own key', () => {
     const vault = openVault(randomBytes(32))
     const secret = randomBytes(32)

@@ -3,7 +3,6 @@ import {
   createDecipheriv,
   createHmac,
   createSecretKey,
-  hkdfSync,
   type KeyObject,
   randomBytes,
 } from 'node:crypto'
@@ -29,7 +28,7 @@ export class SealBroken extends Error {
 export function seal(key: KeyObject, context: SealContext, plain: Uint8Array): Buffer {
   const bound = encode(context)
   const nonce = randomBytes(nonceBytes)
-  const cipher = createCipheriv('aes-256-gcm', contextKey(key, bound), nonce)
+  const cipher = withContextKey(key, bound, (own) => createCipheriv('aes-256-gcm', own, nonce))
   cipher.setAAD(bound)
   return Buffer.concat([Buffer.of(version), nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()])
 }
@@ -39,7 +38,9 @@ export function unseal(key: KeyObject, context: SealContext, sealed: Buffer): Bu
   const bound = encode(context)
   if (sealed.length < 1 + nonceBytes + tagBytes || sealed[0] !== version) throw new SealBroken(context[0])
   const nonce = sealed.subarray(1, 1 + nonceBytes)
-  const decipher = createDecipheriv('aes-256-gcm', contextKey(key, bound), nonce, { authTagLength: tagBytes })
+  const decipher = withContextKey(key, bound, (own) =>
+    createDecipheriv('aes-256-gcm', own, nonce, { authTagLength: tagBytes }),
+  )
   decipher.setAAD(bound)
   decipher.setAuthTag(sealed.subarray(sealed.length - tagBytes))
   const plain = decipher.update(sealed.subarray(1 + nonceBytes, sealed.length - tagBytes))
@@ -83,6 +84,35 @@ function encode(context: SealContext): Buffer {
 
 const contextKey = (key: KeyObject, bound: Buffer): Buffer => createHmac('sha256', key).update(bound).digest()
 
+/** The cipher that `work` makes holds a copy of the context's key, which OpenSSL wipes. */
+function withContextKey<Result>(key: KeyObject, bound: Buffer, work: (own: Buffer) => Result): Result {
+  const own = contextKey(key, bound)
+  try {
+    return work(own)
+  } finally {
+    own.fill(0)
+  }
+}
+
+/** A key object of the bytes, which are wiped: it clears its own copy when it is collected. */
+export function takeKey(bytes: Buffer): KeyObject {
+  try {
+    return createSecretKey(bytes)
+  } finally {
+    bytes.fill(0)
+  }
+}
+
+/** 32 bytes of HKDF-SHA256 (RFC 5869). Node's own `hkdfSync` leaves a copy of `input` to the garbage collector. */
+export function expand(input: Uint8Array, salt: Uint8Array, info: string): Buffer {
+  const extracted = createHmac('sha256', salt).update(input).digest()
+  try {
+    return createHmac('sha256', extracted).update(info).update(Buffer.of(1)).digest()
+  } finally {
+    extracted.fill(0)
+  }
+}
+
 /** What the root key gives: it is never used directly, only through keys with one use each. */
 export type Vault = {
   /** Seals what opens without the entity secret: transport keys, platform keys, grants, recovery files. */
@@ -95,13 +125,10 @@ export type Vault = {
 
 export function openVault(rootKey: Buffer): Vault {
   if (rootKey.length !== 32) throw new Error('the root key must be 32 bytes')
-  const expand = (input: Uint8Array, salt: Uint8Array, info: string) =>
-    Buffer.from(hkdfSync('sha256', input, salt, info, 32))
   const salt = expand(rootKey, Buffer.alloc(0), 'bezant entity secret salt 1')
   return {
-    root: createSecretKey(expand(rootKey, Buffer.alloc(0), 'bezant root sealing 1')),
-    walletKeyOf: (entityId, secret) =>
-      createSecretKey(expand(secret, salt, `bezant wallet keys 1 ${entityId}`)),
+    root: takeKey(expand(rootKey, Buffer.alloc(0), 'bezant root sealing 1')),
+    walletKeyOf: (entityId, secret) => takeKey(expand(secret, salt, `bezant wallet keys 1 ${entityId}`)),
     checkValueOf: (entityId, secret) => expand(secret, salt, `bezant entity secret check 1 ${entityId}`),
   }
 }

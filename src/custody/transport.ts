@@ -114,9 +114,12 @@ async function firstRead<Found>(
 ): Promise<Found | undefined> {
   for (const handles of keys) {
     const plain = await open(handles[lane]!, bytes)
-    const found = read(plain)
-    plain?.fill(0)
-    if (found !== undefined) return found
+    try {
+      const found = read(plain)
+      if (found !== undefined) return found
+    } finally {
+      plain?.fill(0)
+    }
   }
   return undefined
 }
