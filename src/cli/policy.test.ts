@@ -159,7 +159,7 @@ describe('bezant policy', () => {
     expect(entities).toMatch(/^ID +ENVIRONMENT +NAME +CREATE DATE\n/)
     expect(entities).toContain(entityId)
     expect(await text(keysCommand, 'list', '--entity', entityId)).toMatch(
-      /^ID +CREATE DATE +REVOKED DATE\n\S+ +20\S+ +-\n/,
+      /^ID +SCOPES +CREATE DATE +REVOKED DATE\n\S+ +api .+ 20\S+ +-\n/,
     )
     expect(await text(journalCommand, 'list')).toBe('ID  HOST  PATH  STATE  AWAITED  SEQUENCE  UPDATE DATE\n')
   })

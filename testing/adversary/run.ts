@@ -71,6 +71,9 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
     settledMs = performance.now() - startedMs - faultsMs
     if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
     await lane.mineEvery(never)
+    doing = 'waiting until no block of a transfer can be rewound'
+    await lane.chain.mine(grantsKeptBlocks)
+    await untilSettled(database, lane, desk)
     doing = 'comparing with the chain'
     const found = await defectsOf(database, lane.chain, ground.wallets, desk.accepted, desk.refused)
     defects.push(...desk.defects, ...found)
@@ -117,6 +120,8 @@ async function stateOf({ chain }: Lane): Promise<string> {
 
 const engines = ['indexer', 'transactions'] as const
 const isIntake = (point: string) => point === 'P1' || point === 'P2'
+/** Grants outlive the blocks of their transfers by as many on a local chain. */
+const grantsKeptBlocks = 65
 /** A day between blocks. */
 const never = 86_400_000
 

@@ -112,7 +112,10 @@ describe('an honest node', () => {
 
 describe('a local node', () => {
   it('gives the same as any other', async () => {
-    expect(await whole(own)).toEqual(await whole())
+    const { block, receipts } = await whole()
+    // A local node is not compared with others, so nothing is hashed for that.
+    const { contentHash: _, ...told } = block
+    expect(await whole(own)).toEqual({ block: told, receipts })
   })
 
   it('is asked for receipts when it has no logs where the block says that there are some', async () => {
