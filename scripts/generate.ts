@@ -1,5 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { endpoints, removedPaths } from '#api/index'
+import { endpoints, notBuilt, removedPaths } from '#api/index'
 import { systemClock } from '#lib/time'
 import { readConfig } from '#runtime/config'
 import { openDatabase } from '#runtime/db/db'
@@ -42,7 +42,13 @@ async function openApi(): Promise<object> {
     clock: systemClock,
     log: createLog('silent'),
   }
-  const server = await createServer({ scope, endpoints, removed: removedPaths, widen: (ctx) => ctx })
+  const server = await createServer({
+    scope,
+    endpoints,
+    removed: removedPaths,
+    notBuilt,
+    widen: (ctx) => ctx,
+  })
   await server.ready()
   const document = server.swagger()
   await server.close()

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net'
-import { endpoints, removedPaths, topics } from '#api/index'
+import { endpoints, notBuilt, removedPaths, topics } from '#api/index'
 import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
@@ -133,6 +133,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
     removed: removedPaths,
+    notBuilt,
     refusal: sandbox?.refusal,
     // Who develops on one machine is only told of it.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { endpoints } from '#api/index'
+import { endpoints, notBuilt } from '#api/index'
+import { pathsOf } from '#runtime/http/schemas'
 import { addressOf } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { httpAs } from './tenant.ts'
 
 let harness: Harness
 
@@ -62,4 +64,32 @@ it('names a malformed id by the code of its product', async () => {
 it('does not empty the monitored tokens for a body that names none', async () => {
   const answer = await harness.http('PUT', '/v1/w3s/config/entity/monitoredTokens', { body: {} })
   expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'tokenIds'])
+})
+
+describe('an operation that is documented and not built', () => {
+  const listed = notBuilt.flatMap((operation) => {
+    const [method, path] = operation.split(' ') as [string, string]
+    return pathsOf(path).map((each) => [method, each.replaceAll(/:\w+/g, 'x')] as const)
+  })
+  const ask = async (method: string, path: string) => {
+    const { status, body } = await httpAs(harness.url, undefined)(method, path)
+    return [method, path, status, body?.code, /not part of this version.*\/docs/.test(body?.message)]
+  }
+
+  it('says so without a key, under each of its addresses, and is off the list once it is built', async () => {
+    const answers = await Promise.all(listed.map((each) => ask(...each)))
+    expect(answers).toEqual(listed.map((each) => [...each, 404, 404, true]))
+    expect(listed.length).toBeGreaterThan(100)
+  })
+
+  it('is told from a slip: another method, a step too many or too few', async () => {
+    for (const [method, path] of [
+      ['DELETE', '/v1/w3s/contracts'],
+      ['GET', '/v1/w3s/contracts/x/y'],
+      ['GET', '/v1/w3s/contracts/'],
+      ['POST', '/v1/w3s/contract/deploy'],
+      ['GET', `/${'x/'.repeat(200)}`],
+    ] as const)
+      expect(await ask(method, path)).toEqual([method, path, 404, 404, false])
+  })
 })

@@ -13,6 +13,7 @@ import { admitRequests } from './admission.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
+import { type NotBuilt, tellNotFound } from './not-found.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerEndpoint } from './register.ts'
 
@@ -23,6 +24,7 @@ export type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
   removed: readonly RemovedPath[]
+  notBuilt: readonly NotBuilt[]
   /** Adds what the composition root knows beyond the scope, such as chains and custody. */
   widen: (ctx: RequestScope) => RequestScope
   /** Whether the process can do its work; anything but `undefined` is answered as 503. */
@@ -71,7 +73,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   await registerOpenApi(server, () => config.publicUrl)
   await registerConsole(server)
   parseBodies(server)
-  answerErrors(server, input.scope)
+  answerErrors(server, input)
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   return server
@@ -99,15 +101,16 @@ const kindsByParserCode: Record<string, ErrorName> = {
 const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[\w.-]{1,128}$/.test(header) ? header : randomUUID()
 
-function answerErrors(server: FastifyInstance, scope: Scope): void {
+function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput): void {
   server.setErrorHandler((thrown, request, reply) => {
     const error = apiErrorOf(thrown)
     if (error.status >= 500)
       scope.log.error({ err: thrown, requestId: request.id, url: request.url }, 'request failed')
     return sendError(reply, error)
   })
+  const tell = tellNotFound(notBuilt)
   server.setNotFoundHandler((request, reply) => {
-    const message = `Resource not found: there is no ${request.method} ${request.url.split('?')[0]}. The operations are listed at /docs.`
+    const message = tell(request.method, request.url.split('?')[0]!)
     return sendError(reply, new ApiError('notFound', message))
   })
 }

@@ -1,0 +1,29 @@
+import type { Endpoint } from './endpoint.ts'
+import { pathsOf } from './schemas.ts'
+
+/** A documented operation that is not built, such as `GET /v1/w3s/users/{id}`. */
+export type NotBuilt = `${Endpoint['method']} /${string}`
+
+/** Makes the text of a 404: it tells a documented operation that is not built from an address that is none. */
+export function tellNotFound(notBuilt: readonly NotBuilt[]): (method: string, path: string) => string {
+  const patterns = new Map<string, string[][]>()
+  for (const operation of notBuilt) {
+    const [method, documented] = operation.split(' ') as [string, string]
+    for (const path of pathsOf(documented)) {
+      const steps = path.split('/')
+      const key = `${method} ${steps.length}`
+      patterns.set(key, [...(patterns.get(key) ?? []), steps])
+    }
+  }
+  const isNotBuilt = (method: string, path: string): boolean => {
+    const steps = path.split('/')
+    const alike = patterns.get(`${method} ${steps.length}`) ?? []
+    return alike.some((pattern) =>
+      pattern.every((step, at) => step === steps[at] || (step.startsWith(':') && steps[at] !== '')),
+    )
+  }
+  return (method, path) =>
+    isNotBuilt(method, path)
+      ? `Resource not found: ${method} ${path} is documented, but not part of this version. The operations that are built are listed at /docs, and by area in the README under "What works".`
+      : `Resource not found: there is no ${method} ${path}. The operations are listed at /docs.`
+}
