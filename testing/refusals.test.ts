@@ -46,6 +46,41 @@ describe('a chain that is listed and cannot be used', () => {
       expect((await refusal(depositPath, { chain, currency: 'USD' }))[3]).toMatch(`: did you mean ${meant}?`)
     expect((await refusal(depositPath, { chain: 'NOWHERE', currency: 'USD' }))[3]).not.toMatch(/did you mean/)
   })
+
+  it('is told from the network of the other environment, whose name is nearly the same', async () => {
+    const live = await harness.newEntity('LIVE')
+    const feesOf = async (key: string, blockchain: string) => {
+      const path = `/v1/w3s/developer/transactions/feeParameters?blockchain=${blockchain}`
+      const { status, body } = await httpAs(harness.url, key)('GET', path)
+      return [status, body.code, body.errors[0].location, body.errors[0].message]
+    }
+    const asked = [feesOf(harness.apiKey, 'BASE'), feesOf(live.apiKey, 'BASE-SEPOLIA')]
+    expect(await Promise.all(asked)).toEqual([
+      [
+        400,
+        156006,
+        'blockchain',
+        'blockchain is a main network, which needs a LIVE key: use BASE-SEPOLIA: did you mean BASE-SEPOLIA?',
+      ],
+      [
+        400,
+        156006,
+        'blockchain',
+        'blockchain is a test network, which needs a TEST key, and this key reaches none',
+      ],
+    ])
+    const wallets = await refusal('/v1/w3s/developer/wallets', {
+      entitySecretCiphertext: await harness.sealSecret(),
+      walletSetId: randomUUID(),
+      blockchains: ['BASE'],
+    })
+    expect(wallets).toEqual([
+      400,
+      156006,
+      'blockchains[0]',
+      expect.stringContaining('did you mean BASE-SEPOLIA?'),
+    ])
+  })
 })
 
 it('names a malformed id by the code of its product', async () => {

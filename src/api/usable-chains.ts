@@ -1,4 +1,4 @@
-import type { Blockchain } from '#chains/blockchains'
+import { type Blockchain, environmentOf } from '#chains/blockchains'
 import { networkOf } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -24,6 +24,15 @@ export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?:
   const usable = usableWith(ctx, 'businessChain')
   const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
   return invalid(field, `${reasonOf(blockchain)}${use(usable)}${suggest(code, usable)}`, code, kind)
+}
+
+/** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
+export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockchain) {
+  const [network, key] = environmentOf(blockchain) === 'TEST' ? ['test', 'TEST'] : ['main', 'LIVE']
+  const usable = usableWith(ctx, 'blockchain')
+  const reason = `is a ${network} network, which needs a ${key} key`
+  const instead = `${use(usable)}${suggest(blockchain, usable)}`
+  return invalid(field, `${reason}${instead}`, blockchain, 'keyOnOtherEnvironment')
 }
 
 const reasonOf = (network: string | undefined) =>

@@ -1,4 +1,5 @@
 import { requireSource, type SourceFields } from '#api/source'
+import { onOtherEnvironment } from '#api/usable-chains'
 import { type Blockchain, environmentOf, familyOf, isVirtual } from '#chains/blockchains'
 import {
   decide,
@@ -11,7 +12,7 @@ import {
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { requireGoingOn } from '#engines/transactions/index'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
@@ -29,7 +30,7 @@ export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wal
       'blockchainUnsupportedForOperation',
     )
   if (blockchain !== undefined && environmentOf(blockchain) !== ctx.entity.environment)
-    throw new ApiError('keyOnOtherEnvironment')
+    throw onOtherEnvironment(ctx, 'blockchain', blockchain)
   return requireSource(ctx, fields, findSigner)
 }
 

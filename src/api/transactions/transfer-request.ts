@@ -1,4 +1,4 @@
-import { unusableChain } from '#api/usable-chains'
+import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
 import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
@@ -13,7 +13,8 @@ export type TokenFields = { tokenId?: string; tokenAddress?: string }
 export function requireChain(ctx: Ctx, blockchain: string): Chain {
   if (!isBlockchain(blockchain))
     throw invalid('blockchain', 'is not a blockchain of this interface', blockchain)
-  if (environmentOf(blockchain) !== ctx.entity.environment) throw new ApiError('keyOnOtherEnvironment')
+  if (environmentOf(blockchain) !== ctx.entity.environment)
+    throw onOtherEnvironment(ctx, 'blockchain', blockchain)
   if (isVirtual(blockchain))
     throw invalid(
       'blockchain',

@@ -1,19 +1,14 @@
-import { unusableChain } from '#api/usable-chains'
+import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import type { WalletChain } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { invalid } from '#lib/errors'
 
 /**
  * Whether wallets can be made on the blockchain: the key's environment (156006), and a chain this server is connected
  * to (155511), because what arrives on one it does not watch would go unseen. `field` names the request's field.
  */
 export function requireWalletChain(ctx: Ctx, blockchain: Blockchain, field: string): WalletChain {
-  const environment = environmentOf(blockchain)
-  if (environment !== ctx.entity.environment) {
-    const reason = `is a ${environment === 'TEST' ? 'test' : 'main'} network, which needs a ${environment} key`
-    throw invalid(field, reason, blockchain, 'keyOnOtherEnvironment')
-  }
+  if (environmentOf(blockchain) !== ctx.entity.environment) throw onOtherEnvironment(ctx, field, blockchain)
   if (isVirtual(blockchain)) return { blockchain, onChain: false }
   if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, field, blockchain, 'blockchainUnavailable')
   return { blockchain, onChain: true }
