@@ -96,6 +96,45 @@ it('names a malformed id by the code of its product', async () => {
   }
 })
 
+it('names the field of a wallet or token that is unknown, by the code of its product', async () => {
+  const id = randomUUID()
+  const transfer = { destinationAddress: `0x${'9'.repeat(40)}`, amounts: ['1'] }
+  const estimate = '/v1/w3s/transactions/transfer/estimateFee'
+  const source = { sourceAddress: `0x${'8'.repeat(40)}`, blockchain: 'BASE-SEPOLIA' }
+  expect(await refusal(estimate, { ...transfer, walletId: id })).toEqual([
+    404,
+    156001,
+    'walletId',
+    'walletId names no wallet of yours',
+  ])
+  expect(await refusal(estimate, { ...transfer, ...source, tokenId: id })).toEqual([
+    404,
+    156002,
+    'tokenId',
+    'tokenId is not a token of this server',
+  ])
+  const byQuery: [string, number, string][] = [
+    [`/v1/w3s/wallets/${id}`, 156001, 'id'],
+    [`/v1/w3s/wallets/${id}/balances`, 156001, 'id'],
+    [`/v1/w3s/tokens/${id}`, 156002, 'id'],
+    [`/v1/w3s/transactions/lowestNonceTransaction?walletId=${id}`, 156001, 'walletId'],
+  ]
+  for (const [path, code, location] of byQuery) {
+    const { status, body } = await harness.http('GET', path)
+    expect([path, status, body.code, body.errors?.[0].location]).toEqual([path, 404, code, location])
+  }
+})
+
+it('tells fees without a blockchain, as the type of the client allows, and of which one they are', async () => {
+  const path = '/v1/w3s/developer/transactions/feeParameters'
+  const { status, body } = await harness.http('GET', path)
+  expect([status, body.data.blockchain]).toEqual([200, 'BASE-SEPOLIA'])
+  expect(body.data.high.maxFee).toMatch(/^\d/)
+  const live = await harness.newEntity('LIVE')
+  const refused = await live.http('GET', path)
+  expect([refused.status, refused.body.errors[0].location]).toEqual([400, 'blockchain'])
+})
+
 it('does not empty the monitored tokens for a body that names none', async () => {
   const answer = await harness.http('PUT', '/v1/w3s/config/entity/monitoredTokens', { body: {} })
   expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'tokenIds'])

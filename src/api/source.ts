@@ -34,7 +34,7 @@ export async function requireSource(
     walletId !== undefined
       ? await findWallet(db, entity.id, walletId)
       : await byAddress(db, entity.id, blockchain!, walletAddress!)
-  if (!wallet) throw new ApiError('walletNotFound')
+  if (!wallet) throw walletUnknown({ walletId, walletAddress })
   if (blockchain !== undefined && blockchain !== wallet.blockchain) {
     throw invalid(
       'blockchain',
@@ -45,4 +45,10 @@ export async function requireSource(
   }
   if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
   return wallet
+}
+
+/** The error for a wallet that cannot be found, by the one field of the request that names it. */
+export function walletUnknown(named: Record<string, string | undefined>) {
+  const [field, value] = Object.entries(named).find(([, given]) => given !== undefined)!
+  return invalid(field, 'names no wallet of yours', value, 'walletNotFound')
 }

@@ -11,6 +11,9 @@ const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] 
     .filter(({ network }) => network.environment === ctx.entity.environment)
     .map(({ network }) => network[nameOf])
 
+/** The blockchain meant by a request that need not name one. */
+export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
+
 type Kind = 'chainNotStarted' | 'blockchainUnavailable' | 'chainUnsupported'
 
 /** Refuses a blockchain that is listed and cannot be used here: says which of the reasons it is, and what can be used. */

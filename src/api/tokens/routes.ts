@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { showToken, tokenShape } from '#api/token-shape'
 import type { Ctx } from '#engines/ctx'
 import { tokenById } from '#engines/ledger/index'
-import { ApiError } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
 
 export const tokenEndpoints = [
@@ -18,7 +18,7 @@ export const tokenEndpoints = [
     errors: ['unauthorized', 'idNotUuid', 'tokenNotFound'],
     verb: async (ctx: Ctx, { params }) => {
       const token = await tokenById(ctx.db, params.id)
-      if (!token) throw new ApiError('tokenNotFound')
+      if (!token) throw invalid('id', 'is not a token of this server', params.id, 'tokenNotFound')
       return { token: showToken(token) }
     },
   }),

@@ -1,8 +1,9 @@
+import { walletUnknown } from '#api/source'
 import { findWallet, findWalletByAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
 import { answered, feeTable } from './estimate.ts'
 import { showTransaction } from './schema.ts'
@@ -51,6 +52,6 @@ async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchai
     walletId !== undefined
       ? await findWallet(db, entity.id, walletId)
       : await findWalletByAddress(db, entity.id, blockchain!, address!)
-  if (!wallet) throw new ApiError('walletNotFound')
+  if (!wallet) throw walletUnknown({ walletId, address })
   return wallet
 }

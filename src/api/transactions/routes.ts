@@ -9,14 +9,15 @@ import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer } from './create-transfer.ts'
 import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from './documented-errors.ts'
-import { feeTable } from './estimate.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
+import { getFeeParameters } from './get-fee-parameters.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
   acceleratedAnswer,
   controlBody,
   estimateBody,
+  feeParametersAnswer,
   feeParametersQuery,
   feeTableAnswer,
   lowestNonceAnswer,
@@ -31,7 +32,6 @@ import {
   validateAddressAnswer,
   validateAddressBody,
 } from './schema.ts'
-import { requireChain } from './transfer-request.ts'
 
 const tag = 'Transactions'
 
@@ -144,9 +144,9 @@ export const transactionEndpoints = [
     tag,
     auth: 'apiKey',
     query: feeParametersQuery,
-    response: feeTableAnswer,
+    response: feeParametersAnswer,
     errors: ['invalidRequest', 'unauthorized', 'unavailable', ...chainErrors],
-    verb: (ctx: Ctx, { query }) => feeTable(ctx, requireChain(ctx, query.blockchain)),
+    verb: getFeeParameters,
   }),
   endpoint({
     method: 'POST',

@@ -102,8 +102,16 @@ const feeTier = Type.Object({
   networkFeeRaw: Type.Optional(Type.String()),
 })
 export const feeTableAnswer = Type.Object({ low: feeTier, medium: feeTier, high: feeTier })
+export const feeParametersAnswer = Type.Object({
+  blockchain: Type.String({ description: 'Whose fees these are.' }),
+  ...feeTableAnswer.properties,
+})
 export const feeParametersQuery = Type.Object({
-  blockchain: Type.Enum([...walletBlockchains]),
+  blockchain: Type.Optional(
+    Type.Enum([...walletBlockchains], {
+      description: 'Without it, the first one that the server is connected to and the key reaches.',
+    }),
+  ),
   accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
 })
 

@@ -5,7 +5,7 @@ import type { Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
 import { parseAmount } from '#lib/amounts'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 
 export type TokenFields = { tokenId?: string; tokenAddress?: string }
 
@@ -43,7 +43,7 @@ export async function requireToken(
     )
   if (tokenId !== undefined) {
     const token = await tokenById(ctx.db, tokenId)
-    if (!token) throw new ApiError('tokenNotFound')
+    if (!token) throw invalid('tokenId', 'is not a token of this server', tokenId, 'tokenNotFound')
     if (token.blockchain === blockchain) return token
     throw invalid(
       'tokenId',

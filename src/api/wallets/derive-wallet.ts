@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import { walletUnknown } from '#api/source'
 import { type Blockchain, familyOf } from '#chains/blockchains'
 import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -21,7 +22,7 @@ export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
 export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
   const { sourceBlockchain, walletAddress, targetBlockchain } = body
   const source = await findWalletByAddress(ctx.db, ctx.entity.id, sourceBlockchain, walletAddress)
-  if (!source) throw new ApiError('walletNotFound')
+  if (!source) throw walletUnknown({ walletAddress })
   return derive(ctx, source, targetBlockchain, 'targetBlockchain', body)
 }
 

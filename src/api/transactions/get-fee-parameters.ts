@@ -1,0 +1,19 @@
+import { firstUsable } from '#api/usable-chains'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import { feeTable } from './estimate.ts'
+import { requireChain } from './transfer-request.ts'
+
+/** What a blockchain charges. Clients may leave it out, so the answer says which one it is about. */
+export async function getFeeParameters(ctx: Ctx, { query }: { query: { blockchain?: string } }) {
+  const blockchain = query.blockchain ?? firstUsable(ctx)
+  if (blockchain === undefined)
+    throw invalid(
+      'blockchain',
+      'is missing, and this key reaches none',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  return { blockchain, ...(await feeTable(ctx, requireChain(ctx, blockchain))) }
+}
