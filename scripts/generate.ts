@@ -5,6 +5,7 @@ import { readConfig } from '#runtime/config'
 import { openDatabase } from '#runtime/db/db'
 import { createServer } from '#runtime/http/server'
 import { createLog } from '#runtime/log/log'
+import { openMetrics } from '#runtime/telemetry/metrics'
 import { generatedPages } from './pages.ts'
 
 /** Writes what is derived from the source: openapi.json and pages of docs. With --check it only compares. */
@@ -41,6 +42,7 @@ async function openApi(): Promise<object> {
     db: database,
     clock: systemClock,
     log: createLog('silent'),
+    metrics: openMetrics(),
   }
   const server = await createServer({
     scope,

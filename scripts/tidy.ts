@@ -1,4 +1,11 @@
-import { alarmRule, anchorRule, docPathRule, packagedLinkRule, settingRule } from './tidy/documents.ts'
+import {
+  alarmRule,
+  anchorRule,
+  docPathRule,
+  metricRule,
+  packagedLinkRule,
+  settingRule,
+} from './tidy/documents.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
@@ -26,6 +33,7 @@ const rules: Rule[] = [
   anchorRule,
   settingRule,
   alarmRule,
+  metricRule,
   routeRule,
   errorRule,
   promiseRule,

@@ -28,6 +28,7 @@ import { explainListen } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
 import type { Log } from '#runtime/log/log'
 import type { Scope } from '#runtime/scope'
+import { openMetrics } from '#runtime/telemetry/metrics'
 
 export type ContextInput = {
   config: Config
@@ -74,7 +75,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
     chains.list().map((chain) => chain.network),
     clock.nowMs(),
   )
-  const scope: Scope = { config, database, db: database, clock, log }
+  const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
   const custody = await openCustody({ ...scope, rootKey: input.rootKey }).catch(explainRootKey)
   const sessions = watchSessions(scope)
   return {

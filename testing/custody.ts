@@ -16,6 +16,7 @@ import { insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection, Database, Db } from '#runtime/db/db'
 import type { RequestScope } from '#runtime/scope'
+import { openMetrics } from '#runtime/telemetry/metrics'
 import { openTestDatabase } from './database.ts'
 import { testLog } from './log.ts'
 import { testRootKey } from './template.ts'
@@ -115,6 +116,7 @@ function entityOf({ database, custody, log }: Parts, id: string): TestEntity {
     db,
     clock: systemClock,
     log,
+    metrics: openMetrics(),
     entity: { id, environment: 'TEST', appId: id },
     actor: 'test',
     requestId: 'test',

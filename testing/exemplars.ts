@@ -91,6 +91,7 @@ const identity = {
 
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
 export const exemplars: Record<string, Exemplar> = {
+  'GET /metrics': nothing,
   'GET /operator/chains': nothing,
   'GET /operator/accounts': nothing,
   'GET /v1/w3s/config/entity': nothing,
@@ -233,6 +234,7 @@ export const exemplars: Record<string, Exemplar> = {
     }),
   },
   'GET /ping': { request: async () => ({}) },
+  'GET /ready': { request: async () => ({}) },
   'GET /v1/configuration': nothing,
   'GET /v1/stablecoins': nothing,
   'POST /v1/paymentIntents': {

@@ -1,5 +1,6 @@
 import { dirname, join, normalize } from 'node:path'
 import { alarmNames } from '#runtime/log/alarms'
+import { openMetrics } from '#runtime/telemetry/metrics'
 import type { Repository, Rule, SourceFile } from './repository.ts'
 
 export const docPathRule: Rule = {
@@ -99,6 +100,17 @@ export const alarmRule: Rule = {
       ...unused.map((name) => `${name} is listed in ${alarmFile}, and nothing raises it`),
       ...bypassing.map(({ path }) => `${path} names an alarm past raiseAlarm of ${alarmFile}`),
     ]
+  },
+}
+
+export const metricRule: Rule = {
+  name: 'metrics are documented',
+  why: 'An operator can only read a figure that is explained.',
+  check: (repository) => {
+    const { registry } = openMetrics()
+    const names = registry.getMetricsAsArray().map(({ name }) => name)
+    const documented = matchesIn(repository, /^docs\/operate\.md$/, /(?<=^\| `)bezant_\w+(?=` \|)/gm)
+    return differences(new Set(names), documented)
   },
 }
 

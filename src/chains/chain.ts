@@ -92,11 +92,16 @@ export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
 /** `outvoted`: enough endpoints say another thing, the same one. `open`: neither is said by enough of them. */
 export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: string[] }
 
+/** How one endpoint did lately: the share of calls that failed, recent ones counting most, and how long the others took. */
+export type EndpointHealth = { host: string; errorsRatio: number; latencyMs: number }
+
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
   /** What its endpoints are called in messages: the rest of an address may be a key. */
   hosts: readonly string[]
+  /** How each of its endpoints did lately, in the order of `hosts`. */
+  health(): readonly EndpointHealth[]
   /** Blocks on top of a block, its own included, from which it has its confirmations. */
   completeDepth: number
   /** The same, from which it is final where nodes know no `finalized` block. */

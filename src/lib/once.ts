@@ -32,3 +32,22 @@ export function shareNext<Result>(work: () => Promise<Result>): () => Promise<Re
     return next
   }
 }
+
+/**
+ * Shares the result of `work` among all who ask for the same key while it is under way, and for `keptMs` after it ended,
+ * whether it succeeded or failed.
+ */
+export function keptFor<Key extends object, Result>(
+  keptMs: number,
+): (key: Key, work: () => Promise<Result>) => Promise<Result> {
+  const known = new WeakMap<Key, { untilMs: number; result: Promise<Result> }>()
+  return (key, work) => {
+    const kept = known.get(key)
+    if (kept && performance.now() < kept.untilMs) return kept.result
+    const made = { untilMs: Number.POSITIVE_INFINITY, result: work() }
+    const ended = () => void (made.untilMs = performance.now() + keptMs)
+    made.result.then(ended, ended)
+    known.set(key, made)
+    return made.result
+  }
+}

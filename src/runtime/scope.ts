@@ -2,6 +2,7 @@ import type { Clock } from '#lib/time'
 import type { Config } from './config.ts'
 import type { Database, Db } from './db/db.ts'
 import type { Log } from './log/log.ts'
+import type { Metrics } from './telemetry/metrics.ts'
 
 /** What every piece of work has at hand, whoever asked for it. */
 export type Scope = {
@@ -11,6 +12,8 @@ export type Scope = {
   db: Db
   clock: Clock
   log: Log
+  /** The figures of this process, made once in `context.ts`. */
+  metrics: Metrics
 }
 
 export type Environment = 'TEST' | 'LIVE'

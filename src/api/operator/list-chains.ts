@@ -1,17 +1,23 @@
 import type { BlockRef, Chain } from '#chains/chain'
-import type { Ctx } from '#engines/ctx'
+import type { EngineCtx } from '#engines/ctx'
 import { highestFinal, indexedHead, isHalted } from '#engines/indexer/index'
+import { keptFor } from '#lib/once'
 import { formatInstant } from '#lib/time'
+import { within } from '#lib/within'
 
 /** Any key of the scope may ask as often as it likes: nodes are asked at most this often, and waited for no longer. */
 const keptMs = 1_000
 const patienceMs = 2_000
 
-const heads = new WeakMap<Chain, { atMs: number; head: Promise<BlockRef | undefined> }>()
+const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 
-export const listChains = (ctx: Ctx) => Promise.all(ctx.chains.list().map((chain) => showChain(ctx, chain)))
+export const chainStates = ['following', 'behind', 'unreachable', 'halted'] as const
+export type ChainState = (typeof chainStates)[number]
 
-async function showChain(ctx: Ctx, chain: Chain) {
+export const listChains = (ctx: EngineCtx) =>
+  Promise.all(ctx.chains.list().map((chain) => showChain(ctx, chain)))
+
+async function showChain(ctx: EngineCtx, chain: Chain) {
   const { blockchain, chainId } = chain.network
   const [head, indexed, final, halted] = await Promise.all([
     headOf(chain),
@@ -30,27 +36,15 @@ async function showChain(ctx: Ctx, chain: Chain) {
     ...(head &&
       indexed && { lagMs: lagBlocks === 0 ? 0 : Math.max(0, head.timeMs - Date.parse(indexed.blockTime)) }),
     rpc: chain.hosts.map((url) => ({ url })),
-    state: halted ? 'halted' : stateOf(head, lagBlocks),
+    state: halted ? ('halted' as const) : stateOf(head, lagBlocks),
   }
 }
 
 /** One block behind is a matter of when it was asked. */
-const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined) => {
+const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined): ChainState => {
   if (!head) return 'unreachable'
   return lagBlocks !== undefined && lagBlocks <= 1 ? 'following' : 'behind'
 }
 
-function headOf(chain: Chain): Promise<BlockRef | undefined> {
-  const kept = heads.get(chain)
-  if (kept && performance.now() - kept.atMs < keptMs) return kept.head
-  const head = within(patienceMs, chain.head())
-  heads.set(chain, { atMs: performance.now(), head })
-  return head
-}
-
-/** What a promise resolves to, or nothing when it fails or takes too long. */
-const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result | undefined> =>
-  new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), limitMs)
-    work.then(resolve, () => resolve(undefined)).finally(() => clearTimeout(timer))
-  })
+const headOf = (chain: Chain): Promise<BlockRef | undefined> =>
+  kept(chain, () => within(patienceMs, chain.head()))

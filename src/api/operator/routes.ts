@@ -4,12 +4,38 @@ import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { listAccounts } from './list-accounts.ts'
 import { listChains } from './list-chains.ts'
-import { accountFilters, accountSchema, chainSchema } from './schema.ts'
+import { accountFilters, accountSchema, chainSchema, readinessSchema } from './schema.ts'
+import { showMetrics } from './show-metrics.ts'
+import { showReadiness } from './show-readiness.ts'
 
 const tag = 'Operator'
 
-/** What whoever runs the platform may ask, with a key of the scope `operator:read`. */
+/** What whoever runs the platform may ask: all but readiness with a key of the scope `operator:read`. */
 export const operatorEndpoints = [
+  endpoint({
+    method: 'GET',
+    path: '/ready',
+    operationId: 'getReadiness',
+    summary: 'See whether the database, the chains and the engines are ready',
+    tag,
+    auth: 'none',
+    response: readinessSchema,
+    enveloped: false,
+    errors: [],
+    verb: (ctx: Ctx) => showReadiness(ctx),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/metrics',
+    operationId: 'getMetrics',
+    summary: 'Get the metrics of this process for Prometheus',
+    tag,
+    auth: 'operator:read',
+    response: Type.String(),
+    media: 'text/plain; version=0.0.4; charset=utf-8',
+    errors: ['unauthorized', 'forbidden'],
+    verb: (ctx: Ctx) => showMetrics(ctx),
+  }),
   endpoint({
     method: 'GET',
     path: '/operator/chains',

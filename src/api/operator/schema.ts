@@ -1,5 +1,6 @@
 import Type from 'typebox'
 import { accountKinds } from '#engines/ledger/index'
+import { chainStates } from './list-chains.ts'
 
 const optional = Type.Optional
 
@@ -19,7 +20,24 @@ export const chainSchema = Type.Object({
   rpc: Type.Array(
     Type.Object({ url: Type.String({ description: 'The host alone: the rest may be a key.' }) }),
   ),
-  state: Type.Enum(['following', 'behind', 'unreachable', 'halted']),
+  state: Type.Enum([...chainStates]),
+})
+
+export const readinessSchema = Type.Object({
+  ready: Type.Boolean({ description: 'Whether all parts are ready. The status is 503 while one is not.' }),
+  database: Type.Enum(['ready', 'unavailable']),
+  clock: Type.Enum(['ready', 'off']),
+  engines: Type.Enum(['running', 'stopped', 'unknown'], {
+    description: 'Whether a worker follows every chain; unknown while the database is unavailable.',
+  }),
+  chains: Type.Array(
+    Type.Object({
+      blockchain: Type.String(),
+      state: Type.Enum([...chainStates], {
+        description: 'Behind from a lag of a minute; GET /operator/chains has the figures.',
+      }),
+    }),
+  ),
 })
 
 export const accountFilters = Type.Object({

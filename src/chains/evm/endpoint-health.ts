@@ -32,6 +32,12 @@ export function noteSuccess(health: Health, tookMs: number): void {
   health.failures = 0
 }
 
+/** A call that a node refuses for what it asks is an answer like any other; anything else that is thrown is a failure. */
+export function noteThrown(health: Health, error: unknown, tookMs: number): void {
+  if (error instanceof RpcUnreachable || isLimited(error)) noteFailure(health, error, performance.now())
+  else noteSuccess(health, tookMs)
+}
+
 /** It rests twice as long after each failure in a row, or as long as it asks for. */
 export function noteFailure(health: Health, error: unknown, nowMs: number): void {
   health.errors += weight * (1 - health.errors)

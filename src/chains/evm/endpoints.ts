@@ -4,7 +4,7 @@
  * concluded that cannot be undone, so many of them must name the same block.
  */
 import type { Hex } from '#lib/hex'
-import type { Agreement, BroadcastOutcome, ContentAgreement, Finalized } from '../chain.ts'
+import type { Agreement, BroadcastOutcome, ContentAgreement, EndpointHealth, Finalized } from '../chain.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,
@@ -14,6 +14,7 @@ import {
   newHealth,
   noteFailure,
   noteSuccess,
+  noteThrown,
 } from './endpoint-health.ts'
 import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
@@ -32,6 +33,8 @@ export type Endpoints = Rpc & {
   agreeing: number
   /** Whether so many of them say this, when each is asked by itself. */
   agreedOn(said: string, ask: (rpc: Rpc) => Promise<string>): Promise<ContentAgreement>
+  /** How each of them did lately. */
+  health(): EndpointHealth[]
 }
 
 export type EndpointsInput = {
@@ -58,7 +61,8 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
   const [first] = urls
   if (!first) throw new Error('a chain needs at least one endpoint')
   if (urls.length > 1) return severalEndpoints(input)
-  const rpc = createRpc(first, input)
+  const health = newHealth()
+  const rpc = watched(createRpc(first, input), health)
   return {
     ...rpc,
     broadcast: (raws) => broadcast(rpc, raws),
@@ -70,8 +74,35 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
       const now = await ask(rpc)
       return { verdict: now === said ? 'agreed' : 'outvoted', said: [`${rpc.host}: ${now}`] }
     },
+    health: () => [shownHealth({ rpc, health })],
   }
 }
+
+/** The same endpoint, with note taken of how it does. It is asked whatever that is: there is no other. */
+function watched(rpc: Rpc, health: Health): Rpc {
+  const noting = async <Result>(asked: Promise<Result>): Promise<Result> => {
+    const startedMs = performance.now()
+    try {
+      const result = await asked
+      noteSuccess(health, performance.now() - startedMs)
+      return result
+    } catch (error) {
+      noteThrown(health, error, performance.now() - startedMs)
+      throw error
+    }
+  }
+  return {
+    ...rpc,
+    call: (method, params, limits) => noting(rpc.call(method, params, limits)),
+    batch: (calls, limits) => noting(rpc.batch(calls, limits)),
+  }
+}
+
+const shownHealth = ({ rpc, health }: Endpoint): EndpointHealth => ({
+  host: rpc.host,
+  errorsRatio: health.errors,
+  latencyMs: health.latencyMs,
+})
 
 function severalEndpoints(input: EndpointsInput): Endpoints {
   const endpoints = input.urls.map((url) => ({ rpc: createRpc(url, input), health: newHealth() }))
@@ -95,6 +126,7 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
     finalTags: async () => ({ tags: await finalTagsOf(pool), needed: neededOf(input) }),
     agreeing: neededOf(input),
     agreedOn: (said, ask) => agreedOn(pool, neededOf(input), said, ask),
+    health: () => endpoints.map(shownHealth),
     close: () => {
       for (const { rpc } of endpoints) rpc.close()
     },
@@ -136,9 +168,7 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
       noteSuccess(health, performance.now() - startedMs)
       return result
     } catch (error) {
-      // A call that this node refuses for what it asks is an answer like any other.
-      if (error instanceof RpcUnreachable || isLimited(error)) noteFailure(health, error, performance.now())
-      else noteSuccess(health, performance.now() - startedMs)
+      noteThrown(health, error, performance.now() - startedMs)
       throw error
     }
   }

@@ -58,6 +58,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
   return {
     network,
     hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
+    health: () => rpc.health(),
     completeDepth,
     finalityDepth,
     local,
@@ -70,10 +71,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     },
     nonceOf: async (address) =>
       integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
-    inFlightMaxOf: async (address) => {
-      const code = await rpc.call('eth_getCode', [address, 'latest'])
-      return String(code).toLowerCase().startsWith(delegationPrefix) ? 1 : inFlightMax
-    },
+    inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
     balanceOf: async (address, token, atBlock) => {
       const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
       if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
@@ -110,6 +108,12 @@ export function createEvmChain(input: EvmChainInput): Chain {
     close: async () => rpc.close(),
   }
 }
+
+/** Whether an account lets a contract act for it. */
+const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
+  String(await rpc.call('eth_getCode', [address, 'latest']))
+    .toLowerCase()
+    .startsWith(delegationPrefix)
 
 /** What a view of a contract says. */
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>

@@ -19,7 +19,7 @@ export { isHalted } from './halt.ts'
 export { startPruning } from './prune.ts'
 export { holdGaps, type Proof, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
-export { type CanonicalBlock, canonicalHead, indexedHead } from './store/blocks.ts'
+export { type CanonicalBlock, canonicalHead, followedChains, indexedHead } from './store/blocks.ts'
 export type { Moved } from './store/booked.ts'
 export { findHalt, type Halt } from './store/halts.ts'
 export {
@@ -30,6 +30,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
+export { gapCounts } from './store/reconciliations.ts'
 export { hasFollowed, highestComplete, highestFinal, type Step } from './store/steps.ts'
 export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
 

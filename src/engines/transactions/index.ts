@@ -24,6 +24,7 @@ export { control } from './control.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from './journal/operate.ts'
 export { type State, states } from './states.ts'
+export { queueDepths } from './store/queue.ts'
 export {
   announceWork,
   findTransaction,

@@ -57,6 +57,7 @@ async function deliver(
   const { messageId, detailId, region, message, environment } = delivery
   if (!delivery.wanted || detailId === null || region === null) {
     await dropDelivery(ctx.database, lane, messageId, nowOf(ctx))
+    ctx.metrics.deliveries.inc({ outcome: 'dropped' })
     return 'dropped'
   }
   const { headers, body } = await makeEnvelope({
@@ -92,6 +93,7 @@ async function deliver(
     dueDate: formatInstant(state === 'waiting' ? nowMs + backOffMs(number) : nowMs),
   } as const
   await recordAttempt(ctx.database, lane, outcome, formatInstant(nowMs))
+  ctx.metrics.deliveries.inc({ outcome: state === 'waiting' ? 'retried' : state })
   if (!isDelivered)
     ctx.log.info(
       { endpoint: lane.endpoint, messageId, attempt: number, status: answer.status, error: outcome.error },

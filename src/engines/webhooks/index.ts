@@ -17,6 +17,7 @@ import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
 
 export { type LinkPurpose, subscriptionArn, tokenOf } from './envelope.ts'
+export { waitingDeliveries } from './store/deliveries.ts'
 export { type Detail, findSubscription, listSubscriptions, type Subscription } from './store/subscriptions.ts'
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { Topic, TopicEvent, Topics } from './topics.ts'

@@ -39,6 +39,8 @@ export type Db = {
 export type Database = Db & {
   /** The same database through connections of its own, which only read and which work cannot use up. */
   reading: Db
+  /** How many calls wait for a connection of each pool. */
+  waiting(): { work: number; reading: number }
   /** Calls `onNotice` for every NOTIFY on `channel`; the connection is renewed when it breaks. */
   listen(channel: string, onNotice: (payload: string) => void): Promise<() => Promise<void>>
   close(): Promise<void>
@@ -87,6 +89,7 @@ export function openDatabase(
   return {
     ...working,
     reading,
+    waiting: () => ({ work: working.waiting(), reading: reading.waiting() }),
     close: async () => void (await Promise.all([working.close(), reading.close()])),
   }
 }
@@ -94,7 +97,7 @@ export function openDatabase(
 /** Opens a pool as whoever the connection names: for migrations, and for tests that look past the role. */
 export function openAsOwner(connection: Connection, maxConnections = 1): Database {
   const pool = openPool(connection, maxConnections, ownerLimits)
-  return { ...pool, reading: pool }
+  return { ...pool, reading: pool, waiting: () => ({ work: pool.waiting(), reading: 0 }) }
 }
 
 function openPool(
@@ -102,7 +105,7 @@ function openPool(
   maxConnections: number,
   limits: Limits,
   session?: Record<string, string>,
-): Omit<Database, 'reading'> {
+): Omit<Database, 'reading' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
@@ -113,6 +116,7 @@ function openPool(
     tx: (work, others) => inTransaction(pool, work, others),
     script: async (text) => void (await pool.query(text)),
     listen: (channel, onNotice) => listen(settings, channel, onNotice),
+    waiting: () => pool.waitingCount,
     close: () => pool.end(),
   }
 }

@@ -68,6 +68,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     strictPreflight: false,
   })
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
+  measureRequests(server, input.scope)
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   await registerOpenApi(server, () => config.publicUrl)
@@ -77,6 +78,17 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
   return server
+}
+
+/** Routes are named by their patterns, so that the addresses that are asked for do not make a series each. */
+function measureRequests(server: FastifyInstance, { metrics }: Scope): void {
+  server.addHook('onResponse', async (request, reply) => {
+    const route = request.routeOptions.url ?? 'none'
+    metrics.requests.observe(
+      { method: request.method, route, status: reply.statusCode },
+      reply.elapsedTime / 1_000,
+    )
+  })
 }
 
 /** What is asked for: proxies also write it with scheme and host in front, and clients with doubled slashes. */

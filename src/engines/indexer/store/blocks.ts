@@ -92,5 +92,12 @@ export async function holdLease(
   return count === 1
 }
 
+/** Which of the chains a worker follows now, or did until `graceMs` ago. */
+export const followedChains = async (db: Db, graceMs: number): Promise<string[]> =>
+  (
+    await db.all<{ blockchain: string }>(sql`select blockchain from chain_leases
+      where lease_until > now() - ${graceMs} * interval '1 millisecond'`)
+  ).map(({ blockchain }) => blockchain)
+
 export const releaseLease = (db: Db, blockchain: string, holder: string) =>
   db.run(sql`delete from chain_leases where blockchain = ${blockchain} and holder = ${holder}`)

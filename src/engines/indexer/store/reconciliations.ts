@@ -71,3 +71,11 @@ export async function recordGaps(
   const written = new Set(rows.map(({ key }) => key))
   return gaps.filter(({ address, tokenId }) => written.has(address + tokenId))
 }
+
+/** Of more gaps than these, no operator needs the number. */
+const countedMax = 10_000
+
+/** How many gaps were ever found on each chain. */
+export const gapCounts = (db: Db) =>
+  db.all<{ blockchain: string; count: number }>(sql`select blockchain, count(*) as count
+    from (select blockchain from reconciliation_gaps limit ${countedMax}) found group by blockchain`)

@@ -189,3 +189,14 @@ export async function forgetOld(
     )
     delete from notifications where (entity_id, id) in (select * from old)`)
 }
+
+/** Of more that wait, this many are counted. */
+const countedMax = 100_000
+
+/** How many deliveries wait for their endpoints, and since when the oldest of them. */
+export const waitingDeliveries = (db: Db) =>
+  db.one<{
+    depth: number
+    oldestDate: string | null
+  }>(sql`select count(*) as depth, min(create_date) as "oldestDate"
+    from (select create_date from notification_deliveries where state = 'waiting' limit ${countedMax}) waiting`)

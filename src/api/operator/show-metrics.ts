@@ -1,0 +1,86 @@
+import type { EngineCtx } from '#engines/ctx'
+import { gapCounts } from '#engines/indexer/index'
+import { queueDepths } from '#engines/transactions/index'
+import { waitingDeliveries } from '#engines/webhooks/index'
+import { keptFor } from '#lib/once'
+import { alarmCounts } from '#runtime/log/alarms'
+import type { Metrics } from '#runtime/telemetry/metrics'
+import { chainStates, listChains } from './list-chains.ts'
+
+/** However many collectors scrape, the database and the nodes are asked this often at most. */
+const keptMs = 1_000
+const kept = keptFor<Metrics, string>(keptMs)
+
+/** The metrics of this process as text. Figures that it does not count itself are gathered now. */
+export const showMetrics = (ctx: EngineCtx): Promise<string> => kept(ctx.metrics, () => scrape(ctx))
+
+async function scrape(ctx: EngineCtx): Promise<string> {
+  countAlarms(ctx)
+  ctx.metrics.poolWaiting.set({ pool: 'work' }, ctx.database.waiting().work)
+  ctx.metrics.poolWaiting.set({ pool: 'reading' }, ctx.database.waiting().reading)
+  showEndpoints(ctx)
+  const gathered = await Promise.allSettled([
+    gatherQueues(ctx),
+    gatherChains(ctx),
+    gatherDeliveries(ctx),
+    gatherGaps(ctx),
+  ])
+  // A figure that cannot be had keeps its last value; the others must not go missing with it.
+  for (const each of gathered)
+    if (each.status === 'rejected') ctx.log.warn({ err: each.reason }, 'a metric could not be gathered')
+  return ctx.metrics.registry.metrics()
+}
+
+function countAlarms({ metrics }: EngineCtx): void {
+  metrics.alarms.reset()
+  for (const [alarm, count] of alarmCounts()) metrics.alarms.inc({ alarm }, count)
+}
+
+function showEndpoints({ chains, metrics }: EngineCtx): void {
+  for (const chain of chains.list())
+    for (const [position, { host, errorsRatio, latencyMs }] of chain.health().entries()) {
+      const labels = { blockchain: chain.network.blockchain, host, position }
+      metrics.endpointErrors.set(labels, errorsRatio)
+      metrics.endpointLatency.set(labels, latencyMs / 1_000)
+    }
+}
+
+async function gatherQueues({ chains, clock, database, metrics }: EngineCtx): Promise<void> {
+  const blockchains = chains.list().map(({ network }) => network.blockchain)
+  const found = await queueDepths(database.reading, blockchains)
+  for (const blockchain of blockchains)
+    for (const state of ['waiting', 'signed', 'sent'] as const) {
+      const queue = found.find((each) => each.blockchain === blockchain && each.state === state)
+      metrics.queueDepth.set({ blockchain, state }, queue?.depth ?? 0)
+      metrics.queueAge.set({ blockchain, state }, ageSeconds(clock.nowMs(), queue?.oldestDate))
+    }
+}
+
+async function gatherChains(ctx: EngineCtx): Promise<void> {
+  const { lagBlocks, lagSeconds, chainState } = ctx.metrics
+  for (const chain of await listChains({ ...ctx, db: ctx.database.reading })) {
+    const { blockchain } = chain
+    for (const state of chainStates) chainState.set({ blockchain, state }, state === chain.state ? 1 : 0)
+    // Nothing is known of the lag while no node answers; the last value would pass for the present one.
+    if (chain.lagBlocks === undefined) lagBlocks.remove({ blockchain })
+    else lagBlocks.set({ blockchain }, chain.lagBlocks)
+    if (chain.lagMs === undefined) lagSeconds.remove({ blockchain })
+    else lagSeconds.set({ blockchain }, chain.lagMs / 1_000)
+  }
+}
+
+async function gatherDeliveries({ clock, database, metrics }: EngineCtx): Promise<void> {
+  const { depth, oldestDate } = await waitingDeliveries(database.reading)
+  metrics.deliveriesWaiting.set(depth)
+  metrics.deliveriesAge.set(ageSeconds(clock.nowMs(), oldestDate))
+}
+
+async function gatherGaps({ chains, database, metrics }: EngineCtx): Promise<void> {
+  const found = await gapCounts(database.reading)
+  metrics.gaps.reset()
+  for (const { network } of chains.list()) metrics.gaps.inc({ blockchain: network.blockchain }, 0)
+  for (const { blockchain, count } of found) metrics.gaps.inc({ blockchain }, count)
+}
+
+const ageSeconds = (nowMs: number, date: string | null | undefined): number =>
+  date ? Math.max(0, nowMs - Date.parse(date)) / 1_000 : 0

@@ -1,0 +1,24 @@
+import { type Db, sql } from '#runtime/db/db'
+
+/** How many there are in a state, and since when the oldest of them. `waiting`: nothing is signed for it yet. */
+export type QueueDepth = {
+  blockchain: string
+  state: 'waiting' | 'signed' | 'sent'
+  depth: number
+  oldestDate: string | null
+}
+
+/** Of a longer queue, this many are counted: looking at it must not cost more the longer it is. */
+const countedMax = 100_000
+
+/** The transactions of these chains that are under way, up to the block that takes them. */
+export const queueDepths = (db: Db, blockchains: readonly string[]) =>
+  db.all<QueueDepth>(sql`select chain.name as blockchain, q.state, count(*) as depth, min(q.create_date) as "oldestDate"
+    from unnest(${[...blockchains]}::text[]) as chain(name) cross join lateral (
+      (select 'waiting' as state, t.create_date from transactions t
+        where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'
+          and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null limit ${countedMax})
+      union all
+      (select a.state, a.create_date from attempts a
+        where a.blockchain = chain.name and a.state in ('signed', 'sent') limit ${countedMax})
+    ) q group by 1, 2`)

@@ -1,0 +1,54 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/** Seconds: from an answer out of memory to one that waits for a node. */
+const requestBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10]
+
+const deliveryOutcomes = ['delivered', 'retried', 'failed', 'dropped'] as const
+
+export type Metrics = ReturnType<typeof openMetrics>
+
+/**
+ * Makes the metrics of a process, in a registry of their own. `docs/operate.md` says what each of them tells. None is labelled
+ * by tenant, wallet or raw address: their number must not grow with customers or with what strangers ask for.
+ */
+export function openMetrics() {
+  const registry = new Registry()
+  const about = <Label extends string>(name: string, help: string, labelNames: Label[]) => ({
+    name: `bezant_${name}`,
+    help,
+    labelNames,
+    registers: [registry],
+  })
+  const gauge = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Gauge(about(name, help, labels))
+  const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
+    new Counter(about(name, help, labels))
+  const deliveries = counter('deliveries_total', 'Tries to deliver a notification.', 'outcome')
+  for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0)
+  return {
+    registry,
+    requests: new Histogram({
+      ...about('http_request_duration_seconds', 'Requests answered.', ['method', 'route', 'status']),
+      buckets: requestBuckets,
+    }),
+    deliveries,
+    deliveriesWaiting: gauge('deliveries_waiting', 'Deliveries that are not over.'),
+    deliveriesAge: gauge('deliveries_oldest_age_seconds', 'Age of the oldest delivery that waits.'),
+    alarms: counter('alarms_total', 'Alarms raised since the process started.', 'alarm'),
+    poolWaiting: gauge('db_pool_waiting', 'Calls that wait for a database connection.', 'pool'),
+    queueDepth: gauge('queue_depth', 'Transactions under way.', 'blockchain', 'state'),
+    queueAge: gauge('queue_oldest_age_seconds', 'Age of the oldest of them.', 'blockchain', 'state'),
+    chainState: gauge('chain_state', '1 for the state that the chain is in.', 'blockchain', 'state'),
+    lagBlocks: gauge('chain_lag_blocks', 'Blocks of the node that are not booked yet.', 'blockchain'),
+    lagSeconds: gauge('chain_lag_seconds', 'How much older the newest booked block is.', 'blockchain'),
+    endpointErrors: gauge(
+      'endpoint_errors_ratio',
+      'Share of failed calls.',
+      'blockchain',
+      'host',
+      'position',
+    ),
+    endpointLatency: gauge('endpoint_latency_seconds', 'Time of a call.', 'blockchain', 'host', 'position'),
+    gaps: counter('reconcile_gaps_total', 'Gaps found between books and chain.', 'blockchain'),
+  }
+}

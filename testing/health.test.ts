@@ -1,0 +1,160 @@
+/** Operators and their machines see how the platform does: through `/ready`, which answers anybody, and `/metrics`. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { deleteHalt, insertHalt } from '#engines/indexer/store/halts'
+import { insertApiKey } from '#runtime/auth/store'
+import { openAsOwner, raw, sql } from '#runtime/db/db'
+import { alarmNames, raiseAlarm } from '#runtime/log/alarms'
+import { cloneDatabase } from './database.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { sendingOn } from './sending.ts'
+import { httpAs } from './tenant.ts'
+import { until } from './until.ts'
+
+let harness: Harness
+let blockchain: string
+
+beforeAll(async () => {
+  harness = await openHarness({ config: { logLevel: 'fatal' } })
+  blockchain = harness.chain().blockchain
+})
+afterAll(() => harness?.close())
+
+/** The samples of a scrape, each under its name with its labels as they are written. */
+async function scrape(): Promise<Map<string, number>> {
+  const answer = await fetch(`${harness.url}/metrics`, {
+    headers: { authorization: `Bearer ${harness.apiKey}` },
+  })
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toContain('text/plain')
+  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
+}
+
+const showsSoon = (name: string, holds: (value: number | undefined) => boolean) =>
+  until(async () => holds((await scrape()).get(name)), `${name} in /metrics`)
+
+type Readiness = {
+  ready: boolean
+  database: string
+  engines: string
+  chains: { blockchain: string; state: string }[]
+}
+
+const askReadiness = async (): Promise<{ status: number; body: Readiness }> => {
+  const { status, body } = await httpAs(harness.url, undefined)('GET', '/ready')
+  return { status, body }
+}
+
+/** Waits until `/ready` says so, and gives its status then. */
+async function statusWhen(holds: (body: Readiness) => boolean): Promise<number> {
+  let status = 0
+  await until(async () => {
+    const answer = await askReadiness()
+    status = answer.status
+    return holds(answer.body)
+  }, '/ready says so')
+  return status
+}
+
+const stateIs = (wanted: string) => (body: Readiness) => body.chains.some(({ state }) => state === wanted)
+const isReady = (body: Readiness) => body.ready
+
+it('property 60: each alarm is counted from zero, under its name', async () => {
+  const name = (alarm: string) => `bezant_alarms_total{alarm="${alarm}"}`
+  const before = await scrape()
+  for (const alarm of alarmNames)
+    expect([alarm, before.get(name(alarm))]).toEqual([alarm, expect.any(Number)])
+  expect(before.get(name('journal-conflict'))).toBe(0)
+  for (const alarm of alarmNames) raiseAlarm(harness.ctx.log, alarm, {}, 'raised by a test')
+  for (const alarm of alarmNames)
+    await showsSoon(name(alarm), (count) => count === before.get(name(alarm))! + 1)
+})
+
+it('property 60: metrics need a key of the scope operator:read, and readiness none', async () => {
+  const key = await harness.database.tx((tx) =>
+    insertApiKey(tx, {
+      entityId: harness.entityId,
+      environment: 'TEST',
+      scopes: ['api'],
+      nowMs: harness.clock.nowMs(),
+    }),
+  )
+  expect((await httpAs(harness.url, undefined)('GET', '/metrics')).status).toBe(401)
+  expect((await httpAs(harness.url, key.text)('GET', '/metrics')).status).toBe(403)
+  expect(await statusWhen(isReady)).toBe(200)
+})
+
+it('property 60: requests are counted by the pattern of their route, whatever address was asked for', async () => {
+  const ids = ['4c0f4c31-6d2a-4d0e-9d53-1f7c3b1a0001', '4c0f4c31-6d2a-4d0e-9d53-1f7c3b1a0002']
+  for (const id of ids) await harness.http('GET', `/v1/w3s/wallets/${id}`)
+  for (const id of ids) await harness.http('GET', `/no/such/${id}`)
+  const count = (route: string) =>
+    `bezant_http_request_duration_seconds_count{method="GET",route="${route}",status="404"}`
+  await showsSoon(count('/v1/w3s/wallets/:id'), (value) => value === 2)
+  const samples = await scrape()
+  expect(samples.get(count('none'))).toBe(2)
+  const text = [...samples.keys()].join('\n')
+  for (const unbounded of [...ids, harness.entityId]) expect(text).not.toContain(unbounded)
+  expect([...samples.keys()].find((name) => name.startsWith('bezant_endpoint_latency_seconds{'))).toContain(
+    `host="${new URL(harness.chain().rpcUrl).host}"`,
+  )
+})
+
+it('property 60: a queue shows its depth and age, and a chain that nobody follows is named', async () => {
+  const on = sendingOn(harness)
+  const wallet = await on.fundedWallet()
+  await harness.stopEngines()
+  const id = await on.transfer(wallet)
+  harness.clock.moveMs(90_000)
+  const labels = `{blockchain="${blockchain}",state="waiting"}`
+  await showsSoon(`bezant_queue_depth${labels}`, (depth) => depth === 1)
+  await showsSoon(`bezant_queue_oldest_age_seconds${labels}`, (seconds) => seconds! >= 90)
+  expect(await statusWhen((body) => body.engines === 'stopped')).toBe(503)
+  // Five blocks, a minute apart.
+  await harness.chain().rpc('anvil_mine', ['0x5', '0x3c'])
+  expect(await statusWhen(stateIs('behind'))).toBe(503)
+  await showsSoon(`bezant_chain_lag_blocks{blockchain="${blockchain}"}`, (blocks) => blocks! >= 5)
+  harness.startEngines()
+  await on.reaches(id, 'COMPLETE')
+  await showsSoon(`bezant_queue_depth${labels}`, (depth) => depth === 0)
+  expect(await statusWhen(isReady)).toBe(200)
+})
+
+it('property 60: a chain that is halted is named until it goes on', async () => {
+  const hash = `0x${'0'.repeat(64)}`
+  const createDate = new Date(harness.clock.nowMs()).toISOString()
+  const halt = { blockchain, blockNumber: 1, blockHash: hash, otherHash: hash, createDate }
+  await insertHalt(harness.database, halt)
+  expect(await statusWhen(stateIs('halted'))).toBe(503)
+  await showsSoon(`bezant_chain_state{blockchain="${blockchain}",state="halted"}`, (value) => value === 1)
+  await deleteHalt(harness.database, blockchain)
+  expect(await statusWhen(isReady)).toBe(200)
+})
+
+it('property 60: a database that is away is named, without a word of why', async () => {
+  const current = sql`select current_database() as name`
+  const { name } = await harness.database.one<{ name: string }>(current)
+  // A database cannot be closed through a connection to itself.
+  const beside = await cloneDatabase('seeded')
+  const owner = openAsOwner(beside.connection)
+  const allow = (yes: boolean) =>
+    owner.run(sql`alter database ${raw(`"${name}"`)} allow_connections ${raw(String(yes))}`)
+  try {
+    await allow(false)
+    await owner.run(sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name}`)
+    expect(await statusWhen((body) => body.database === 'unavailable')).toBe(503)
+    expect((await askReadiness()).body).toEqual({
+      ready: false,
+      database: 'unavailable',
+      clock: 'ready',
+      engines: 'unknown',
+      chains: [],
+    })
+    expect((await httpAs(harness.url, undefined)('GET', '/ping')).status).toBe(200)
+  } finally {
+    await allow(true)
+    await owner.close()
+    await beside.drop()
+  }
+  expect(await statusWhen(isReady)).toBe(200)
+})
