@@ -36,6 +36,8 @@ export type Endpoint<Ctx = RequestScope> = {
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */
   status?: 200 | 201 | 204
+  /** A second status whose answer has the shape of a success: that of a probe which tells what is wrong. */
+  troubleStatus?: 503
   /** False for the few answers that are not wrapped in `data`. */
   enveloped?: boolean
   /** Present on every list: which shared parameters it takes. `items` is where the page stands in `data`. */

@@ -114,6 +114,7 @@ export function openApiRoute(endpoint: Endpoint<never>): object {
           200: { description: 'A repeated request', ...response },
         }),
       ...Object.fromEntries(failures),
+      ...(endpoint.troubleStatus && { [endpoint.troubleStatus]: { description: 'Trouble', ...response } }),
     },
   }
 }
