@@ -81,7 +81,7 @@ describe('POST /v1/w3s/developer/wallets', () => {
   })
 
   it.each([
-    ['no such set', { walletSetId: randomUUID() }, 404, 156005, undefined],
+    ['no such set', { walletSetId: randomUUID() }, 404, 156005, 'walletSetId'],
     ['too little metadata', { count: 2, metadata: [{}] }, 400, 155503, 'metadata'],
     ['too much metadata', { metadata: [{}, {}] }, 400, 155503, 'metadata'],
     ['a main network', { blockchains: ['BASE-SEPOLIA', 'BASE'] }, 400, 156006, 'blockchains[1]'],
