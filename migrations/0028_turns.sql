@@ -6,7 +6,7 @@ create table rests (
   queue text not null,
   -- Empty for a queue that has none.
   blockchain text not null,
-  -- What it is called in its queue: its id, or its address.
+  -- The name of the item in its queue: an id, or an address.
   key text not null,
   -- How it looked when it could not move; it does not rest once it looks different.
   seen text not null default '',

@@ -1,5 +1,5 @@
 -- The business account has one deposit address for each chain, and a wire is one deposit: it is minted to the treasury and
--- credited as what it is, no longer as a transfer to a deposit address that nobody asked for.
+-- credited as what it is, no longer as a transfer to a deposit address that was made for it.
 
 -- Second addresses of a chain, for another currency, were given out before: what comes there is still credited.
 alter table deposit_addresses add column superseded boolean not null default false;
@@ -18,7 +18,7 @@ alter table fiat_deposits add constraint fiat_deposits_state_check
 update fiat_deposits set state = 'transferred' where state = 'minted';
 create index fiat_deposits_minted on fiat_deposits (blockchain) where state = 'minted';
 
--- What canonical blocks brought to treasuries.
+-- Transfers to treasuries in canonical blocks.
 create index observed_transfers_to_treasuries on observed_transfers (entity_id, blockchain, tx_hash)
   where purpose = 'treasury' and direction = 'in';
 create view treasury_arrivals as

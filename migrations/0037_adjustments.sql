@@ -18,7 +18,7 @@ create table adjustments (
   address text not null,
   token_id uuid,
   currency text,
-  -- What the books lacked; negative for what they had too much.
+  -- The amount that the books lacked; negative when they had too much.
   amount numeric(78, 0) not null check (amount <> 0),
   reason text not null check (reason <> ''),
   actor text not null check (actor <> ''),

@@ -123,7 +123,7 @@ export type Api = { url: string; stop(): Promise<void> }
 export type SandboxParts = {
   faucet: Faucet
   endpoints: readonly Endpoint<never>[]
-  /** What whoever shows no good key is told: where the good ones are. */
+  /** The message for requests without a good key: where to find one. */
   refusal?: string
 }
 

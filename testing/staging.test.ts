@@ -1,13 +1,13 @@
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { type Connection, sql } from '#runtime/db/db'
+import { sql } from '#runtime/db/db'
+import { freePort } from '#sandbox/chains/node'
 import { openTestDatabase, type TestDatabase } from './database.ts'
+import { urlOf } from './database-clone.ts'
 import { endGroup } from './process-group.ts'
 import { programFile, usedDirectory } from './programs.ts'
 import { until } from './until.ts'
@@ -91,17 +91,3 @@ it('production is staged against a local node with the documented commands: a pa
   expect(said).toContain('zero gaps')
   shell.stdin.end()
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  return port
-}
-
-function urlOf(connection: Connection): string {
-  if ('url' in connection) return connection.url
-  const { host, port, user, database } = connection
-  return `postgresql:///${database}?${new URLSearchParams({ host, port: String(port), user })}`
-}

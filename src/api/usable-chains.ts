@@ -4,7 +4,7 @@ import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/nearest'
 
-/** What can be used with the key instead: blockchains that this server is connected to, or codes of them. */
+/** Lists what the key can use instead: blockchains that this server is connected to, or codes of them. */
 const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>
   ctx.chains
     .list()

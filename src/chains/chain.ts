@@ -98,7 +98,7 @@ export type EndpointHealth = { host: string; errorsRatio: number; latencyMs: num
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
-  /** What its endpoints are called in messages: the rest of an address may be a key. */
+  /** Hosts of its endpoints, for messages: the rest of an address may be a key. */
   hosts: readonly string[]
   /** How each of its endpoints did lately, in the order of `hosts`. */
   health(): readonly EndpointHealth[]

@@ -18,6 +18,7 @@ import { requireTreasury } from '#engines/treasury/treasuries'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { checkBooks } from '../../testing/books.ts'
 import { makeMoney, type World, worldOf } from '../../testing/builders.ts'
+import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
 import { programFile } from '../../testing/programs.ts'
 import { testRootKey } from '../../testing/template.ts'
@@ -54,13 +55,9 @@ afterEach(() => {
 /** What an operator sets to reach this platform from outside. */
 function settings(): Record<string, string> {
   const { connection, chains } = harness
-  const url =
-    'url' in connection
-      ? connection.url
-      : `postgresql:///${connection.database}?${new URLSearchParams({ host: connection.host, port: String(connection.port), user: connection.user })}`
   const networks = chains.map((chain) => ({ blockchain: chain.blockchain, rpcUrls: [chain.rpcUrl] }))
   return {
-    DATABASE_URL: url,
+    DATABASE_URL: urlOf(connection),
     BEZANT_ROOT_KEY: testRootKey.toString('hex'),
     BEZANT_NETWORKS: JSON.stringify(networks),
   }

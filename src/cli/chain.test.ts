@@ -12,6 +12,7 @@ import { newTurn } from '#runtime/turns/store'
 import { checkBooks } from '../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../testing/builders.ts'
 import { soonFinal } from '../../testing/chain.ts'
+import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
 import { sendingOn } from '../../testing/sending.ts'
 import { testRootKey } from '../../testing/template.ts'
@@ -33,12 +34,7 @@ beforeAll(async () => {
   on = sendingOn(harness)
 })
 beforeEach(() => {
-  const { connection } = harness
-  const url =
-    'url' in connection
-      ? connection.url
-      : `postgresql://${connection.user}:${connection.password ?? ''}@/${connection.database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`
-  vi.stubEnv('DATABASE_URL', url)
+  vi.stubEnv('DATABASE_URL', urlOf(harness.connection))
   vi.stubEnv('BEZANT_ROOT_KEY', testRootKey.toString('hex'))
   vi.stubEnv('BEZANT_NETWORKS', JSON.stringify([{ blockchain, rpcUrl: harness.chain().rpcUrl }]))
   printed = ''

@@ -111,7 +111,7 @@ function hashIn(given: Given): string {
   )
 }
 
-/** What would be undone, a line for each kind of movement. */
+/** Shows the movements that would be undone, a line for each kind. */
 async function describe(ctx: EngineCtx, chain: Chain, fork: Fork): Promise<string[]> {
   const { blockchain, accepted, common, head, moved, sent, entityIds } = fork
   const tokens = new Map((await tokensOf(ctx.database, blockchain)).map((token) => [token.id, token]))

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { makeWallet, type Wallet, worldOf } from '../../testing/builders.ts'
+import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
 import { type Command, type Given, helpOf, parseCommand } from './command.ts'
 import { journalCommand } from './journal.ts'
@@ -26,12 +27,7 @@ afterAll(async () => {
   await harness?.close()
 })
 beforeEach(() => {
-  const { connection } = harness
-  const url =
-    'url' in connection
-      ? connection.url
-      : `postgresql://${connection.user}:${connection.password ?? ''}@/${connection.database}?host=${encodeURIComponent(connection.host)}&port=${connection.port}`
-  vi.stubEnv('DATABASE_URL', url)
+  vi.stubEnv('DATABASE_URL', urlOf(harness.connection))
   printed = ''
   const keep = (text: string | Uint8Array) => {
     printed += text

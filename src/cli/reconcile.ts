@@ -35,7 +35,7 @@ async function run(given: Given): Promise<number> {
     const failures: Failure[] = []
     for (const chain of chosenChains(ctx, textOf(given, 'chain'))) {
       const { blockchain } = chain.network
-      // What cannot be compared on one chain is said, and hides nothing of the others.
+      // A chain that cannot be compared is reported, and the others are compared all the same.
       await reconcile(ctx, chain, progress(blockchain)).then(
         (proof) => proofs.push(proof),
         (error: Error) => failures.push({ blockchain, reason: error.message }),
@@ -52,7 +52,7 @@ const progress = (blockchain: string) => (addresses: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${addresses} addresses compared`)
 }
 
-/** What keeps a chain, or one token of it, from being compared. */
+/** The reason why a chain, or one token of it, is not compared. */
 type Failure = { blockchain: string; reason: string; symbol?: string; address?: string | null }
 
 type Found = {

@@ -143,7 +143,7 @@ These keys are public and work in sandboxes only. Ctrl-C stops everything.
 ${alarmLines()}`
 }
 
-/** What a person has to look at before the rest is of use. */
+/** Alarms of the start, which a person has to read before using the rest. */
 function alarmLines(): string {
   const lines = [...alarmWords()].map(([name, words]) => `  ${name}: ${words}\n`)
   return lines.length === 0 ? '' : `\nALARMS\n${lines.join('')}`

@@ -79,7 +79,7 @@ async function usableNodes(config: Config, log: Log) {
   return kept
 }
 
-/** Everybody has the keys and the secret of a sandbox's entity: outside of a sandbox they open nothing. */
+/** The keys and the secret of a sandbox's entity are public, so they open nothing outside of a sandbox. */
 async function refuseSandboxEntity({ config, db, log }: EngineCtx): Promise<void> {
   config.refusedEntityId = sandboxEntity.id
   if (await findEntity(db, sandboxEntity.id))

@@ -105,7 +105,7 @@ export async function openTransport(input: Input): Promise<Transport> {
   }
 }
 
-/** What `read` makes of the bytes with the first key with which it makes something of them. */
+/** Returns the result of `read` for the first key that opens the bytes. */
 async function firstRead<Found>(
   keys: readonly Handles[],
   lane: number,

@@ -12,7 +12,7 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   return candidates.find((each) => distance(plain(each), asked) <= slips)
 }
 
-/** What an error adds when a value is near one of those that are allowed. */
+/** The words that an error adds when the value is near an allowed one. */
 export function suggest(value: unknown, allowed: readonly unknown[]): string {
   const texts = allowed.filter((each): each is string => typeof each === 'string')
   const found = typeof value === 'string' ? nearest(value, texts) : undefined

@@ -1,4 +1,4 @@
-/** What a promise resolves to, or nothing when it fails or takes too long. */
+/** Resolves to the result of a promise, or to `undefined` when it fails or takes longer than `limitMs`. */
 export const within = <Result>(limitMs: number, work: Promise<Result>): Promise<Result | undefined> =>
   new Promise((resolve) => {
     const timer = setTimeout(() => resolve(undefined), limitMs)

@@ -47,7 +47,7 @@ export type Config = {
   networks: NodeSetting[]
   /** For tests of crashes: where this process kills or freezes itself. */
   crashAt: CrashPlan | undefined
-  /** An entity whose keys open nothing here, because everybody knows them. */
+  /** An entity whose keys open nothing here, because they are public. */
   refusedEntityId: string | undefined
   /** Names in the environment that look like settings and are none. */
   unknownSettings: string[]

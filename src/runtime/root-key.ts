@@ -25,7 +25,7 @@ export async function findRootKey(config: Config): Promise<Buffer | undefined> {
   return text === undefined ? undefined : parseRootKey(text.trim(), path)
 }
 
-/** What to do about a key that is missing beside what it was used for: another one would open nothing of it. */
+/** The remedy for a root key that is missing beside its database: another key would open nothing there. */
 export const rootKeyMissing = (config: Config, database: string): Error =>
   new Error(
     `${pathIn(config)} is missing, and ${database} was sealed with it: put the file back from a copy, or set BEZANT_ROOT_KEY. No other key opens what is there; to start anew, give an empty directory with --data-dir`,

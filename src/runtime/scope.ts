@@ -18,7 +18,7 @@ export type Scope = {
 
 export type Environment = 'TEST' | 'LIVE'
 
-/** What an API key may be used for: the customer's interface, and the operator's to look or to act. */
+/** Scopes of an API key: the customer's interface, and the operator's, to read or to write. */
 export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
 export type KeyScope = (typeof keyScopes)[number]
 

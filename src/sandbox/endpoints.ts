@@ -21,7 +21,7 @@ export const sandboxAnswerSchema = Type.Object({
 
 export type SandboxAnswer = Static<typeof sandboxAnswerSchema>
 
-/** What a sandbox tells whoever shows no good key. */
+/** The message of a sandbox for requests without a good key. */
 export const refusal =
   'This sandbox does not know the API key, or there is none: GET /sandbox shows the one it has. Send "Authorization: Bearer <API key>".'
 

@@ -7,7 +7,7 @@ export type Contents = {
   relations: string[]
 }
 
-/** What is in a database, whoever made it. */
+/** The contents of a database, in short. */
 export const readContents = (db: Db) =>
   db.one<Contents>(sql`select
     (select system_identifier from pg_control_system()) || '/'

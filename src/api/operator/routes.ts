@@ -10,7 +10,7 @@ import { showReadiness } from './show-readiness.ts'
 
 const tag = 'Operator'
 
-/** What whoever runs the platform may ask: all but readiness with a key of the scope `operator:read`. */
+/** Operations for operators. All but readiness need a key with the scope `operator:read`. */
 export const operatorEndpoints = [
   endpoint({
     method: 'GET',

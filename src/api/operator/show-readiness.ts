@@ -9,7 +9,7 @@ import { type Answer, answer } from '#runtime/http/endpoint'
 import { listChains } from './list-chains.ts'
 import type { readinessSchema } from './schema.ts'
 
-/** Anybody may ask, as often as the rate limit lets them: the parts are looked at this often at most. */
+/** Readiness is public, so its parts are checked at most this often. */
 const keptMs = 1_000
 /** Longer than a node is waited for. */
 const patienceMs = 3_000
@@ -21,7 +21,7 @@ const graceMs = 10_000
 type Readiness = Static<typeof readinessSchema>
 const kept = keptFor<Database, Answer>(keptMs)
 
-/** Tells which parts are ready: 200 when all are, else 503. It names no host, block or error, since anybody may ask. */
+/** Tells which parts are ready: 200 when all are, else 503. It is public, so it names no host, block or error. */
 export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
   kept(ctx.database, async () => {
     const parts = await look(ctx)
@@ -42,7 +42,7 @@ async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {
   )
   if (!found) return { database: 'unavailable', clock, engines: 'unknown', chains: [] }
   const [chains, followed] = found
-  // Nobody follows a chain that is halted.
+  // Workers do not follow a halted chain.
   const expected = chains.filter(({ state }) => state !== 'halted')
   const engines = expected.every(({ blockchain }) => followed.includes(blockchain)) ? 'running' : 'stopped'
   return {

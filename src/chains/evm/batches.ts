@@ -3,7 +3,7 @@
  * what is above that in many ways; a refused request is halved, down to calls by themselves, and the size that was taken is
  * kept. After an hour twice as many are tried once.
  */
-import { type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+import { isLimitCode, type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
 /** The endpoint takes no list of so many calls. None of them was done, or doing them again does no harm. */
 export class BatchRefused extends RpcUnreachable {}
@@ -103,9 +103,7 @@ export function listOf(answer: unknown, host: string): Answer[] {
   const error = (answer as Answer)?.error
   const message = `${host}: ${error?.message ?? 'the node did not answer a batch with a batch'}`
   // A limit of the rate is not about this list.
-  throw error?.code === -32005 || error?.code === 429
-    ? new RpcUnreachable(message)
-    : new BatchRefused(message)
+  throw isLimitCode(error?.code) ? new RpcUnreachable(message) : new BatchRefused(message)
 }
 
 /** The words of a revert are those of a contract, which may say whatever it likes. */

@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { BroadcastOutcome, RefusalReason } from '../chain.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { isLimitCode } from './rpc-errors.ts'
 
 /**
  * What clients say, each in its own words: geth and what is made of it (op-geth, bor, Avalanche), Erigon, Nethermind, Besu,
@@ -105,12 +106,9 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   return mildest ?? { kind: 'unknown', message: 'no node could be asked' }
 }
 
-/** A limit of the provider, whatever its words. */
-const limitCodes = [-32005, 429]
-
 /** What a node's refusal of raw bytes means. */
 export function outcomeOf({ message, rpcCode }: RpcError): BroadcastOutcome {
-  if (limitCodes.includes(rpcCode)) return { kind: 'unknown', message }
+  if (isLimitCode(rpcCode)) return { kind: 'unknown', message }
   // The words of a revert are those of a contract, which may say whatever it likes.
   if (/revert/i.test(message)) return { kind: 'unknown', message }
   if (knownPattern.test(message)) return { kind: 'accepted' }

@@ -4,13 +4,13 @@ import type { Block } from '../chain.ts'
 import { type BlockReceipts, nobody, type RawReceipt } from './receipts.ts'
 
 /**
- * What a block says that anything here rests on, in 32 bytes. Whoever names the same block has to say the same, whatever
- * client it runs: what clients show in different ways is left out.
+ * Hashes the contents of a block that the program relies on. Endpoints that name the same block must give the same hash,
+ * whatever client they run, so contents that clients show in different ways are left out.
  */
 export function contentHashOf(block: Block, receipts: BlockReceipts['byHash']): Hex {
   const { number, parentHash, timeMs, transactions, transfers } = block
   const moving = new Set(transfers.map(({ txHash }) => txHash))
-  // What a chain does by itself, from nobody, is no transaction with every client.
+  // Some clients list the chain's own actions, sent from the zero address, as transactions, and others do not.
   const shown = transactions.filter(
     ({ hash, from, valueAtomic }) => from !== nobody || valueAtomic > 0n || moving.has(hash),
   )

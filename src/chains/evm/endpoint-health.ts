@@ -1,4 +1,5 @@
 import { RpcError, RpcUnreachable } from './rpc.ts'
+import { isLimitCode } from './rpc-errors.ts'
 
 /** What is known of one endpoint by how it answered. Times are of the process's own monotonic clock. */
 export type Health = {
@@ -64,9 +65,7 @@ const statePattern =
 
 /** The endpoint asks to be left alone for a while, in words instead of by 429. */
 export const isLimited = (error: unknown): boolean =>
-  error instanceof RpcError &&
-  (error.rpcCode === -32005 || error.rpcCode === 429) &&
-  limitPattern.test(error.message)
+  error instanceof RpcError && isLimitCode(error.rpcCode) && limitPattern.test(error.message)
 
 /** Another endpoint may do better: this one cannot be reached, is limited, or lacks what was asked for. */
 export const isItsOwn = (error: unknown): boolean =>

@@ -27,7 +27,7 @@ export type Endpoints = Rpc & {
   doubt(): void
   /** See `Chain.agreedUpTo`. */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
-  /** What each endpoint calls finalized, and how many of them have to. */
+  /** The finalized block of each endpoint, and how many endpoints have to agree. */
   finalTags(): Promise<FinalTags>
   /** How many endpoints have to agree. */
   agreeing: number

@@ -1,3 +1,4 @@
+import { keptFor } from '#lib/once'
 import type { Finalized } from '../chain.ts'
 import { isLimited } from './endpoint-health.ts'
 import { hash, integer } from './quantities.ts'
@@ -15,8 +16,8 @@ const unknownTagCodes = [-32601, -32602, -39001]
 const unknownTagPattern = /finali[sz]ed|block tag|invalid block|invalid argument|unsupported|not supported/i
 
 /**
- * What the node calls finalized. What it calls safe can still be taken back, and decides nothing; it is asked for because a
- * node that finalizes more than it holds to be safe contradicts itself.
+ * Reads the finalized block of a node. A safe block can still be taken back, and decides nothing; it is read because a node
+ * whose finalized block is above its safe block contradicts itself.
  */
 export async function readFinalTag(rpc: Pick<Rpc, 'batch'>): Promise<Finalized> {
   const ask = (tag: string) => ({ method: 'eth_getBlockByNumber', params: [tag, false] })
@@ -40,8 +41,7 @@ const lacksTag = (error: RpcError) =>
  */
 export function finalizedReader(tagsOf: () => Promise<FinalTags>): () => Promise<Finalized> {
   let hasTag = false
-  let askedMs = Number.NEGATIVE_INFINITY
-  let answer: Promise<Finalized> | undefined
+  const kept = keptFor<typeof tagsOf, Finalized>(freshMs)
   const read = async (): Promise<Finalized> => {
     const { tags, needed } = await tagsOf()
     const told = tags.filter((tag) => typeof tag === 'object').sort((a, b) => b.number - a.number)
@@ -50,10 +50,5 @@ export function finalizedReader(tagsOf: () => Promise<FinalTags>): () => Promise
     if (!hasTag) return lacking >= needed ? 'no tag' : 'unknown'
     return told[needed - 1] ?? 'unknown'
   }
-  return () => {
-    if (answer && performance.now() - askedMs < freshMs) return answer
-    askedMs = performance.now()
-    answer = read()
-    return answer
-  }
+  return () => kept(tagsOf, read)
 }

@@ -115,14 +115,14 @@ const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
     .toLowerCase()
     .startsWith(delegationPrefix)
 
-/** What a view of a contract says. */
+/** Calls a view function of a contract. */
 const ask = (rpc: Rpc, to: Address, data: Hex, at: unknown = 'latest') =>
   rpc.call('eth_call', [{ to, data }, at])
 
 /** More blocks than finality takes on any network. */
 const contentsMax = 5_000
 
-/** What blocks were read to say, and whether other endpoints say the same. */
+/** Keeps the hashes of block contents that were read, and compares them with other endpoints. */
 function openContents(rpc: Endpoints, input: EvmChainInput) {
   const own = new Set<Hex>()
   const contentOf = (hash: Hex) => async (one: Rpc) =>

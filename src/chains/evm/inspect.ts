@@ -2,7 +2,7 @@ import type { Network, NetworkToken } from '../network.ts'
 import { integer } from './quantities.ts'
 import { createRpc } from './rpc.ts'
 
-/** What an endpoint has that a network has not: another chain id, or nothing where a listed token should be. */
+/** The way in which an endpoint differs from its network: another chain id, or no contract at a listed token's address. */
 export type Mismatch = { chainId: number } | { token: NetworkToken }
 
 const timeoutMs = 5_000

@@ -3,6 +3,10 @@ export type RpcCall = { method: string; params: unknown[] }
 /** Of one answer; what exceeds them cannot be trusted. */
 export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
 
+/** Codes by which providers say that too much is asked of them at a time. */
+const limitCodes: readonly unknown[] = [-32005, 429]
+export const isLimitCode = (code: unknown): boolean => limitCodes.includes(code)
+
 /** The node understood the call and refused it. */
 export class RpcError extends Error {
   readonly rpcCode: number
@@ -19,7 +23,7 @@ export class RpcError extends Error {
 export class RpcUnreachable extends Error {
   /** The node asked to be left alone for so long (429 and 503 with Retry-After). */
   readonly retryAfterMs: number | undefined
-  /** What a server answered in place of JSON-RPC. */
+  /** The HTTP answer that a server gave in place of JSON-RPC. */
   readonly http: HttpAnswer | undefined
 
   constructor(message: string, retryAfterMs?: number, http?: HttpAnswer) {

@@ -21,7 +21,7 @@ const freezes = {
 } as const
 type Freeze = keyof typeof freezes
 
-/** What was ever in force or frozen, newest first; of one subject, or of all. */
+/** Lists policies that were in force, and freezes, newest first; of one subject, or of all. */
 export async function policyHistory(
   db: Db,
   entityId: string,

@@ -6,7 +6,7 @@ import { FalseContent } from './contents.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
-/** The chain took back a final block: somebody lies, and nothing more is concluded from it. */
+/** The chain took back a final block: an endpoint lies, and nothing more is concluded from the chain. */
 export class DeepReorg extends Error {
   /** The final block, and the one that the chain has in its place. */
   readonly block: CanonicalBlock

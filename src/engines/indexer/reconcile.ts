@@ -148,7 +148,7 @@ export async function compare(
   return balances
 }
 
-/** What the books say that an address owned of a token at the block, for these addresses. */
+/** Booked balances of these addresses at the block, by token. */
 async function bookedAt(db: Db, blockchain: string, { number }: CompleteBlock, places: readonly Place[]) {
   type Held = Place & { tokenId: string }
   const keyOf = ({ entityId, address, tokenId }: Held) => `${entityId}${address}${tokenId}`

@@ -17,7 +17,7 @@ import { proveMoney } from './money-proof.ts'
 import { type AdjustmentRow, insertAdjustments, lockAdjustments } from './store/adjustments.ts'
 import { type MoneyGap, moneySums } from './store/money-proof.ts'
 
-/** What would be added to the books, in base units. Money is on no blockchain, and at no address. */
+/** An amount to add to the books, in base units. Money is on no blockchain, and at no address. */
 export type Adjustment = Omit<AdjustmentRow, 'id' | 'reason' | 'actor' | 'createDate'> & {
   /** How the amount is shown. */
   symbol: string
@@ -75,7 +75,7 @@ async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coi
   })
 }
 
-/** What remains between coins and money once the coins are corrected: it is nobody's, or is missing. */
+/** The gap that remains between coins and money once the coins are corrected: it belongs to no merchant, or is missing. */
 function moneyBehind(coins: readonly Coins[], gaps: readonly MoneyGap[]): Adjustment[] {
   const behind = coins.flatMap(({ adjustment: { entityId, amount }, isPlatform, currency }) =>
     isPlatform && currency !== null ? [{ entityId, currency, gap: amount }] : [],

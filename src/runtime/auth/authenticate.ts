@@ -22,7 +22,7 @@ export type Authenticate = (authorization: string | undefined) => Promise<KeyHol
  */
 export function createAuthenticate(db: Db, config: Config, refusal?: string): Authenticate {
   const lookUp = createKeyLookup(db)
-  /** Only keys that somebody showed with the right secret are kept, so that made-up ones push nothing out. */
+  /** Only keys shown with the right secret are kept, so that made-up ones push nothing out. */
   const verified = new Map<string, { key: ApiKey; untilMs: number }>()
 
   const keyOf = async (id: string): Promise<ApiKey | undefined> => {

@@ -31,7 +31,7 @@ const look = (db: Db): Promise<Look> =>
     return looks.reduce((best, each) => (each.withinMs < best.withinMs ? each : best))
   })
 
-/** What is known of the database's time after a newer look: the more exact one, unless they contradict each other. */
+/** Chooses the more exact of two looks; the newer one when they contradict each other. */
 function better(known: Look, newer: Look): Look {
   const passedMs = newer.steadyMs - known.steadyMs
   const withinMs = known.withinMs + passedMs * driftShare

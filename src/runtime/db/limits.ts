@@ -22,7 +22,7 @@ export const ownerLimits: Limits = { idleMs: 60_000, lockMs: 0, statementMs: 0 }
 /** How much longer than the server the client waits for an answer, which a broken network loses. */
 const graceMs = 5_000
 
-/** What the driver is told of the limit of a statement. */
+/** The driver's limit for the answer to a statement. */
 export const answerMs = ({ statementMs }: Limits): number => (statementMs === 0 ? 0 : statementMs + graceMs)
 
 /** How long a process waits for a free connection, or for the server to take a new one. */
@@ -37,7 +37,7 @@ const partition = {
   tcp_keepalives_count: 3,
 }
 
-/** What a connection is opened with, `more` being further parameters of the session. */
+/** Settings of a connection, with `more` as further parameters of the session. */
 export function connectionSettings(limits: Limits, more: Record<string, string> = {}): PoolConfig {
   const session = {
     timezone: 'UTC',

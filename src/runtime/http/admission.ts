@@ -7,7 +7,7 @@ import type { Endpoint } from './endpoint.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Routes without it answer anybody, and know no caller. */
+    /** Routes without it need no key, and know no caller. */
     auth?: Endpoint['auth']
   }
 }
@@ -17,7 +17,7 @@ export type CallerOf = (request: FastifyRequest) => KeyHolder
 
 /**
  * Admits each request before a byte of its body is read: first its key is checked, then it is counted, by that key, or by
- * the address it came from where no key was verified. So nobody spends the requests of a key that is not theirs.
+ * the address it came from where no key was verified. So a caller cannot use up the requests of another's key.
  */
 export async function admitRequests(
   server: FastifyInstance,

@@ -22,7 +22,7 @@ export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     const { bodyBytesMax } = request.routeOptions.config
-    // What nobody asked for is not read: Node discards it once the answer is sent.
+    // An unexpected body is not read: Node discards it once the answer is sent.
     if (bodyBytesMax === undefined) return undefined
     const bytes = await readBody(request, payload, bodyBytesMax)
     if (bytes.length === 0) return {}

@@ -37,7 +37,7 @@ export async function registerOpenApi(
       },
     },
   })
-  // Anybody may ask for these documents, and to write one takes milliseconds.
+  // These documents are public, and writing one takes milliseconds.
   const document = onFirstCall(() => JSON.stringify(server.swagger()))
   const forReferencePage = onFirstCall(() =>
     JSON.stringify({ ...server.swagger(), servers: [{ url: baseUrl() ?? '/' }] }),
@@ -49,7 +49,7 @@ export async function registerOpenApi(
 const sendDocument = (reply: FastifyReply, document: string) =>
   void reply.type('application/json; charset=utf-8').send(document)
 
-/** What `make` gives when it is first called, kept from then on. */
+/** Keeps the result of the first call of `make`. */
 function onFirstCall(make: () => string): () => string {
   let made: string | undefined
   return () => (made ??= make())

@@ -29,7 +29,7 @@ export type ServerInput = {
   widen: (ctx: RequestScope) => RequestScope
   /** Whether the process can do its work; anything but `undefined` is answered as 503. */
   notReady?: () => string | undefined
-  /** In place of the usual words to whoever shows no good key. */
+  /** Replaces the usual message for requests without a good key. */
   refusal?: string | undefined
 }
 

@@ -53,7 +53,7 @@ export const restMsOf = (waitedMs: number): number => Math.min(30_000, Math.max(
 
 export type Resting = {
   entityId: string
-  /** What it is called in its queue: its id, or its address. */
+  /** The name of the item in its queue: an id, or an address. */
   key: string
   waitedMs: number
   /** How it looked when it could not move; it does not rest once it looks different. */

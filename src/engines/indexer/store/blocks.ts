@@ -40,7 +40,7 @@ export async function insertBlock(tx: Db, blockchain: string, block: Block): Pro
     on conflict (blockchain, hash) do update set canonical = true, content_hash = excluded.content_hash`)
 }
 
-/** What canonical blocks were believed to say, lowest first; those of which that was not kept are left out. */
+/** Content hashes of canonical blocks, lowest first; blocks without one are left out. */
 export const contentsBetween = (
   db: Db,
   blockchain: string,

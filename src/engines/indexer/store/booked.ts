@@ -9,7 +9,7 @@ export type Moved = {
   amountAtomic: bigint
 }
 
-/** What canonical blocks above `number` moved, by kind of address. */
+/** Sums the movements in canonical blocks above `number`, by kind of address. */
 export const movedAbove = (db: Db, blockchain: string, number: number) =>
   db.all<Moved>(sql`select o.purpose, o.direction, o.token_id as "tokenId", count(*) as count, sum(o.amount) as "amountAtomic"
     from blocks b join observed_transfers o on o.blockchain = b.blockchain and o.block_hash = b.hash

@@ -143,7 +143,7 @@ const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('INITIATED', '
 
 export type Sender = { entityId: string; address: string }
 
-/** Somebody with something to sign. */
+/** A sender with transactions to sign. */
 export type WaitingSender = Sender & {
   /** When the oldest of it was asked for. */
   createDate: string

@@ -9,7 +9,7 @@ export type AdjustmentRow = {
   address: string
   tokenId: string | null
   currency: string | null
-  /** What the books lacked, in base units; negative for what they had too much. */
+  /** The amount that the books lacked, in base units; negative when they had too much. */
   amount: bigint
   reason: string
   actor: string

@@ -129,7 +129,7 @@ export async function paymentIdsOf(
   return { paymentIds: of('payment'), refundIds: of('refund') }
 }
 
-/** What is on its way to the entity in payments that are not paid yet, by currency, in base units. */
+/** Sums the payments to the entity that are not paid yet, by currency, in base units. */
 export const unsettledPayments = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select currency, sum(amount) as amount from payments
     where entity_id = ${entityId} and status in ('pending', 'confirmed') and block_hash is not null

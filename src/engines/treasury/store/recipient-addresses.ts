@@ -1,8 +1,9 @@
 import type { BusinessChain } from '#chains/business-chains'
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { type Db, raw, sql } from '#runtime/db/db'
+import type { Turn } from '#runtime/turns/store'
+import { decide } from './decide.ts'
 
 export const recipientAddressStatuses = ['pending_verification', 'verification_succeeded', 'active'] as const
 export type RecipientAddressStatus = (typeof recipientAddressStatuses)[number]
@@ -82,36 +83,15 @@ export const deleteRecipientAddress = (tx: Db, entityId: string, id: string, at:
     sql`update recipient_addresses set deleted_date = ${at} where entity_id = ${entityId} and id = ${id}`,
   )
 
-/** `waiting` is the condition of an index on the tenant; `due` says which of those are claimed. */
-async function decide(
-  tx: Db,
-  turn: Turn,
-  at: string,
-  { status, waiting, due }: { status: Sql; waiting: Sql; due: Sql },
-  limit: number,
-): Promise<readonly RecipientAddress[]> {
-  const where = sql`${inUse} and ${waiting}`
-  const rows = sql`select a.entity_id, a.id from recipient_addresses a where ${where} and ${due}
-    and a.entity_id = turn.entity_id`
-  const decided = await tx.all<RecipientAddress>(sql`with chosen as materialized (
-      ${inTurns(turn, { from: sql`recipient_addresses a`, where, rows }, limit)}
-    ), due as materialized (
-      select a.entity_id, a.id from chosen
-      join recipient_addresses a on a.entity_id = chosen.entity_id and a.id = chosen.id
-      where ${where} and ${due} for update of a skip locked
-    )
-    update recipient_addresses a set status = ${status}, update_date = ${at}
-    where (a.entity_id, a.id) in (select * from due)
-    returning ${columns}`)
-  return served(turn, decided)
-}
+const decidable = { table: sql`recipient_addresses a`, alias: sql`a`, live: inUse, columns }
 
 /** Verifies those that wait for it: `active`, or `verification_succeeded` while they are held back. */
 export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide(
+  decide<RecipientAddress>(
     tx,
     turn,
     at,
+    decidable,
     {
       status: sql`case when a.hold_until > ${at} then 'verification_succeeded' else 'active' end`,
       waiting: sql`a.status = 'pending_verification' and not a.needs_identity`,
@@ -122,10 +102,11 @@ export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =
 
 /** Activates those that were held back long enough. */
 export const endAddressHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide(
+  decide<RecipientAddress>(
     tx,
     turn,
     at,
+    decidable,
     {
       status: sql`'active'`,
       waiting: sql`a.status = 'verification_succeeded'`,

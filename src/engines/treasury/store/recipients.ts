@@ -1,8 +1,9 @@
 import type { BusinessChain } from '#chains/business-chains'
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { type Db, raw, sql } from '#runtime/db/db'
+import type { Turn } from '#runtime/turns/store'
+import { decide } from './decide.ts'
 
 export const recipientStatuses = ['pending', 'inactive', 'active', 'denied', 'failed'] as const
 export type RecipientStatus = (typeof recipientStatuses)[number]
@@ -91,36 +92,15 @@ export async function deleteRecipient(
   return count === 1
 }
 
-/** `waiting` is the condition of an index on the tenant; `due` says which of those are claimed. */
-async function decide(
-  tx: Db,
-  turn: Turn,
-  at: string,
-  { status, waiting, due }: { status: Sql; waiting: Sql; due: Sql },
-  limit: number,
-): Promise<readonly Recipient[]> {
-  const where = sql`${inBook} and ${waiting}`
-  const rows = sql`select r.entity_id, r.id from recipients r where ${where} and ${due}
-    and r.entity_id = turn.entity_id`
-  const decided = await tx.all<Recipient>(sql`with chosen as materialized (
-      ${inTurns(turn, { from: sql`recipients r`, where, rows }, limit)}
-    ), due as materialized (
-      select r.entity_id, r.id from chosen
-      join recipients r on r.entity_id = chosen.entity_id and r.id = chosen.id
-      where ${where} and ${due} for update of r skip locked
-    )
-    update recipients r set status = ${status}, update_date = ${at}
-    where (r.entity_id, r.id) in (select * from due)
-    returning ${columns}`)
-  return served(turn, decided)
-}
+const decidable = { table: sql`recipients r`, alias: sql`r`, live: inBook, columns }
 
 /** Ends the review of those that wait for it: `active`, or `inactive` while they are held back. */
 export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide(
+  decide<Recipient>(
     tx,
     turn,
     at,
+    decidable,
     {
       status: sql`case when r.hold_until > ${at} then 'inactive' else 'active' end`,
       waiting: sql`r.status = 'pending'`,
@@ -131,10 +111,11 @@ export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
 
 /** Activates those that were held back long enough. */
 export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide(
+  decide<Recipient>(
     tx,
     turn,
     at,
+    decidable,
     { status: sql`'active'`, waiting: sql`r.status = 'inactive'`, due: sql`r.hold_until <= ${at}` },
     limit,
   )

@@ -96,7 +96,7 @@ export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
     sql`update transfers t set status = 'pending', block_hash = null, update_date = ${at} where ${among(rows)}`,
   )
 
-/** What is on its way to the entity in transfers that are not complete yet, by currency, in base units. */
+/** Sums the transfers to the entity that are not complete yet, by currency, in base units. */
 export const unsettledTransfers = (db: Db, entityId: string) =>
   db.all<{ currency: string; amount: bigint }>(sql`select t.currency, sum(t.amount) as amount from transfers t
     where t.entity_id = ${entityId} and ${isComing} and t.block_hash is not null group by t.currency`)

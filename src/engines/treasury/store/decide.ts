@@ -1,0 +1,33 @@
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+
+/** A table whose rows workers decide on: its name with its alias, the alias, its live rows, and the columns of the result. */
+export type Decidable = { table: Sql; alias: Sql; live: Sql; columns: Sql }
+
+/** `waiting` is the condition of an index on the tenant; `due` says which of those are claimed. */
+export type Decision = { status: Sql; waiting: Sql; due: Sql }
+
+/** Gives the rows that are due their new status, dated `at`: at most `limit`, by turns of the tenants. Returns them. */
+export async function decide<Row extends { entityId: string }>(
+  tx: Db,
+  turn: Turn,
+  at: string,
+  { table, alias, live, columns }: Decidable,
+  { status, waiting, due }: Decision,
+  limit: number,
+): Promise<readonly Row[]> {
+  const where = sql`${live} and ${waiting}`
+  const rows = sql`select ${alias}.entity_id, ${alias}.id from ${table} where ${where} and ${due}
+    and ${alias}.entity_id = turn.entity_id`
+  const decided = await tx.all<Row>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: table, where, rows }, limit)}
+    ), due as materialized (
+      select ${alias}.entity_id, ${alias}.id from chosen
+      join ${table} on ${alias}.entity_id = chosen.entity_id and ${alias}.id = chosen.id
+      where ${where} and ${due} for update of ${alias} skip locked
+    )
+    update ${table} set status = ${status}, update_date = ${at}
+    where (${alias}.entity_id, ${alias}.id) in (select * from due)
+    returning ${columns}`)
+  return served(turn, decided)
+}
