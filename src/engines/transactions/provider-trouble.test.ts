@@ -43,7 +43,7 @@ afterAll(async () => {
 })
 
 const turn = newTurn('signing')
-const sign = () => signWaiting(harness.ctx, harness.ctx.chains.list()[0]!, turn, () => undefined)
+const sign = (ctx = harness.ctx) => signWaiting(ctx, ctx.chains.list()[0]!, turn, () => undefined)
 const alarms = () => alarmCounts().get('provider-trouble')!
 const estimating = ['eth_estimateGas']
 const estimate = async () =>
@@ -75,6 +75,19 @@ it.each(troubles)('property 62: $name is no verdict on a transfer, nor on an est
   expect((await on.read(id)).state).toBe('INITIATED')
   expect((await estimate()).status).toBe(503)
   expect(node.met.length).toBeGreaterThan(0)
+})
+
+it('property 62: the reason why nothing is signed is logged once, however often that is tried', async () => {
+  waiting.push(await on.transfer(wallet))
+  const logged: object[] = []
+  const log = { ...harness.ctx.log, error: (about: object) => void logged.push(about) }
+  const ctx = { ...harness.ctx, log: log as unknown as Harness['ctx']['log'] }
+  node.play({ fault: faults.error502, methods: ['eth_getTransactionCount'] })
+  await until(async () => {
+    await sign(ctx)
+    return node.met.length >= 3
+  }, 'it was tried three times')
+  expect(logged).toEqual([expect.objectContaining({ address: wallet.address, blockchain: 'BASE-SEPOLIA' })])
 })
 
 it('property 62: lasting trouble is shown on the transfer and raises an alarm, and afterwards all go on', async () => {

@@ -22,6 +22,7 @@ import {
   type Wish,
   wishesOf,
 } from './store/replacements.ts'
+import { noteUnsigned } from './trouble.ts'
 
 const wishesMax = 100
 
@@ -48,10 +49,7 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): P
       const waitedMs = ctx.clock.nowMs() - Date.parse(row.updateDate)
       still.set(address, { entityId, key: address, waitedMs })
       if (error instanceof WalletFrozen) continue
-      ctx.log.error(
-        { err: error, blockchain, transactionId: row.id },
-        'a replacement cannot be signed; trying again',
-      )
+      noteUnsigned(ctx, chain, { transactionId: row.id }, error)
     }
   }
   await rest(ctx.database, turn.queue, blockchain, [...still.values()])

@@ -28,6 +28,7 @@ import {
   waitingOf,
   waitingSenders,
 } from './store/transactions.ts'
+import { noteUnsigned } from './trouble.ts'
 
 const batchMax = 400
 /** Senders of one round: who comes meanwhile waits for its end. */
@@ -55,7 +56,7 @@ export async function signWaiting(
   const signOne = async (sender: WaitingSender) => {
     // One sender's trouble is not to hold up all others of the chain.
     const outcome = await signSender(ctx, chain, sender).catch((error): Outcome => {
-      ctx.log.error({ err: error, blockchain, ...sender }, 'signing failed')
+      noteUnsigned(ctx, chain, sender, error)
       return 'still'
     })
     if (outcome === 'still') await restSender(ctx, turn, blockchain, sender)

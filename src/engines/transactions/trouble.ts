@@ -1,6 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { oncePer } from '#lib/once'
+import { createWaits } from '#lib/waits'
 import { raiseAlarm } from '#runtime/log/alarms'
 
 /** How often one thing must fail in a row before a person is told: a single failure is usual. */
@@ -9,7 +10,15 @@ const everyMs = 60_000
 
 type Doing = 'estimating' | 'sending'
 
-const saidAtMs = oncePer((_chain: Chain) => new Map<string, number>())
+const saidLately = oncePer((_chain: Chain) => createWaits({ first: everyMs, most: everyMs }))
+
+/** Whether this was not said of the chain within the last minute; if so, it counts as said now. */
+function isNews(chain: Chain, what: string): boolean {
+  const waits = saidLately(chain)
+  if (!waits.isDue(what)) return false
+  waits.failed(what)
+  return true
+}
 
 /**
  * Logs, at most once a minute for each chain, that its nodes give no answer that decides anything. Transactions wait until
@@ -22,10 +31,7 @@ export function noteTrouble(
 ): void {
   const { blockchain } = chain.network
   const isAlarm = tries >= alarmTries
-  const lastMs = saidAtMs(chain)
-  const key = `${doing} ${isAlarm}`
-  if (performance.now() < (lastMs.get(key) ?? Number.NEGATIVE_INFINITY) + everyMs) return
-  lastMs.set(key, performance.now())
+  if (!isNews(chain, `${doing} ${isAlarm}`)) return
   const about = { blockchain, doing, said, tries }
   if (isAlarm)
     raiseAlarm(
@@ -35,4 +41,11 @@ export function noteTrouble(
       'the nodes of a chain do not serve: transactions wait until they do',
     )
   else ctx.log.warn(about, 'a node gives no answer that decides anything; trying again')
+}
+
+/** Logs why nothing was signed for a sender or a wish, at most once a minute for each chain and reason: others share it. */
+export function noteUnsigned(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
+  if (!isNews(chain, `signing ${error}`)) return
+  const { blockchain } = chain.network
+  ctx.log.error({ err: error, blockchain, ...about }, 'signing failed; trying again')
 }
