@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, notBuilt } from '#api/index'
+import { startApi } from '#context'
 import { pathsOf } from '#runtime/http/schemas'
 import { addressOf } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
@@ -9,7 +10,7 @@ import { httpAs } from './tenant.ts'
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await openHarness({ engines: false })
+  harness = await openHarness({ engines: false, blockchains: ['BASE-SEPOLIA', 'MATIC-AMOY'] })
 })
 afterAll(() => harness?.close())
 
@@ -27,13 +28,13 @@ describe('a chain that is listed and cannot be used', () => {
       400,
       2005,
       'chain',
-      'chain names a chain that is not part of this version: use BASE',
+      'chain names a chain that is not part of this version: use BASE, POLY',
     ])
     expect(await refusal(depositPath, { chain: 'ETH', currency: 'USD' })).toEqual([
       400,
       156017,
       'chain',
-      'chain names ETH-SEPOLIA, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it): use BASE',
+      'chain names ETH-SEPOLIA, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it): use BASE, POLY',
     ])
   })
 
@@ -42,8 +43,19 @@ describe('a chain that is listed and cannot be used', () => {
       ['BASE', 'BASE-SEPOLIA'],
       ['BASE', 'base'],
       ['AVAX', 'AVAX-FUJI'],
+      ['POLY', 'MATIC-AMOY'],
+      ['POLY', 'Polygon'],
+      ['ETH', 'ethereum-sepolia'],
     ])
       expect((await refusal(depositPath, { chain, currency: 'USD' }))[3]).toMatch(`: did you mean ${meant}?`)
+    for (const [meant, blockchain] of [
+      ['MATIC-AMOY', 'POLYGON_AMOY'],
+      ['MATIC-AMOY', 'POLY'],
+      ['ETH-SEPOLIA', 'Ethereum-Sepolia'],
+    ])
+      expect((await refusal('/v1/faucet/drips', { blockchain, address: '0x' }))[3]).toMatch(
+        `: did you mean ${meant}?`,
+      )
     expect((await refusal(depositPath, { chain: 'NOWHERE', currency: 'USD' }))[3]).not.toMatch(/did you mean/)
   })
 
@@ -60,7 +72,7 @@ describe('a chain that is listed and cannot be used', () => {
         400,
         156006,
         'blockchain',
-        'blockchain is a main network, which needs a LIVE key: use BASE-SEPOLIA: did you mean BASE-SEPOLIA?',
+        'blockchain is a main network, which needs a LIVE key: use BASE-SEPOLIA, MATIC-AMOY: did you mean BASE-SEPOLIA?',
       ],
       [
         400,
@@ -80,6 +92,19 @@ describe('a chain that is listed and cannot be used', () => {
       'blockchains[0]',
       expect.stringContaining('did you mean BASE-SEPOLIA?'),
     ])
+  })
+
+  it('is not offered the only usable one twice', async () => {
+    const [base] = harness.ctx.chains.list()
+    const chains = { list: () => [base!], find: () => undefined }
+    const api = await startApi({ ...harness.ctx, chains })
+    try {
+      const path = '/v1/w3s/developer/transactions/feeParameters?blockchain=BASE'
+      const { body } = await httpAs(api.url, harness.apiKey)('GET', path)
+      expect(body.errors[0].message).toMatch(/: use BASE-SEPOLIA$/)
+    } finally {
+      await api.stop()
+    }
   })
 })
 
@@ -154,6 +179,19 @@ describe('an operation that is documented and not built', () => {
     const answers = await Promise.all(listed.map((each) => ask(...each)))
     expect(answers).toEqual(listed.map((each) => [...each, 404, 404, true]))
     expect(listed.length).toBeGreaterThan(100)
+  })
+
+  it('is told by HEAD as by GET', async () => {
+    for (const path of ['/v1/w3s/contracts', '/v1/w3s/contracts/x/y']) {
+      const [head, get] = await Promise.all(
+        ['HEAD', 'GET'].map((method) => httpAs(harness.url, undefined)(method, path)),
+      )
+      expect([path, head!.status, head!.headers.get('content-length')]).toEqual([
+        path,
+        404,
+        get!.headers.get('content-length'),
+      ])
+    }
   })
 
   it('is told from a slip: another method, a step too many or too few', async () => {

@@ -19,14 +19,19 @@ type Kind = 'chainNotStarted' | 'blockchainUnavailable' | 'chainUnsupported'
 /** Refuses a blockchain that is listed and cannot be used here: says which of the reasons it is, and what can be used. */
 export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, kind: Kind) {
   const usable = usableWith(ctx, 'blockchain')
-  return invalid(field, `${reasonOf(networkOf(blockchain)?.blockchain)}${use(usable)}`, blockchain, kind)
+  return invalid(
+    field,
+    `${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
+    blockchain,
+    kind,
+  )
 }
 
 /** The same for a code of the business account, which names no network or `blockchain`. */
 export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?: string) {
   const usable = usableWith(ctx, 'businessChain')
   const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
-  return invalid(field, `${reasonOf(blockchain)}${use(usable)}${suggest(code, usable)}`, code, kind)
+  return invalid(field, `${reasonOf(blockchain)}${instead(code, usable)}`, code, kind)
 }
 
 /** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
@@ -34,8 +39,7 @@ export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockcha
   const [network, key] = environmentOf(blockchain) === 'TEST' ? ['test', 'TEST'] : ['main', 'LIVE']
   const usable = usableWith(ctx, 'blockchain')
   const reason = `is a ${network} network, which needs a ${key} key`
-  const instead = `${use(usable)}${suggest(blockchain, usable)}`
-  return invalid(field, `${reason}${instead}`, blockchain, 'keyOnOtherEnvironment')
+  return invalid(field, `${reason}${instead(blockchain, usable)}`, blockchain, 'keyOnOtherEnvironment')
 }
 
 const reasonOf = (network: string | undefined) =>
@@ -43,5 +47,8 @@ const reasonOf = (network: string | undefined) =>
     ? `names ${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
     : 'names a chain that is not part of this version'
 
-const use = (usable: readonly string[]) =>
-  usable.length > 0 ? `: use ${usable.join(', ')}` : ', and this key reaches none'
+/** What to send instead; of several, also which was probably meant. */
+function instead(asked: string, usable: readonly string[]): string {
+  if (usable.length === 0) return ', and this key reaches none'
+  return `: use ${usable.join(', ')}${usable.length > 1 ? suggest(asked, usable) : ''}`
+}

@@ -4,10 +4,11 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   if (asked.length < 2 || asked.length > 40) return undefined
   const same = candidates.find((each) => plain(each) === asked)
   if (same) return same
-  // BASE-SEPOLIA for BASE, and the other way around: the longest that begins alike as a whole word.
-  const words = text.toUpperCase().split(/[^A-Z0-9]+/)
-  const related = candidates.filter((each) => each.toUpperCase().split(/[^A-Z0-9]+/)[0] === words[0])
-  if (related.length > 0) return related[0]
+  // BASE-SEPOLIA for BASE, and the other way around: the one that begins with the same word and shares most of the others.
+  const words = wordsOf(text)
+  const shared = (each: string) => wordsOf(each).filter((word) => words.includes(word)).length
+  const related = candidates.filter((each) => wordsOf(each)[0] === words[0])
+  if (related.length > 0) return related.sort((a, b) => shared(b) - shared(a))[0]
   const slips = asked.length < 5 ? 1 : 2
   return candidates.find((each) => distance(plain(each), asked) <= slips)
 }
@@ -18,6 +19,24 @@ export function suggest(value: unknown, allowed: readonly unknown[]): string {
   const found = typeof value === 'string' ? nearest(value, texts) : undefined
   return found === undefined ? '' : `: did you mean ${found}?`
 }
+
+/** Chains go by names that do not look alike: MATIC-AMOY is POLY to the business account, and Polygon to people. */
+const otherNames: Readonly<Record<string, string>> = {
+  ARBITRUM: 'ARB',
+  AVALANCHE: 'AVAX',
+  ETHEREUM: 'ETH',
+  OPTIMISM: 'OP',
+  POLY: 'MATIC',
+  POLYGON: 'MATIC',
+  SOLANA: 'SOL',
+  UNICHAIN: 'UNI',
+}
+
+const wordsOf = (text: string): string[] =>
+  text
+    .toUpperCase()
+    .split(/[^A-Z0-9]+/)
+    .map((word) => otherNames[word] ?? word)
 
 const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 

@@ -22,8 +22,11 @@ export function tellNotFound(notBuilt: readonly NotBuilt[]): (method: string, pa
       pattern.every((step, at) => step === steps[at] || (step.startsWith(':') && steps[at] !== '')),
     )
   }
-  return (method, path) =>
-    isNotBuilt(method, path)
+  return (asked, path) => {
+    // HEAD answers as GET does, down to the length of the text that it leaves out.
+    const method = asked === 'HEAD' ? 'GET' : asked
+    return isNotBuilt(method, path)
       ? `Resource not found: ${method} ${path} is documented, but not part of this version. The operations that are built are listed at /docs, and by area in the README under "What works".`
       : `Resource not found: there is no ${method} ${path}. The operations are listed at /docs.`
+  }
 }
