@@ -121,7 +121,7 @@ it('names a malformed id by the code of its product', async () => {
   }
 })
 
-it('names the field of a wallet or token that is unknown, by the code of its product', async () => {
+it('names the field of what is unknown, by the code of its product', async () => {
   const id = randomUUID()
   const transfer = { destinationAddress: `0x${'9'.repeat(40)}`, amounts: ['1'] }
   const estimate = '/v1/w3s/transactions/transfer/estimateFee'
@@ -143,6 +143,8 @@ it('names the field of a wallet or token that is unknown, by the code of its pro
     [`/v1/w3s/wallets/${id}/balances`, 156001, 'id'],
     [`/v1/w3s/tokens/${id}`, 156002, 'id'],
     [`/v1/w3s/transactions/lowestNonceTransaction?walletId=${id}`, 156001, 'walletId'],
+    [`/v1/notifications/certificates/${id}.pem`, 404, 'name'],
+    ['/v1/notifications/confirm?Token=1', 404, 'Token'],
   ]
   for (const [path, code, location] of byQuery) {
     const { status, body } = await harness.http('GET', path)

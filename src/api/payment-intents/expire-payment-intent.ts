@@ -1,13 +1,14 @@
 import type { Ctx } from '#engines/ctx'
 import { expireOnRequest } from '#engines/treasury/index'
-import { ApiError, invalid } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { getPaymentIntent } from './get-payment-intent.ts'
 
 /** Stops waiting for money. Asked again, it answers the same; money that comes later is credited and matches nothing. */
 export async function expirePaymentIntent(ctx: Ctx, id: string) {
   const by = { entityId: ctx.entity.id, id, actor: ctx.actor, requestId: ctx.requestId }
   const closed = await expireOnRequest(ctx.db, ctx.clock.nowMs(), by)
-  if (closed === 'unknown') throw new ApiError('paymentIntentNotFound')
+  if (closed === 'unknown')
+    throw invalid('id', 'names no payment intent of yours', id, 'paymentIntentNotFound')
   if (closed === 'cannot')
     throw invalid(
       'id',

@@ -24,7 +24,7 @@ const refundableMs = 30 * 24 * 3_600_000
 /** Sends money of an intent back, whole or in parts; from then on the intent takes no more. */
 export async function refundPaymentIntent(ctx: Ctx, { params, body }: Input) {
   const [intent] = await lockPaymentIntents(ctx.db, [{ entityId: ctx.entity.id, id: params.id }])
-  if (!intent) throw new ApiError('paymentIntentNotFound')
+  if (!intent) throw invalid('id', 'names no payment intent of yours', params.id, 'paymentIntentNotFound')
   const { destination, toAmount } = body
   for (const [location, currency] of [
     ['amount.currency', body.amount.currency],

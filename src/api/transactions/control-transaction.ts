@@ -1,7 +1,7 @@
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { control, findTransaction, type TransactionRow } from '#engines/transactions/index'
-import { ApiError } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 
 /** Sends a transaction that is under way again with the price of the highest level. The same id answers for it. */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
@@ -25,7 +25,8 @@ async function controlled(
 ): Promise<TransactionRow> {
   await spendCiphertext(ctx, secret)
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
-  if (row?.transactionType !== 'OUTBOUND') throw new ApiError('transactionNotFound')
+  if (row?.transactionType !== 'OUTBOUND')
+    throw invalid('id', 'names no transaction of yours', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
   const changed = await control(ctx, row, wanted)
   if (changed) return changed

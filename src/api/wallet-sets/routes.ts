@@ -7,7 +7,7 @@ import {
   updateWalletSet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { ApiError } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import {
@@ -23,7 +23,7 @@ const tag = 'Wallet sets'
 
 async function getWalletSet(ctx: Ctx, id: string) {
   const set = await findWalletSet(ctx.db, ctx.entity.id, id)
-  if (!set) throw new ApiError('walletSetNotFound')
+  if (!set) throw invalid('id', 'names no wallet set of yours', id, 'walletSetNotFound')
   return { walletSet: showWalletSet(set) }
 }
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Ctx, EngineCtx } from '#engines/ctx'
-import { ApiError } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -83,7 +83,7 @@ export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
   const { db, entity, actor, requestId } = ctx
   await lockSubscriptions(db, entity.id)
   const subscription = await findSubscription(db, entity.id, id)
-  if (!subscription) throw new ApiError('subscriptionNotFound')
+  if (!subscription) throw invalid('id', 'names no subscription of yours', id, 'subscriptionNotFound')
   if (subscription.details.some(({ status }) => status === 'pending'))
     throw new ApiError('subscriptionPending')
   const nowMs = ctx.clock.nowMs()
@@ -110,7 +110,7 @@ async function follow(
 ): Promise<DetailRow> {
   const detail = await detailOf(ctx, token, purpose)
   const status = next(detail.status)
-  if (purpose === 'confirm' && status === 'deleted') throw new ApiError('subscriptionLinkInvalid')
+  if (purpose === 'confirm' && status === 'deleted') throw linkInvalid()
   if (status === detail.status) return detail
   const nowMs = ctx.clock.nowMs()
   await setDetailStatus(ctx.db, detail, status, formatInstant(nowMs))
@@ -135,15 +135,17 @@ async function detailOf(
 ) {
   const [, a, b, c, d, e] =
     /^([\da-f]{8})([\da-f]{4})([\da-f]{4})([\da-f]{4})([\da-f]{12})[\da-f]{64}$/.exec(token) ?? []
-  if (e === undefined) throw new ApiError('subscriptionLinkInvalid')
+  if (e === undefined) throw linkInvalid()
   const id = [a, b, c, d, e].join('-')
   const expected = tokenOf(custody.notary, purpose, id)
-  if (!timingSafeEqual(Buffer.from(expected), Buffer.from(token)))
-    throw new ApiError('subscriptionLinkInvalid')
+  if (!timingSafeEqual(Buffer.from(expected), Buffer.from(token))) throw linkInvalid()
   const detail = await lockDetail(db, id)
-  if (!detail) throw new ApiError('subscriptionLinkInvalid')
+  if (!detail) throw linkInvalid()
   return detail
 }
+
+/** The refused token is not shown: in an answer it could reach a log, and it may still be good for the other purpose. */
+const linkInvalid = () => invalid('Token', 'is of no link that is good', undefined, 'subscriptionLinkInvalid')
 
 const batchMax = 100
 
