@@ -5,12 +5,12 @@ import type { CrashPoint } from '#lib/crash-points'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { stuckSessions } from '#runtime/db/sessions'
 import { alarmCounts } from '#runtime/log/alarms'
-import { freshAddress } from './builders.ts'
+import { freshAddress, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { spawnWorker } from './programs.ts'
 import { sendingOn } from './sending.ts'
 import { sizeOf } from './size.ts'
-import { httpAs, type Tenant } from './tenant.ts'
+import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
 import type { Role } from './transaction-process.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
@@ -18,6 +18,8 @@ import type { Worker } from './worker.ts'
 /** More than the connections of a process. */
 const retriesTotal = sizeOf('FROZEN_RETRIES', { usual: 18, deep: 400 })
 const looks = sizeOf('FROZEN_LOOKS', { usual: 20, deep: 500 })
+/** More than the connections of a process. */
+const writersTotal = sizeOf('FROZEN_WRITERS', { usual: 60, deep: 900 })
 
 let harness: Harness
 const workers: Worker[] = []
@@ -139,6 +141,57 @@ it('property 61: retries of a request that a frozen server holds keep nobody els
   const { body } = await harness.http('GET', '/v1/w3s/walletSets')
   expect(body.data.walletSets.filter(({ name }: { name: string }) => name === 'Held')).toHaveLength(1)
   await frozen.close()
+})
+
+it('property 61: writers of one tenant that wait for a lock keep no other tenant from writing', async () => {
+  const path = '/v1/w3s/developer/walletSets'
+  harness.startEngines()
+  const wallet = await sendingOn(harness).fundedWallet()
+  const victim = await harness.newEntity()
+  const makeSet = async () => {
+    const startedMs = performance.now()
+    const body = {
+      idempotencyKey: randomUUID(),
+      name: 'Free',
+      entitySecretCiphertext: await victim.sealSecret(),
+    }
+    const { status, text } = await victim.http('POST', path, { body })
+    expect(status, text).toBe(201)
+    return (performance.now() - startedMs).toFixed(0)
+  }
+  const idleMs = await makeSet()
+  const write = async (): Promise<HttpAnswer> => {
+    const body = {
+      idempotencyKey: randomUUID(),
+      walletId: wallet.id,
+      tokenId: worldOf(harness).usdcId,
+      destinationAddress: freshAddress(),
+      amounts: ['0.5'],
+      feeLevel: 'MEDIUM',
+    }
+    for (;;) {
+      const sealed = { ...body, entitySecretCiphertext: await harness.sealSecret() }
+      const answer = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body: sealed })
+      if (answer.status !== 429 && answer.status !== 503) return answer
+    }
+  }
+
+  const owner = openAsOwner(harness.connection)
+  let writing: Promise<HttpAnswer[]> | undefined
+  await owner.tx(async (tx) => {
+    await tx.run(sql`select 1 from accounts where address = ${wallet.address} for update`)
+    writing = Promise.all(Array.from({ length: writersTotal }, write))
+    await until(() => harness.database.waiting().work > 1, 'writers wait for the lock, and for connections')
+    const busy = await latencies(victim)
+    const busyMs = [await makeSet(), await makeSet(), await makeSet()]
+    expect(harness.database.waiting().work).toBeGreaterThan(1)
+    console.info(
+      `another tenant's write took ${idleMs} ms, and ${busyMs} beside ${writersTotal} writers; a read ${busy}`,
+    )
+  })
+  const statuses = (await writing!).map(({ status }) => status)
+  expect(statuses).toEqual(Array(writersTotal).fill(201))
+  await owner.close()
 })
 
 /** Of reads one after another: the middle one and the slowest. */

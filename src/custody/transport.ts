@@ -1,10 +1,11 @@
 import { generateKeyPair, randomBytes, webcrypto } from 'node:crypto'
 import { promisify } from 'node:util'
+import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
+import { createLanes } from '#lib/lanes'
 import { shareNext, succeedOnce } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
-import { createLanes } from './lanes.ts'
 import { seal, unseal, type Vault } from './sealing.ts'
 import {
   insertTransportKey,
@@ -22,6 +23,7 @@ const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' } as const
 /** Decryptions at once: as many as Node's own thread pool has threads. A key handle is locked while it is in use. */
 const laneCount = 4
 const waitingMax = 1_000
+const waitMs = 30_000
 
 /** The RSA keys that clients encrypt the entity secret to. Decryption runs in Node's thread pool, never on the event loop. */
 export type Transport = {
@@ -49,7 +51,7 @@ type Input = { database: Database; vault: Vault; clock: { nowMs(): number } }
  */
 export async function openTransport(input: Input): Promise<Transport> {
   const { database, vault } = input
-  const lanes = createLanes(laneCount, waitingMax)
+  const lanes = createLanes({ count: laneCount, leavesRoom: false, waitingMax, waitMs, crowded })
   /** As they were made, oldest first. */
   const known = new Map<string, Handles>()
   let closed = false
@@ -90,7 +92,7 @@ export async function openTransport(input: Input): Promise<Transport> {
         const keys = [...known.values()].reverse().filter((handles) => !tried.has(handles))
         if (keys.length === 0) return undefined
         for (const handles of keys) tried.add(handles)
-        return lanes(asker, (lane) => firstRead(keys, lane, bytes, readFitting))
+        return lanes.run(asker, (lane) => firstRead(keys, lane, bytes, readFitting))
       }
       const found = await tryKnown()
       if (found !== undefined) return found
@@ -104,6 +106,9 @@ export async function openTransport(input: Input): Promise<Transport> {
     close: () => void (closed = true),
   }
 }
+
+const crowded = () =>
+  new ApiError('tooManyRequests', 'Too many of your ciphertexts wait to be decrypted: try again in a moment.')
 
 /** Returns the result of `read` for the first key that opens the bytes. */
 async function firstRead<Found>(

@@ -4,7 +4,7 @@ import { followedChains } from '#engines/indexer/index'
 import { keptFor } from '#lib/once'
 import { hostOffMaxMs } from '#lib/time'
 import { within } from '#lib/within'
-import type { Database } from '#runtime/db/db'
+import type { Db } from '#runtime/db/db'
 import { type Answer, answer } from '#runtime/http/endpoint'
 import { listChains } from './list-chains.ts'
 import type { readinessSchema } from './schema.ts'
@@ -19,11 +19,11 @@ const lagMaxMs = 60_000
 const graceMs = 10_000
 
 type Readiness = Static<typeof readinessSchema>
-const kept = keptFor<Database, Answer>(keptMs)
+const kept = keptFor<Db, Answer>(keptMs)
 
 /** Tells which parts are ready: 200 when all are, else 503. It is public, so it names no host, block or error. */
 export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
-  kept(ctx.database, async () => {
+  kept(ctx.database.reading, async () => {
     const parts = await look(ctx)
     const ready =
       parts.database === 'ready' &&

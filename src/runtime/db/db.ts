@@ -1,8 +1,11 @@
 import pg from 'pg'
+import { ApiError } from '#lib/errors'
+import { createLanes, type Lanes } from '#lib/lanes'
 import { isConnectionLost } from './errors.ts'
 import {
   answerMs,
   connectionSettings,
+  connectMs,
   type Limits,
   ownerLimits,
   readLimits,
@@ -39,6 +42,11 @@ export type Db = {
 export type Database = Db & {
   /** The same database through connections of its own, which only read and which work cannot use up. */
   reading: Db
+  /**
+   * The same for what one tenant asks for: while its work waits for locks, others find connections. It waits for its own turn
+   * beside the pool, and is refused when too much of it does. A `tx` of it must not call it again.
+   */
+  onBehalfOf(entityId: string): Database
   /** How many calls wait for a connection of each pool. */
   waiting(): { work: number; reading: number }
   /** Calls `onNotice` for every NOTIFY on `channel`; the connection is renewed when it breaks. */
@@ -69,6 +77,10 @@ function instantFromText(text: string): string {
 
 /** Of the connections of a process, this part is kept for reading. */
 const readingShare = 1 / 4
+/** Of the others, this part is kept for what no tenant waits for, such as engines in the same process. */
+const ownShare = 1 / 4
+/** Calls of all tenants that wait for their turn. */
+const waitingMax = 1_000
 
 /**
  * Opens the pools of the role that the program runs as, which can add to books and trails but not rewrite them
@@ -85,19 +97,44 @@ export function openDatabase(
     ...role,
     default_transaction_read_only: 'on',
   })
-  const working = openPool(connection, Math.max(1, maxConnections - readingMax), limits, role)
-  return {
+  const workingMax = Math.max(1, maxConnections - readingMax)
+  const working = openPool(connection, workingMax, limits, role)
+  const count = workingMax - Math.floor(workingMax * ownShare)
+  const lanes = createLanes({ count, leavesRoom: true, waitingMax, waitMs: connectMs, crowded })
+  const database: Database = {
     ...working,
     reading,
-    waiting: () => ({ work: working.waiting(), reading: reading.waiting() }),
+    onBehalfOf: (entityId) => ({ ...database, ...callsInTurn(working, lanes, entityId) }),
+    waiting: () => ({ work: working.waiting() + lanes.waiting(), reading: reading.waiting() }),
     close: async () => void (await Promise.all([working.close(), reading.close()])),
+  }
+  return database
+}
+
+const crowded = () =>
+  new ApiError('tooManyRequests', 'Too many of your requests wait for each other: try again in a moment.')
+
+function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
+  return {
+    all: (query) => lanes.run(asker, () => db.all(query)),
+    one: (query) => lanes.run(asker, () => db.one(query)),
+    maybe: (query) => lanes.run(asker, () => db.maybe(query)),
+    run: (query) => lanes.run(asker, () => db.run(query)),
+    tx: (work, limits) => lanes.run(asker, () => db.tx(work, limits)),
+    script: (text) => lanes.run(asker, () => db.script(text)),
   }
 }
 
 /** Opens a pool as whoever the connection names: for migrations, and for tests that look past the role. */
 export function openAsOwner(connection: Connection, maxConnections = 1): Database {
   const pool = openPool(connection, maxConnections, ownerLimits)
-  return { ...pool, reading: pool, waiting: () => ({ work: pool.waiting(), reading: 0 }) }
+  const database: Database = {
+    ...pool,
+    reading: pool,
+    onBehalfOf: () => database,
+    waiting: () => ({ work: pool.waiting(), reading: 0 }),
+  }
+  return database
 }
 
 function openPool(
@@ -105,7 +142,7 @@ function openPool(
   maxConnections: number,
   limits: Limits,
   session?: Record<string, string>,
-): Omit<Database, 'reading' | 'waiting'> & { waiting(): number } {
+): Omit<Database, 'reading' | 'onBehalfOf' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })

@@ -25,8 +25,8 @@ const graceMs = 5_000
 /** The driver's limit for the answer to a statement. */
 export const answerMs = ({ statementMs }: Limits): number => (statementMs === 0 ? 0 : statementMs + graceMs)
 
-/** How long a process waits for a free connection, or for the server to take a new one. */
-const connectMs = 15_000
+/** How long work waits for a free connection, for its turn at one, or for the server to take a new one. */
+export const connectMs = 15_000
 const keepAliveMs = 5_000
 
 /** Ends the sessions of hosts that are gone: what was sent to them is never acknowledged. */

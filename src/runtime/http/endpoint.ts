@@ -57,6 +57,8 @@ export type Endpoint<Ctx = RequestScope> = {
   verb: (ctx: Ctx, input: Input<never, never, never>, prepared: never) => Promise<unknown>
 }
 
+export const isChanging = ({ changing, method }: Endpoint<never>): boolean => changing ?? method !== 'GET'
+
 /** How a repeated request finds what the first one made: it answers with the resource as it is now. */
 export type Idempotent<Ctx> = {
   conflict: ErrorName

@@ -6,7 +6,7 @@ import { workLimits } from '#runtime/db/limits'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
 import { untilUnclaimed } from '#runtime/idempotency/wait'
 import type { RequestScope } from '#runtime/scope'
-import type { Endpoint, Idempotent, Input } from './endpoint.ts'
+import { type Endpoint, type Idempotent, type Input, isChanging } from './endpoint.ts'
 
 export type Invocation = { result: unknown; replayed: boolean }
 
@@ -32,8 +32,7 @@ export async function invoke(
     if (replay) return replay
   }
   const prepared = await run.prepare?.(ctx, input)
-  if (!(endpoint.changing ?? endpoint.method !== 'GET'))
-    return { result: await run.verb(ctx, input, prepared), replayed: false }
+  if (!isChanging(endpoint)) return { result: await run.verb(ctx, input, prepared), replayed: false }
   const endMs = performance.now() + twinMs
   for (;;) {
     const outcome = await untilSettled(ctx, async (inTx) => {

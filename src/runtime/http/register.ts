@@ -68,6 +68,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
     const ctx = widen({
       ...scope,
       ...caller,
+      database: scope.database.onBehalfOf(caller.entity.id),
       db: scope.database.reading,
       requestId: request.id,
       receivedMs,

@@ -2,7 +2,7 @@ import Type, { type TObject, type TProperties, type TSchema } from 'typebox'
 import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import { oncePer } from '#lib/once'
 import { collectionProperties } from '#runtime/collection/query'
-import type { Endpoint } from './endpoint.ts'
+import { type Endpoint, isChanging } from './endpoint.ts'
 
 /** The query as it is validated and documented: the route's own filters and, for a list, the shared parameters. */
 export const querySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
@@ -77,9 +77,12 @@ const userTokenHeader = Type.Object({
   ),
 })
 
-/** Ciphertexts wait for their turn to be decrypted, and an entity with too many of them loses some. */
-const errorsOf = ({ errors, body }: Endpoint<never>): readonly ErrorName[] =>
-  'entitySecretCiphertext' in (body?.properties ?? {}) ? [...errors, 'tooManyRequests'] : errors
+/** Ciphertexts and changes wait for their turn, and an entity with too many of them loses some. */
+const errorsOf = (endpoint: Endpoint<never>): readonly ErrorName[] => {
+  const { errors, body } = endpoint
+  const takesTurns = isChanging(endpoint) || 'entitySecretCiphertext' in (body?.properties ?? {})
+  return takesTurns ? [...errors, 'tooManyRequests'] : errors
+}
 
 /** The schema object of one route as the OpenAPI generator reads it. */
 export function openApiRoute(endpoint: Endpoint<never>): object {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { oncePer } from '#lib/once'
-import type { Database } from '#runtime/db/db'
+import type { Database, Db } from '#runtime/db/db'
 import { type BindingKey, isUnclaimed } from './store.ts'
 
 const firstMs = 10
@@ -9,7 +9,7 @@ const longestMs = 500
 const waitingMax = 1_000
 
 /** Requests that wait for one key look together, by one question at a time. */
-const waitersOf = oncePer((_: Database) => ({ count: 0, looks: new Map<string, Promise<boolean>>() }))
+const waitersOf = oncePer((_: Db) => ({ count: 0, looks: new Map<string, Promise<boolean>>() }))
 
 /**
  * Waits until no twin is at work on the key, which says nothing of how that ended; false when `endMs` has come first.
@@ -20,7 +20,7 @@ export async function untilUnclaimed(
   binding: BindingKey,
   endMs: number,
 ): Promise<boolean> {
-  const waiters = waitersOf(database)
+  const waiters = waitersOf(database.reading)
   if (waiters.count === waitingMax) return false
   waiters.count += 1
   try {

@@ -1,0 +1,114 @@
+/** Runs a bounded number of pieces of work at once; those who ask take turns, however much each of them waits for. */
+export type Lanes = {
+  /** Runs `work` when it is the turn of `asker`, and tells it its lane. */
+  run<Result>(asker: string, work: (lane: number) => Promise<Result>): Promise<Result>
+  /** How many pieces of work wait for their turn. */
+  waiting(): number
+}
+
+export type LaneLimits = {
+  /** How many pieces of work run at once. */
+  count: number
+  /** Whether an asker takes another lane only while more are free than it has: for work that may stand still. */
+  leavesRoom: boolean
+  /** How many pieces of work may wait. */
+  waitingMax: number
+  /** How long a piece of work may wait. */
+  waitMs: number
+  /** The error for work that is turned away. */
+  crowded: () => Error
+}
+
+/**
+ * Makes lanes. When there is no room to wait, the asker with the most work that waits loses its latest piece, so that a crowd
+ * turns away its own work and that of no other.
+ */
+export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: LaneLimits): Lanes {
+  const free = Array.from({ length: count }, (_, lane) => lane)
+  const taken = new Map<string, number>()
+  const queues = createQueues()
+
+  const takenBy = (asker: string) => taken.get(asker) ?? 0
+  const mayTake = (asker: string) => free.length > (leavesRoom ? takenBy(asker) : 0)
+  const take = (asker: string): number => {
+    taken.set(asker, takenBy(asker) + 1)
+    return free.pop()!
+  }
+
+  const turnAway = (asker: string, each: Waiting) => {
+    queues.remove(asker, each)
+    each.refuse(crowded())
+  }
+
+  const wait = (asker: string) => {
+    if (queues.length() >= waitingMax) {
+      const [noisiest, queue] = queues.longest()
+      if (queue.length <= queues.lengthOf(asker)) throw crowded()
+      turnAway(noisiest, queue.at(-1)!)
+    }
+    return new Promise<number>((resume, refuse) => {
+      const each: Waiting = { resume, refuse, timer: setTimeout(() => turnAway(asker, each), waitMs) }
+      queues.add(asker, each)
+    })
+  }
+
+  const giveBack = (asker: string, lane: number) => {
+    free.push(lane)
+    if (takenBy(asker) > 1) taken.set(asker, takenBy(asker) - 1)
+    else taken.delete(asker)
+    for (let next = queues.shift(mayTake); next; next = queues.shift(mayTake)) {
+      const [whose, each] = next
+      each.resume(take(whose))
+    }
+  }
+
+  return {
+    run: async (asker, work) => {
+      const lane = mayTake(asker) ? take(asker) : await wait(asker)
+      try {
+        return await work(lane)
+      } finally {
+        giveBack(asker, lane)
+      }
+    },
+    waiting: queues.length,
+  }
+}
+
+type Waiting = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
+
+/** What waits of each asker. They are in the order of turns: an asker that was served goes to the end. */
+function createQueues() {
+  const queues = new Map<string, Waiting[]>()
+  let length = 0
+  const remove = (asker: string, each: Waiting) => {
+    clearTimeout(each.timer)
+    length -= 1
+    const queue = queues.get(asker)!
+    queue.splice(queue.indexOf(each), 1)
+    if (queue.length === 0) queues.delete(asker)
+  }
+  return {
+    length: () => length,
+    lengthOf: (asker: string) => queues.get(asker)?.length ?? 0,
+    longest: () => [...queues].reduce((most, each) => (each[1].length > most[1].length ? each : most)),
+    add: (asker: string, each: Waiting) => {
+      length += 1
+      const queue = queues.get(asker)
+      if (queue) queue.push(each)
+      else queues.set(asker, [each])
+    },
+    remove,
+    /** Takes out the first piece of work of the first asker that may be served. */
+    shift: (mayBeServed: (asker: string) => boolean): [string, Waiting] | undefined => {
+      for (const [asker, queue] of queues) {
+        if (!mayBeServed(asker)) continue
+        const each = queue[0]!
+        remove(asker, each)
+        if (queues.delete(asker)) queues.set(asker, queue)
+        return [asker, each]
+      }
+      return undefined
+    },
+  }
+}
