@@ -283,8 +283,10 @@ export const makeBusinessTransfer = async (world: World, fields: object = {}): P
   })
 
 /** One more account of the books, of an address that nobody manages. */
-export async function makeAccount({ harness, tenant, usdcId }: World): Promise<void> {
+export async function makeAccount(world: World): Promise<{ id: string }> {
+  const { harness, tenant, usdcId } = world
   const { ctx } = harness
+  const address = freshAddress()
   const blockchain = harness.chain().blockchain
   await ctx.database.tx((tx) =>
     post(tx, ctx.clock.nowMs(), [
@@ -294,10 +296,12 @@ export async function makeAccount({ harness, tenant, usdcId }: World): Promise<v
         blockHash: `0x${randomBytes(32).toString('hex')}`,
         fact: 'made',
         entries: [
-          { kind: 'address', tokenId: usdcId, address: freshAddress().toLowerCase(), amountAtomic: 1n },
+          { kind: 'address', tokenId: usdcId, address, amountAtomic: 1n },
           { kind: 'outside', tokenId: usdcId, amountAtomic: -1n },
         ],
       },
     ]),
   )
+  const [made] = await world.call('GET', `/operator/accounts?address=${address}`)
+  return made
 }

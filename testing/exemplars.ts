@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import {
   freshAddress,
+  makeAccount,
   makeDeposit,
   makeRecipient,
   makeRecipientAddress,
@@ -94,6 +95,7 @@ export const exemplars: Record<string, Exemplar> = {
   'GET /metrics': nothing,
   'GET /operator/chains': nothing,
   'GET /operator/accounts': nothing,
+  'GET /operator/accounts/{id}/entries': byId((world) => makeAccount(world)),
   'GET /v1/w3s/config/entity': nothing,
   'GET /v1/w3s/config/entity/publicKey': nothing,
   'POST /v1/w3s/developer/walletSets': {

@@ -122,6 +122,16 @@ export const seeders: Record<string, Seeder> = {
     query: { kind: 'address' },
     add: () => makeAccount(world),
   }),
+  'GET /operator/accounts/{id}/entries': async (world) => {
+    await makeAccount(world)
+    // Whatever any account gets comes from this one.
+    const [outside] = await world.call('GET', '/operator/accounts?kind=outside')
+    return {
+      path: `/operator/accounts/${outside.id}/entries`,
+      idOf: (item) => item.postingId,
+      add: () => makeAccount(world),
+    }
+  },
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',
     add: async () => makePayment(world, (await world.paymentIntent()).depositAddress),

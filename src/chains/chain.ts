@@ -93,7 +93,15 @@ export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
 export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: string[] }
 
 /** How one endpoint did lately: the share of calls that failed, recent ones counting most, and how long the others took. */
-export type EndpointHealth = { host: string; errorsRatio: number; latencyMs: number }
+export type EndpointHealth = {
+  host: string
+  errorsRatio: number
+  /** Recent calls count most. */
+  latencyMs: number
+  /** The times in which half of the latest calls, and 95 of 100, were answered; `undefined` before the first answer. */
+  p50Ms: number | undefined
+  p95Ms: number | undefined
+}
 
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {

@@ -328,6 +328,7 @@ export const errorKinds = {
     text: 'The refunds of a payment intent cannot exceed what was paid to it.',
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
+  accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
   recipientAddressNotFound: {

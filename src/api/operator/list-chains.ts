@@ -7,13 +7,14 @@ import { within } from '#lib/within'
 
 /** Any key of the scope may ask as often as it likes: nodes are asked at most this often, and waited for no longer. */
 const keptMs = 1_000
-const patienceMs = 2_000
+export const patienceMs = 2_000
 
 const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 
 export const chainStates = ['following', 'behind', 'unreachable', 'halted'] as const
 export type ChainState = (typeof chainStates)[number]
 
+/** How far each chain of this server is followed. */
 export const listChains = (ctx: EngineCtx) =>
   Promise.all(ctx.chains.list().map((chain) => showChain(ctx, chain)))
 
@@ -35,7 +36,6 @@ async function showChain(ctx: EngineCtx, chain: Chain) {
     ...(lagBlocks !== undefined && { lagBlocks }),
     ...(head &&
       indexed && { lagMs: lagBlocks === 0 ? 0 : Math.max(0, head.timeMs - Date.parse(indexed.blockTime)) }),
-    rpc: chain.hosts.map((url) => ({ url })),
     state: halted ? ('halted' as const) : stateOf(head, lagBlocks),
   }
 }

@@ -3,8 +3,16 @@ import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { listAccounts } from './list-accounts.ts'
-import { listChains } from './list-chains.ts'
-import { accountFilters, accountSchema, chainSchema, readinessSchema } from './schema.ts'
+import { listEntries } from './list-entries.ts'
+import {
+  accountFilters,
+  accountParams,
+  accountSchema,
+  chainSchema,
+  entrySchema,
+  readinessSchema,
+} from './schema.ts'
+import { showChains } from './show-chains.ts'
 import { showMetrics } from './show-metrics.ts'
 import { showReadiness } from './show-readiness.ts'
 
@@ -42,12 +50,12 @@ export const operatorEndpoints = [
     method: 'GET',
     path: '/operator/chains',
     operationId: 'listOperatorChains',
-    summary: 'List the chains of this server, and how far each is followed',
+    summary: 'List the chains of this server, how far each is followed, and how its endpoints do',
     tag,
     auth: 'operator:read',
     response: Type.Array(chainSchema),
     errors: ['unauthorized', 'forbidden'],
-    verb: (ctx: Ctx) => listChains(ctx),
+    verb: (ctx: Ctx) => showChains(ctx),
   }),
   endpoint({
     method: 'GET',
@@ -61,5 +69,25 @@ export const operatorEndpoints = [
     collection: businessCollection,
     errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized', 'forbidden'],
     verb: (ctx: Ctx, { query, page }) => listAccounts(ctx, query, page),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/operator/accounts/{id}/entries',
+    operationId: 'listOperatorEntries',
+    summary: 'List what was booked to an account',
+    tag,
+    auth: 'operator:read',
+    params: accountParams,
+    response: Type.Array(entrySchema),
+    collection: businessCollection,
+    errors: [
+      'accountNotFound',
+      'invalidRequest',
+      'cursorNotFound',
+      'cursorNotUuid',
+      'unauthorized',
+      'forbidden',
+    ],
+    verb: (ctx: Ctx, { params, page }) => listEntries(ctx, params.id, page),
   }),
 ]

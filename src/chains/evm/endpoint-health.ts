@@ -4,6 +4,9 @@ import { isLimitCode } from './rpc-errors.ts'
 /** What is known of one endpoint by how it answered. Times are of the process's own monotonic clock. */
 export type Health = {
   latencyMs: number
+  /** How long the latest calls took that were answered, in no order. */
+  timesMs: number[]
+  answered: number
   /** The share of late calls that failed, recent ones counting most: 0 to 1. */
   errors: number
   /** Failures in a row. */
@@ -17,9 +20,13 @@ export type Health = {
 
 const restMs = { first: 250, most: 10_000, asked: 60_000 }
 const weight = 0.2
+/** Percentiles are of so many calls. */
+const timesMax = 200
 
 export const newHealth = (): Health => ({
   latencyMs: 50,
+  timesMs: [],
+  answered: 0,
   errors: 0,
   failures: 0,
   restsUntilMs: 0,
@@ -29,8 +36,16 @@ export const newHealth = (): Health => ({
 
 export function noteSuccess(health: Health, tookMs: number): void {
   health.latencyMs += weight * (tookMs - health.latencyMs)
+  health.timesMs[health.answered++ % timesMax] = tookMs
   health.errors -= weight * health.errors
   health.failures = 0
+}
+
+/** The time, to a tenth of a millisecond, in which this share of the latest calls was answered. */
+export function percentileMs({ timesMs }: Health, share: number): number | undefined {
+  const sorted = [...timesMs].sort((a, b) => a - b)
+  const time = sorted[Math.ceil(share * sorted.length) - 1]
+  return time === undefined ? undefined : Math.round(time * 10) / 10
 }
 
 /** A call that a node refuses for what it asks is an answer like any other; anything else that is thrown is a failure. */

@@ -15,6 +15,7 @@ import {
   noteFailure,
   noteSuccess,
   noteThrown,
+  percentileMs,
 } from './endpoint-health.ts'
 import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
@@ -102,6 +103,8 @@ const shownHealth = ({ rpc, health }: Endpoint): EndpointHealth => ({
   host: rpc.host,
   errorsRatio: health.errors,
   latencyMs: health.latencyMs,
+  p50Ms: percentileMs(health, 0.5),
+  p95Ms: percentileMs(health, 0.95),
 })
 
 function severalEndpoints(input: EndpointsInput): Endpoints {

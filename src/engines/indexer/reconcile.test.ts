@@ -41,8 +41,8 @@ const forge = (amount: bigint) =>
     )
     await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
       values (${harness.entityId}, ${id}, 'BASE-SEPOLIA', ${hash}, ${`forged:${id}`}, now())`)
-    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
-      select entity_id, ${id}, id, case kind when 'address' then ${amount.toString()}::numeric else -${amount.toString()}::numeric end
+    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, create_date, amount)
+      select entity_id, ${id}, id, now(), case kind when 'address' then ${amount.toString()}::numeric else -${amount.toString()}::numeric end
       from accounts where entity_id = ${harness.entityId} and token_id = ${usdc.id}
         and (kind = 'outside' or address = ${wallet.address})`)
   })

@@ -84,8 +84,9 @@ describe('postings', () => {
     await within((tx) => post(tx, nowMs, [received(entityId, 5n)]))
     const other = received(entityId, 5n, '0x02', `0x${'cd'.repeat(20)}`)
     await within((tx) => post(tx, nowMs, [other]))
-    const late = test.database.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
-      select p.entity_id, p.id, a.id, case when a.kind = 'address' then 7 else -7 end
+    const late =
+      test.database.run(sql`insert into entries (entity_id, posting_id, account_id, create_date, amount)
+      select p.entity_id, p.id, a.id, p.create_date, case when a.kind = 'address' then 7 else -7 end
       from postings p join accounts a on a.entity_id = p.entity_id
       where p.entity_id = ${entityId} and p.block_hash = '0x01' and a.kind = 'address'
         and not exists (select 1 from entries e where e.posting_id = p.id and e.account_id = a.id)`)

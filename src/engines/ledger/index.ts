@@ -18,6 +18,7 @@ export {
   resolveHolds,
 } from './store/holds.ts'
 export { type Account, accountsPage } from './store/list-accounts.ts'
+export { accountDecimals, entriesPage } from './store/list-entries.ts'
 export {
   adjustmentEntries,
   claimedEntries,

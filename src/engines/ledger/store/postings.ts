@@ -39,8 +39,8 @@ export async function post(tx: Db, nowMs: number, postings: readonly Posting[]):
       amountAtomic,
     })),
   )
-  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
-    select * from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount, create_date)
+    select *, ${at}::timestamptz from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.account)}::uuid[], ${rows.map((row) => row.amountAtomic.toString())}::numeric[])`)
 }
 
@@ -68,16 +68,17 @@ export async function reverse(tx: Db, nowMs: number, blockchain: string, blockHa
   const entities = open.map((row) => row.entityId)
   const originals = open.map((row) => row.id)
   const ids = open.map(() => newId(nowMs))
+  const at = formatInstant(nowMs)
   await tx.run(sql`select 1 from accounts a where (a.entity_id, a.id) in (
       select x.entity_id, x.account_id from unnest(${entities}::uuid[], ${originals}::uuid[]) as n(e, o)
       join entries x on x.entity_id = n.e and x.posting_id = n.o)
     order by a.entity_id, a.id for no key update`)
   await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, reverses_id, create_date)
-    select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${formatInstant(nowMs)}
+    select p.entity_id, n.i, p.blockchain, p.block_hash, 'reversal:' || p.fact, p.id, ${at}
     from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
     join postings p on p.entity_id = n.e and p.id = n.o`)
-  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount)
-    select x.entity_id, n.i, x.account_id, -x.amount
+  await tx.run(sql`insert into entries (entity_id, posting_id, account_id, amount, create_date)
+    select x.entity_id, n.i, x.account_id, -x.amount, ${at}
     from unnest(${entities}::uuid[], ${originals}::uuid[], ${ids}::uuid[]) as n(e, o, i)
     join entries x on x.entity_id = n.e and x.posting_id = n.o`)
 }

@@ -1,0 +1,40 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, sql } from '#runtime/db/db'
+import { currencyDecimals } from './money.ts'
+
+/** What one posting put into an account, or took from it. */
+export type AccountEntry = {
+  /** That of the posting, which has one entry at most for each account. */
+  id: string
+  fact: string
+  amountAtomic: bigint
+  /** Empty for what no block made, such as an adjustment. */
+  blockHash: string
+  reversesId: string | null
+  createDate: string
+}
+
+/** How many digits the amounts of an account have, or `undefined` when the entity has no such account. */
+export async function accountDecimals(db: Db, entityId: string, id: string): Promise<number | undefined> {
+  const found = await db.maybe<{ decimals: number }>(sql`
+    select coalesce(t.decimals, ${currencyDecimals}) as decimals
+    from accounts a left join tokens t on t.id = a.token_id where a.entity_id = ${entityId} and a.id = ${id}`)
+  return found?.decimals
+}
+
+/** The entries of one account, newest first. */
+export const entriesPage = (db: Db, entityId: string, accountId: string, page: PageQuery) =>
+  readPage<AccountEntry>(
+    db,
+    {
+      columns: sql`e.id, p.fact, e.amount as "amountAtomic", p.block_hash as "blockHash",
+        p.reverses_id as "reversesId", e.create_date as "createDate"`,
+      from: sql`(select entity_id, posting_id as id, account_id, amount, create_date from entries) e
+        join postings p on p.entity_id = e.entity_id and p.id = e.id`,
+      alias: 'e',
+      scope: sql`e.entity_id = ${entityId} and e.account_id = ${accountId}`,
+      filters: [],
+    },
+    page,
+  )

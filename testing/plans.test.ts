@@ -1,0 +1,62 @@
+/** Operators' lists are read through indexes that hold their order, so that a page costs the same however much there is. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { entriesPage, post, walletEntries } from '#engines/ledger/index'
+import { newId } from '#lib/ids'
+import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
+import { openTestDatabase, type TestDatabase } from './database.ts'
+
+const rowsTotal = 4_000
+const nowMs = Date.now()
+const entityId = newId(nowMs)
+
+let test: TestDatabase
+beforeAll(async () => {
+  test = await openTestDatabase()
+})
+afterAll(() => test?.close())
+
+/** How PostgreSQL finds the rows of each query that `ask` makes, by statistics of now. */
+async function plansOf(table: string, ask: (db: Db) => Promise<unknown>): Promise<string[]> {
+  const owner = openAsOwner(test.connection)
+  await owner.run(raw(`analyze ${table}`))
+  await owner.close()
+  const queries: Sql[] = []
+  const all: Db['all'] = (query) => {
+    queries.push(query)
+    return test.database.all(query)
+  }
+  await ask({ ...test.database, all })
+  return Promise.all(
+    queries.map(async (query) => {
+      const plan = await test.database.all<{ 'QUERY PLAN': string }>(sql`explain ${query}`)
+      return plan.map((line) => line['QUERY PLAN']).join('\n')
+    }),
+  )
+}
+
+it('finds a page of the entries of an account that all others share', async () => {
+  const postings = Array.from({ length: rowsTotal }, (_, index) => ({
+    entityId,
+    blockchain: '',
+    blockHash: '',
+    fact: `made:${index}`,
+    entries: walletEntries('1000', 'USD', 1n),
+  }))
+  await test.database.tx((tx) => post(tx, nowMs, postings))
+  const { id } = await test.database.one<{ id: string }>(
+    sql`select id from accounts where entity_id = ${entityId} and kind = 'settlement'`,
+  )
+  const page = {
+    fromMs: undefined,
+    toMs: nowMs,
+    pageSize: 50,
+    pageBefore: undefined,
+    order: 'DESC',
+  } as const
+  const first = await entriesPage(test.database, entityId, id, { ...page, pageAfter: undefined })
+  for (const pageAfter of [undefined, first.rows.at(-1)!.id]) {
+    const plans = await plansOf('entries', (db) => entriesPage(db, entityId, id, { ...page, pageAfter }))
+    expect(plans).toEqual([expect.stringMatching(/using entries_of_account/)])
+    expect(plans[0]).not.toMatch(/Seq Scan|Sort/)
+  }
+})
