@@ -1,5 +1,7 @@
 /** Operators' lists are read through indexes that hold their order, so that a page costs the same however much there is. */
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { policyHistory } from '#custody/index'
 import { entriesPage, post, walletEntries } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
@@ -58,5 +60,15 @@ it('finds a page of the entries of an account that all others share', async () =
     const plans = await plansOf('entries', (db) => entriesPage(db, entityId, id, { ...page, pageAfter }))
     expect(plans).toEqual([expect.stringMatching(/using entries_of_account/)])
     expect(plans[0]).not.toMatch(/Seq Scan|Sort/)
+  }
+})
+
+it('finds freezes among all that an entity did', async () => {
+  await test.database.run(sql`insert into audit (entity_id, id, actor, action, resource_id, create_date)
+    select ${entityId}, gen_random_uuid(), 'customer', 'transaction.created', n, now() from generate_series(1, ${rowsTotal}) n`)
+  for (const subjectId of [undefined, randomUUID()]) {
+    const plans = await plansOf('audit', (db) => policyHistory(db, entityId, subjectId, 20))
+    const ofAudit = plans.filter((plan) => plan.includes('audit'))
+    expect(ofAudit).toEqual([expect.stringMatching(/using audit_of_freezes/)])
   }
 })
