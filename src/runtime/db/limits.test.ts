@@ -54,10 +54,18 @@ it('property 61: a lock that is not free and a statement without an end are give
 })
 
 it('property 61: reading goes on while every connection that writes is taken', async () => {
-  const all = Array.from({ length: 3 }, () => hurried.tx((tx) => tx.run(sql`select pg_sleep(0.2)`)))
-  expect(await hurried.reading.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
-  await expect(hurried.reading.run(sql`create table written ()`)).rejects.toMatchObject({ code: '25006' })
-  await Promise.all(all)
+  const database = openDatabase(test.connection, 4)
+  let taken = 0
+  const writers = Array.from({ length: 3 }, () =>
+    database.tx(async () => {
+      taken += 1
+      await until(() => taken === 3, 'every connection that writes is taken')
+      expect(await database.reading.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+    }),
+  )
+  await Promise.all(writers)
+  await expect(database.reading.run(sql`create table written ()`)).rejects.toMatchObject({ code: '25006' })
+  await database.close()
 })
 
 it('property 61: a network that falls silent is given up, and another connection is made when it speaks again', async () => {
