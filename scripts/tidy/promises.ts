@@ -60,7 +60,7 @@ export const mutantRule: Rule = {
       ...edits
         .filter(({ file, from }) => textOf(file).split(from).length !== 2)
         .map(({ file }) => `${name}: ${file} has changed`),
-      ...(repository.exists(test.file) ? [] : [`${name}: there is no ${test.file}`]),
+      ...(textOf(test.file).includes(test.title) ? [] : [`${name}: no test "${test.title}" in ${test.file}`]),
     ])
   },
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant } from './mutant.ts'
 
+/** `words` say why the test failed, or why the bug survived. */
 export type Verdict = { killed: boolean; words: string }
 
 /** The sources in a directory of their own, sound before and after each bug. */
@@ -40,7 +41,10 @@ export function openCopy(root: string): Copy {
 const survived = (words: string): Verdict => ({ killed: false, words })
 
 type Report = {
-  testResults: { message: string; assertionResults: { fullName: string; status: string }[] }[]
+  testResults: {
+    message: string
+    assertionResults: { fullName: string; status: string; failureMessages?: string[] }[]
+  }[]
 }
 
 /** Whether the test that was named failed; one that could not even be loaded has noticed nothing. */
@@ -49,8 +53,8 @@ async function runTest(directory: string, { test }: Mutant): Promise<Verdict> {
   rmSync(path, { force: true })
   const title = test.title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const args = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', test.file, '-t', title]
-  args.push('--bail=1', '--reporter=json', `--outputFile=${path}`)
-  // A bug that makes a test wait for ever is noticed by the end of its patience.
+  // A bug that makes a test wait for ever is noticed by the end of its patience, or of its time.
+  args.push('--bail=1', '--testTimeout=180000', '--reporter=json', `--outputFile=${path}`)
   const env = { ...process.env, TEST_PATIENCE_MS: '60000' }
   const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore', env })
   await new Promise((resolve) => child.once('exit', resolve))
@@ -59,7 +63,8 @@ async function runTest(directory: string, { test }: Mutant): Promise<Verdict> {
   const asked = report.testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ fullName }) => fullName.includes(test.title)),
   )
-  if (asked.some(({ status }) => status === 'failed')) return { killed: true, words: '' }
+  const failed = asked.find(({ status }) => status === 'failed')
+  if (failed) return { killed: true, words: failed.failureMessages?.[0]?.split('\n')[0]?.slice(0, 200) ?? '' }
   if (asked.some(({ status }) => status === 'passed')) return survived('the test passes all the same')
   const messages = report.testResults.map(({ message }) => message).join(' ')
   return survived(`the test did not run: ${messages.slice(0, 300)}`)

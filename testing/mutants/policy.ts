@@ -103,7 +103,7 @@ export const policyMutants: readonly Mutant[] = [
         'const strict = { additionalProperties: true } as const',
       ),
     ],
-    test: decided('rules are refused that misspell a field'),
+    test: decided('misspell a field'),
   },
   {
     name: 'typed-data-by-name',
