@@ -1,6 +1,8 @@
 import { edit, engine, type Mutant, proof } from './mutant.ts'
 
 const follow = `${engine}/follow.ts`
+const attempts = `${engine}/store/attempts.ts`
+const halted = proof('src/cli/chain.test.ts', 'property 67: a halted chain signs nothing')
 const reorgs = proof('src/engines/indexer/reorgs.test.ts', 'property 20')
 
 /** What is made of blocks, and of those that are taken back. */
@@ -63,5 +65,41 @@ export const blockMutants: readonly Mutant[] = [
       ),
     ],
     test: proof('src/engines/indexer/follow.test.ts', 'misses no block of those'),
+  },
+  {
+    name: 'complete-is-final',
+    about: 'what is complete counts as final, though the node does not call it finalized',
+    edits: [
+      edit(
+        'src/engines/indexer/agree.ts',
+        'finalTo: final === undefined ? undefined : Math.min(completeTo, final)',
+        'finalTo: final === undefined ? undefined : completeTo',
+      ),
+    ],
+    test: proof(`${engine}/final-tag.test.ts`, 'property 20: what is complete and not yet final'),
+  },
+  {
+    name: 'halted-chain-signs',
+    about: 'transactions are signed on a halted chain',
+    edits: [edit(attempts, ' && !(await isHalted(tx, blockchain))', '')],
+    test: halted,
+  },
+  {
+    name: 'halted-chain-sends',
+    about: 'what was signed is sent on a halted chain',
+    edits: [edit(attempts, 'from halted_chains h where', 'from halted_chains h where false and')],
+    test: halted,
+  },
+  {
+    name: 'halted-chain-accepts',
+    about: 'transactions are accepted on a halted chain',
+    edits: [
+      edit(
+        `${engine}/submit.ts`,
+        "if (await isHalted(db, blockchain)) throw new ApiError('chainHalted')",
+        'await isHalted(db, blockchain)',
+      ),
+    ],
+    test: halted,
   },
 ]

@@ -168,6 +168,18 @@ export const engineMutants: readonly Mutant[] = [
     test: proof('src/chains/evm/batches.test.ts', 'property 63'),
   },
   {
+    name: 'refused-batch-fails',
+    about: 'what a provider refuses together is not asked for in parts',
+    edits: [
+      edit(
+        'src/chains/evm/batches.ts',
+        'if (!(error instanceof BatchRefused)) throw error',
+        'if (!(error instanceof BatchRefused) || part.length > 1) throw error',
+      ),
+    ],
+    test: proof('src/chains/evm/batches.test.ts', 'property 63: gets every call'),
+  },
+  {
     name: 'price-of-then',
     about: 'what was signed at a price that is too low by now fails, though the chain decided that price',
     edits: [

@@ -2,6 +2,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const entitySecret = 'src/custody/entity-secret.ts'
 const ledger = 'src/custody/signing-ledger.test.ts'
+const memory = proof('testing/memory.test.ts', 'property 40')
 const ciphertexts = (title: string) => proof('src/custody/entity-secret.test.ts', `property 36: ${title}`)
 
 /** What keys sign, and what opens them. */
@@ -147,5 +148,23 @@ export const keyMutants: readonly Mutant[] = [
       ),
     ],
     test: proof('src/api/signing/sign-typed-data.test.ts', 'a missing field'),
+  },
+  {
+    name: 'seed-left',
+    about: 'the seed of a wallet set stays in memory when keys were derived from it',
+    edits: [edit('src/custody/hierarchy.ts', '  seed.fill(0)\n', '')],
+    test: memory,
+  },
+  {
+    name: 'entity-secret-left',
+    about: 'the entity secret stays in memory when its ciphertext was decrypted',
+    edits: [edit('src/custody/transport.ts', 'plain?.fill(0)', 'plain?.at(0)')],
+    test: memory,
+  },
+  {
+    name: 'opening-keys-left',
+    about: 'the key that opens one sealed value stays in memory when that was opened',
+    edits: [edit('src/custody/sealing.ts', '    own.fill(0)\n', '')],
+    test: memory,
   },
 ]

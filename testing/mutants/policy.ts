@@ -10,18 +10,6 @@ const decided = (title: string) => proof('src/custody/policy/decide.test.ts', ti
 /** What policy allows. */
 export const policyMutants: readonly Mutant[] = [
   {
-    name: 'own-clock',
-    about: 'each machine goes by its own clock',
-    edits: [
-      edit(
-        'src/runtime/db/clock.ts',
-        'nowMs: () => Math.floor(exactMs())',
-        'nowMs: () => systemClock.nowMs()',
-      ),
-    ],
-    test: proof('testing/clocks.test.ts', 'property 66: a limit holds'),
-  },
-  {
     name: 'unknown-calls-allowed',
     about: 'what nobody can decode is signed',
     edits: [

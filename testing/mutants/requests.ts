@@ -9,18 +9,6 @@ export const requestMutants: readonly Mutant[] = [
     test: proof('testing/idempotency.test.ts', 'property 7'),
   },
   {
-    name: 'idle-for-ever',
-    about: 'a session that holds a transaction open and does nothing is not ended',
-    edits: [
-      edit(
-        'src/runtime/db/limits.ts',
-        'idle_in_transaction_session_timeout: limits.idleMs',
-        'idle_in_transaction_session_timeout: 0',
-      ),
-    ],
-    test: proof('src/runtime/db/limits.test.ts', 'property 61: a session that stands idle'),
-  },
-  {
     name: 'other-body-replayed',
     about: 'a key answers whatever comes with it',
     edits: [
