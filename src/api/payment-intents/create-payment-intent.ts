@@ -10,9 +10,6 @@ import { showPaymentIntent } from './show-payment-intent.ts'
 
 type Body = Static<typeof newPaymentIntentSchema>
 
-/** How long a transient intent waits for money unless the request says otherwise. */
-const windowMs = 8 * 3_600_000
-
 export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
   const isTransient = body.type ? body.type === 'transient' : Boolean(body.amount?.amount)
   const currency = currencyOf(body, isTransient)
@@ -67,9 +64,8 @@ function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): vo
     throw invalid('merchantWalletId', `must be ${own} or absent`, merchantWalletId, 'merchantWalletUnknown')
 }
 
-function expiryOf(ctx: Ctx, text: string | undefined): number {
-  const nowMs = ctx.clock.nowMs()
-  if (!text) return nowMs + windowMs
+function expiryOf(ctx: Ctx, text: string | undefined): number | undefined {
+  if (!text) return undefined
   const atMs = parseInstant(text)
   if (atMs === undefined)
     throw invalid(
@@ -79,7 +75,7 @@ function expiryOf(ctx: Ctx, text: string | undefined): number {
       'invalidRequest',
       'pattern_mismatch',
     )
-  if (atMs <= nowMs)
+  if (atMs <= ctx.clock.nowMs())
     throw invalid('expiresOn', 'must be in the future', text, 'invalidRequest', 'date_not_in_future')
   return atMs
 }

@@ -19,8 +19,11 @@ export type NewPaymentIntent = {
   blockchain: string
   family: KeyFamily
   /** What a transient intent asks for, and until when; a continuous one takes any amount at any time. */
-  due?: { amount: bigint; expiresOnMs: number } | undefined
+  due?: { amount: bigint; expiresOnMs?: number | undefined } | undefined
 }
+
+/** How long a transient intent waits for money unless the request names an end. */
+const windowMs = 8 * 3_600_000
 
 /** Opens an intent with a deposit address of its own, watched from the moment this `tx` commits. */
 export async function openPaymentIntent(ctx: EngineCtx, input: NewPaymentIntent): Promise<PaymentIntent> {
@@ -46,7 +49,7 @@ export async function openPaymentIntent(ctx: EngineCtx, input: NewPaymentIntent)
     status: timeline[0]!.status,
     context: null,
     depositAddress: address,
-    expiresOn: due ? formatInstant(due.expiresOnMs) : null,
+    expiresOn: due ? formatInstant(due.expiresOnMs ?? nowMs + windowMs) : null,
     createDate,
     updateDate: createDate,
   }
