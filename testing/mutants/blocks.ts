@@ -79,6 +79,12 @@ export const blockMutants: readonly Mutant[] = [
     test: proof(`${engine}/final-tag.test.ts`, 'property 20: what is complete and not yet final'),
   },
   {
+    name: 'tag-forgotten',
+    about: 'a chain whose nodes stop telling what is finalized falls back to its depth',
+    edits: [edit('src/chains/evm/finalized.ts', 'hasTag ||= told.length > 0', 'hasTag = told.length > 0')],
+    test: proof(`${engine}/final-tag.test.ts`, 'property 20: without the tag a block is final'),
+  },
+  {
     name: 'halted-chain-signs',
     about: 'transactions are signed on a halted chain',
     edits: [edit(attempts, ' && !(await isHalted(tx, blockchain))', '')],

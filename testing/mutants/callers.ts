@@ -3,7 +3,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 const admission = 'src/runtime/http/admission.ts'
 const withoutKey = (title: string) => proof('testing/without-a-key.test.ts', title)
 
-/** Who may ask, and what it costs to answer. */
+/** Callers, and the cost of answering them. */
 export const callerMutants: readonly Mutant[] = [
   {
     name: 'body-before-key',
@@ -28,6 +28,30 @@ export const callerMutants: readonly Mutant[] = [
       ),
     ],
     test: withoutKey('property 65: cannot be spent by who knows its public half'),
+  },
+  {
+    name: 'forged-origins-counted',
+    about: 'a request is counted for the address that it claims to come from',
+    edits: [
+      edit(
+        'src/runtime/http/server.ts',
+        'trustProxy: config.proxies.length > 0 && config.proxies',
+        'trustProxy: true',
+      ),
+    ],
+    test: withoutKey('property 65: counts a forwarded address only'),
+  },
+  {
+    name: 'keys-asked-one-by-one',
+    about: 'each key that somebody makes up is a query of its own',
+    edits: [
+      edit(
+        'src/runtime/auth/key-lookup.ts',
+        'return (await lookUpAsked()).get(id)',
+        'return (await lookUpAsked()) && (await findApiKeys(db, [id]))[0]',
+      ),
+    ],
+    test: withoutKey('property 65: are looked up together'),
   },
   {
     name: 'decryption-without-turns',

@@ -4,7 +4,7 @@ const limits = 'src/runtime/db/limits.ts'
 const idempotency = 'src/runtime/idempotency/store.ts'
 const limited = (title: string) => proof('src/runtime/db/limits.test.ts', `property 61: ${title}`)
 
-/** What a host that stands still, falls silent or has a wrong clock does to the others. */
+/** Hosts that stand still, fall silent or have a wrong clock, and what the others lose by it. */
 export const hostMutants: readonly Mutant[] = [
   {
     name: 'idle-for-ever',

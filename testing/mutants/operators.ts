@@ -8,7 +8,7 @@ const retention = 'migrations/0032_retention.sql'
 const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)
 const health = (title: string) => proof('testing/health.test.ts', `property 60: ${title}`)
 
-/** What operators are kept from, and what they are told. */
+/** Starts that are refused, commands that correct and remove, and what operators are told. */
 export const operatorMutants: readonly Mutant[] = [
   {
     name: 'sandbox-anywhere',
@@ -40,6 +40,12 @@ export const operatorMutants: readonly Mutant[] = [
     name: 'tokens-uninspected',
     about: 'an endpoint without the contract of a listed token is used',
     edits: [edit('src/chains/evm/inspect.ts', 'return token && { token }', 'return token && undefined')],
+    test: foreign('is refused by name while others serve'),
+  },
+  {
+    name: 'sandbox-key-serves',
+    about: 'the key of the sandbox, which everybody knows, works where a sandbox once ran',
+    edits: [edit('src/cli/serve.ts', '  config.refusedEntityId = sandboxEntity.id\n', '  void config\n')],
     test: foreign('is refused by name while others serve'),
   },
   {

@@ -2,11 +2,11 @@ import { edit, engine, type Mutant, proof } from './mutant.ts'
 
 const stuck = (title: string) => proof(`${engine}/turns.test.ts`, `property 64: ${title}`)
 
-/** What becomes of a query by turns: the first rows of all tenants together, in the order of `columns`. */
+/** A query without turns: the first rows of all tenants together, in the order of `columns`. */
 const withoutTurns = (table: string, rows: string, columns: string) =>
   `sql\`select r.* from (select distinct entity_id from ${table}) turn cross join lateral (\${${rows}}) r order by ${columns} limit \${limit}\``
 
-/** How tenants share queues. */
+/** Queues that tenants share. */
 export const turnMutants: readonly Mutant[] = [
   {
     name: 'signing-without-turns',
