@@ -47,6 +47,7 @@ async function openApi(): Promise<object> {
   const server = await createServer({
     scope,
     endpoints,
+    pages: true,
     removed: removedPaths,
     notBuilt,
     widen: (ctx) => ctx,

@@ -39,7 +39,8 @@ not listed here is named in the log when a command starts.
 
 ${table(['Setting', 'Meaning', 'Default'], rows)}
 
-In Kubernetes do not name the Service \`bezant\`: it would set \`BEZANT_PORT\` to an address.
+In Kubernetes do not name a Service \`bezant\` or \`bezant-worker\`: it would set \`BEZANT_PORT\` or \`BEZANT_WORKER_PORT\` to an
+address.
 `
 }
 

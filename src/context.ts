@@ -1,5 +1,6 @@
 import type { AddressInfo } from 'node:net'
-import { endpoints, notBuilt, removedPaths, topics } from '#api/index'
+import type { FastifyInstance } from 'fastify'
+import { endpoints, notBuilt, probes, removedPaths, topics } from '#api/index'
 import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
@@ -24,7 +25,7 @@ import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
-import { explainListen } from '#runtime/http/port'
+import { apiAddress, explainListen, type ListenAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
 import type { Log } from '#runtime/log/log'
 import type { Scope } from '#runtime/scope'
@@ -117,7 +118,8 @@ export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
 /** How long requests under way may take once the server is told to stop. */
 const drainMs = 2_500
 
-export type Api = { url: string; stop(): Promise<void> }
+/** A server that listens. */
+export type Listener = { url: string; stop(): Promise<void> }
 
 /** What only a sandbox adds to the API. */
 export type SandboxParts = {
@@ -128,11 +130,12 @@ export type SandboxParts = {
 }
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
-export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<Api> {
+export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<Listener> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
+    pages: true,
     removed: removedPaths,
     notBuilt,
     refusal: sandbox?.refusal,
@@ -141,17 +144,35 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     widen: (request) =>
       Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
   })
-  await server.listen({ host: scope.config.host, port: scope.config.port }).catch(explainListen(scope.config))
+  const listener = await listen(server, apiAddress(scope.config))
+  scope.config.publicUrl ??= listener.url
+  return listener
+}
+
+/** Starts what a worker can be asked: the probes and the metrics of the API, with its rules, and nothing else. */
+export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promise<Listener> {
+  const { chains, custody, ...scope } = ctx
+  const server = await createServer({
+    scope,
+    endpoints: probes,
+    pages: false,
+    removed: [],
+    notBuilt: [],
+    widen: (request) => Object.assign(request, { chains, custody }),
+  })
+  return listen(server, address)
+}
+
+async function listen(server: FastifyInstance, address: ListenAddress): Promise<Listener> {
+  const { host } = address
+  await server.listen({ host, port: address.port }).catch(explainListen(address))
   const { port } = server.server.address() as AddressInfo
-  const { host } = scope.config
-  const url = `http://${host.includes(':') ? `[${host}]` : host}:${port}`
-  scope.config.publicUrl ??= url
   const stop = async () => {
     // Requests under way may end; a connection that says nothing, or never asks, must not hold up the end.
     const timer = setTimeout(() => server.server.closeAllConnections(), drainMs)
     await server.close().finally(() => clearTimeout(timer))
   }
-  return { url, stop }
+  return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, stop }
 }
 
 /** Engines go on, in the time of the database: what they owe is late already. What customers ask for is refused. */

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { type Database, sql } from '#runtime/db/db'
 
 /**
@@ -30,3 +31,25 @@ export async function bookedBalances(
     where a.kind = 'address' and a.blockchain = ${blockchain} and a.posted <> 0 order by 1`)
   return Object.fromEntries(rows.map(({ key, posted }) => [key, String(posted)]))
 }
+
+/** Books what no block brought, and only the owner of the tables can write: the books of the address then differ from the chain. */
+export const forgePosting = (
+  owner: Database,
+  {
+    entityId,
+    blockchain,
+    tokenId,
+    address,
+  }: Record<'entityId' | 'blockchain' | 'tokenId' | 'address', string>,
+  amountAtomic: bigint,
+) =>
+  owner.tx(async (tx) => {
+    const id = randomUUID()
+    const amount = sql`${String(amountAtomic)}::numeric`
+    await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
+      select ${entityId}, ${id}, blockchain, hash, ${`forged:${id}`}, now()
+      from blocks where blockchain = ${blockchain} and canonical order by number limit 1`)
+    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, create_date, amount)
+      select entity_id, ${id}, id, now(), case kind when 'address' then ${amount} else -${amount} end
+      from accounts where entity_id = ${entityId} and token_id = ${tokenId} and (kind = 'outside' or address = ${address})`)
+  })

@@ -6,6 +6,7 @@ import { openAsOwner, raw, sql } from '#runtime/db/db'
 import { alarmNames, raiseAlarm } from '#runtime/log/alarms'
 import { cloneDatabase } from './database.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { samplesOf } from './samples.ts'
 import { sendingOn } from './sending.ts'
 import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
@@ -19,16 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-/** The samples of a scrape, each under its name with its labels as they are written. */
-async function scrape(): Promise<Map<string, number>> {
-  const answer = await fetch(`${harness.url}/metrics`, {
-    headers: { authorization: `Bearer ${harness.apiKey}` },
-  })
-  expect(answer.status).toBe(200)
-  expect(answer.headers.get('content-type')).toContain('text/plain')
-  const lines = (await answer.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'))
-  return new Map(lines.map((line) => [line.replace(/ \S+$/, ''), Number(line.split(' ').at(-1))]))
-}
+const scrape = () => samplesOf(harness)
 
 const showsSoon = (name: string, holds: (value: number | undefined) => boolean) =>
   until(async () => holds((await scrape()).get(name)), `${name} in /metrics`)

@@ -59,6 +59,11 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...operatorEndpoints,
 ]
 
+const probePaths = ['/ping', '/ready', '/metrics']
+
+/** What every process can be asked about itself, a worker too. */
+export const probes = endpoints.filter(({ path }) => probePaths.includes(path))
+
 /** What customers are notified of, by the first part of the event's type, and how each resource is shown: as its GET does. */
 export const topics: Topics = {
   paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: tellPaymentIntent },

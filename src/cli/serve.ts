@@ -1,9 +1,9 @@
 import { inspectNodes } from '#chains/inspect'
-import { openContext, startApi, startEngines } from '#context'
+import { openContext, startApi, startEngines, startProbes } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { findEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
-import { requirePort } from '#runtime/http/port'
+import { apiAddress, requirePort, workerAddress } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { createLog, type Log } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
@@ -29,17 +29,26 @@ export const workerCommand: Command = {
   name: 'worker',
   summary: 'Runs the engines: follows the chains, signs and sends transactions, settles payments.',
   usage: 'bezant worker [options]',
-  options: joinOptions,
+  options: {
+    port: {
+      type: 'string',
+      value: 'PORT',
+      about: 'Port of /ping, /ready and /metrics; 0 takes a free one. Without it, there is none.',
+    },
+    ...joinOptions,
+  },
   listsSettings: true,
   run: (given) => runRole(given, 'worker'),
 }
 
 async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const port = numberOf(given, 'port', 65_535)
-  const config = configOf(given, port === undefined ? {} : { port })
+  const own = role === 'api' ? 'port' : 'workerPort'
+  const config = configOf(given, port === undefined ? {} : { [own]: port })
   const log = createLog(config.logLevel)
   const stopSignal = untilToldToStop(config)
-  if (role === 'api') await requirePort(config)
+  const address = role === 'api' ? apiAddress(config) : workerAddress(config)
+  if (address) await requirePort(address)
   const connection = await connectionOf(config)
   const nodes = await usableNodes(config, log)
   const context = await openContext({
@@ -53,13 +62,13 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   // Whoever joins a sandbox works on its local chains, where gas costs nothing.
   const faucet =
     role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
-  const running = role === 'api' ? await startApi(context.ctx) : startEngines(context.ctx, faucet)
-  log.info(
-    { role, ...('url' in running && { url: running.url }), chains: nodes.map((node) => node.blockchain) },
-    'ready',
-  )
+  const listener =
+    role === 'api' ? await startApi(context.ctx) : address && (await startProbes(context.ctx, address))
+  const engines = role === 'worker' ? startEngines(context.ctx, faucet) : undefined
+  const url = listener && { url: listener.url }
+  log.info({ role, ...url, chains: nodes.map((node) => node.blockchain) }, 'ready')
   await stopSignal
-  await running.stop()
+  await Promise.all([listener?.stop(), engines?.stop()])
   await faucet?.stop()
   await context.close()
   return 0

@@ -15,6 +15,8 @@ export type Config = {
   databaseConnectionsMax: number
   host: string
   port: number
+  /** Where a worker answers probes; unset: nowhere. */
+  workerPort: number | undefined
   /** The address that links and console pages carry; derived from host and port when unset. */
   publicUrl: string | undefined
   /** 32 bytes as 64 hexadecimal digits: opens every key at rest. Unset: kept in `root.key` of the data directory. */
@@ -68,7 +70,8 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     databaseUrl: databaseUrlOf(environment),
     databaseConnectionsMax: integer(environment, 'BEZANT_DATABASE_CONNECTIONS', 16),
     host: environment['BEZANT_HOST'] ?? '127.0.0.1',
-    port: integer(environment, 'BEZANT_PORT', 4020),
+    port: portOf(environment, 'BEZANT_PORT') ?? 4020,
+    workerPort: portOf(environment, 'BEZANT_WORKER_PORT'),
     publicUrl: publicUrlOf(environment),
     rootKey: environment['BEZANT_ROOT_KEY'] || undefined,
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
@@ -107,6 +110,15 @@ function integer(environment: Environment, name: Setting, fallback: number): num
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+const portMax = 65_535
+
+function portOf(environment: Environment, name: Setting): number | undefined {
+  if (!environment[name]) return undefined
+  const port = integer(environment, name, 0)
+  if (port <= portMax) return port
+  throw new Error(`${name} must be a port from 0 to ${portMax}, not "${port}"`)
 }
 
 /** The function that removes blocks keeps as many in any case. */

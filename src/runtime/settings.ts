@@ -21,8 +21,15 @@ export const settings = {
     about: 'Where workers write what they send before they send it.',
     default: '`journals` in the data directory',
   },
-  BEZANT_HOST: { about: 'The address that the API listens on.', default: '127.0.0.1' },
+  BEZANT_HOST: {
+    about: 'The address that the API and the probes of a worker listen on.',
+    default: '127.0.0.1',
+  },
   BEZANT_PORT: { about: 'The port that the API listens on.', default: '4020' },
+  BEZANT_WORKER_PORT: {
+    about: 'The port on which a worker answers `/ping`, `/ready` and `/metrics`; 0 takes a free one.',
+    default: 'none, and it listens on nothing',
+  },
   BEZANT_PUBLIC_URL: {
     about: 'The address of the API in links, notifications and their certificates.',
     default: '`http://HOST:PORT`',

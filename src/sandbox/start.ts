@@ -11,7 +11,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { hasCluster, holdDataDirectory, startEmbeddedPostgres } from '#runtime/db/embedded/index'
-import { requirePort } from '#runtime/http/port'
+import { apiAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
@@ -76,7 +76,7 @@ async function startParts(
 ): Promise<Sandbox> {
   const { dataDir } = config
   const chosen = options.blockchains.map(requireNetwork)
-  await requirePort(config)
+  await requirePort(apiAddress(config))
   const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
   const store = await openStore()

@@ -69,7 +69,7 @@ export const operatorMutants: readonly Mutant[] = [
   {
     name: 'port-asked-late',
     about: 'the data directory is begun before it is known whether the port is free',
-    edits: [edit('src/sandbox/start.ts', '  await requirePort(config)\n', '')],
+    edits: [edit('src/sandbox/start.ts', '  await requirePort(apiAddress(config))\n', '')],
     test: kept('creates nothing when the port is taken'),
   },
   {

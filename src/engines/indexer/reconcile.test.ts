@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { checkBooks } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import { forgePosting } from '../../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
@@ -32,20 +32,8 @@ const prove = () => reconcile(harness.ctx, harness.ctx.chains.find('BASE-SEPOLIA
 const booked = (proof: Proof, symbol: string) =>
   proof.tokens.find(({ token }) => token.symbol === symbol)!.bookedAtomic
 
-/** A posting that no block made: what only a hand in the database can write. */
-const forge = (amount: bigint) =>
-  owner.tx(async (tx) => {
-    const id = randomUUID()
-    const { hash } = await tx.one<{ hash: string }>(
-      sql`select hash from blocks where canonical order by number limit 1`,
-    )
-    await tx.run(sql`insert into postings (entity_id, id, blockchain, block_hash, fact, create_date)
-      values (${harness.entityId}, ${id}, 'BASE-SEPOLIA', ${hash}, ${`forged:${id}`}, now())`)
-    await tx.run(sql`insert into entries (entity_id, posting_id, account_id, create_date, amount)
-      select entity_id, ${id}, id, now(), case kind when 'address' then ${amount.toString()}::numeric else -${amount.toString()}::numeric end
-      from accounts where entity_id = ${harness.entityId} and token_id = ${usdc.id}
-        and (kind = 'outside' or address = ${wallet.address})`)
-  })
+const forge = (amountAtomic: bigint) =>
+  forgePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: usdc.id }, amountAtomic)
 
 describe('property 9: the books and the chain', () => {
   it('are equal to the base unit at every final block while money moves, gas included', async () => {

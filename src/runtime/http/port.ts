@@ -1,21 +1,31 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Config } from '#runtime/config'
+import type { Setting } from '#runtime/settings'
 
-/** Throws, in words that say what to do, unless the configured host and port can be listened on now. */
-export async function requirePort(config: Config): Promise<void> {
-  const { host, port } = config
+/** Where a process listens, and the setting that says so. */
+export type ListenAddress = { host: string; port: number; setting: Setting }
+
+export const apiAddress = ({ host, port }: Config): ListenAddress => ({ host, port, setting: 'BEZANT_PORT' })
+
+/** The address of a worker's probes, if it is given a port for them. */
+export const workerAddress = ({ host, workerPort }: Config): ListenAddress | undefined =>
+  workerPort === undefined ? undefined : { host, port: workerPort, setting: 'BEZANT_WORKER_PORT' }
+
+/** Throws, in words that say what to do, unless the address can be listened on now. */
+export async function requirePort(address: ListenAddress): Promise<void> {
+  const { host, port } = address
   const server = createServer().listen({ host, port })
-  await once(server, 'listening').catch(explainListen(config))
+  await once(server, 'listening').catch(explainListen(address))
   await new Promise((resolve) => server.close(resolve))
 }
 
 export const explainListen =
-  ({ host, port }: Config) =>
+  ({ host, port, setting }: ListenAddress) =>
   (error: NodeJS.ErrnoException): never => {
     const remedies: Record<string, string> = {
-      EADDRINUSE: `port ${port} is taken: stop what uses it, or choose another one with --port or BEZANT_PORT (0 takes a free one)`,
-      EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --port or BEZANT_PORT`,
+      EADDRINUSE: `port ${port} is taken: stop what uses it, or choose another one with --port or ${setting} (0 takes a free one)`,
+      EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --port or ${setting}`,
       EADDRNOTAVAIL: `${host} is no address of this machine: correct BEZANT_HOST`,
       ENOTFOUND: `${host} is no address of this machine: correct BEZANT_HOST`,
     }

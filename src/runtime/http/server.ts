@@ -23,6 +23,8 @@ export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; in
 export type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
+  /** Whether it has the console and the description of its operations too. */
+  pages: boolean
   removed: readonly RemovedPath[]
   notBuilt: readonly NotBuilt[]
   /** Adds what the composition root knows beyond the scope, such as chains and custody. */
@@ -71,8 +73,10 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   measureRequests(server, input.scope)
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
-  await registerOpenApi(server, () => config.publicUrl)
-  await registerConsole(server)
+  if (input.pages) {
+    await registerOpenApi(server, () => config.publicUrl)
+    await registerConsole(server)
+  }
   parseBodies(server)
   answerErrors(server, input)
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)

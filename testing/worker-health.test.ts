@@ -1,0 +1,116 @@
+/** A worker tells on a port of its own how it does, and alarms of what goes wrong around it are counted there. */
+import { once } from 'node:events'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import type { AlarmName } from '#runtime/log/alarms'
+import { forgePosting } from './books.ts'
+import type { Wallet } from './builders.ts'
+import { urlOf } from './database-clone.ts'
+import { type Harness, openHarness } from './harness.ts'
+import { type LyingNode, openLyingNode } from './lying-node.ts'
+import { runProgram, spawnProgram } from './program.ts'
+import { samplesOf } from './samples.ts'
+import { sendingOn } from './sending.ts'
+import { testRootKey } from './template.ts'
+import { httpAs, type Tenant } from './tenant.ts'
+import { until } from './until.ts'
+
+const blockchain = 'AVAX-FUJI'
+/** The machine of the worker is an hour slow. */
+const slowClock = `--import=data:text/javascript,${encodeURIComponent('const now = Date.now; Date.now = () => now() - 3_600_000')}`
+
+let harness: Harness
+let owner: Database
+let operator: Tenant
+let on: ReturnType<typeof sendingOn>
+let wallet: Wallet
+let node: LyingNode
+let dataDir: string
+let env: Record<string, string>
+let worker: Awaited<ReturnType<typeof spawnProgram>>
+let url: string
+
+beforeAll(async () => {
+  harness = await openHarness({ engines: false, blockchains: [blockchain] })
+  owner = openAsOwner(harness.connection)
+  // Outside of a sandbox the keys of its entity open nothing.
+  operator = await harness.newEntity()
+  on = sendingOn(harness)
+  node = await openLyingNode(harness.chain().rpcUrl)
+  dataDir = await mkdtemp(join(tmpdir(), 'bezant-worker-'))
+  env = {
+    DATABASE_URL: urlOf(harness.connection),
+    BEZANT_ROOT_KEY: testRootKey.toString('hex'),
+    BEZANT_NETWORKS: JSON.stringify([{ blockchain, rpcUrl: node.url }]),
+  }
+  worker = await spawnProgram({
+    dataDir,
+    command: 'worker',
+    args: ['--port', '0'],
+    env: { ...env, NODE_OPTIONS: slowClock },
+  })
+  const ready = () => /^\{.*"url":"([^"]+)".*"msg":"ready"\}$/m.exec(worker.stderr())
+  await until(() => ready() !== null || worker.child.exitCode !== null, 'the worker is ready')
+  url = ready()?.[1] ?? `none: ${worker.stderr()}`
+  wallet = await on.fundedWallet()
+})
+afterAll(async () => {
+  worker?.child.kill('SIGTERM')
+  await worker?.exited
+  await node?.close()
+  await owner?.close()
+  await harness?.close()
+  await rm(dataDir, { recursive: true, force: true })
+})
+
+const sample = async (name: string) => (await samplesOf({ url, apiKey: operator.apiKey })).get(name)
+const alarmsOf = async (name: AlarmName) => (await sample(`bezant_alarms_total{alarm="${name}"}`))!
+const isRaised = (name: AlarmName) => until(async () => (await alarmsOf(name)) > 0, `${name} in /metrics`)
+
+it('property 60: a worker answers probes and metrics on its own port, under the rules of the API, and nothing else', async () => {
+  const [stranger, known] = [httpAs(url, undefined), httpAs(url, operator.apiKey)]
+  expect((await stranger('GET', '/ping')).status).toBe(200)
+  const following = { engines: 'running', chains: [{ blockchain, state: 'following' }] }
+  const isFollowing = async () => {
+    const { status, body } = await stranger('GET', '/ready')
+    // Only its clock keeps it from being ready.
+    expect([status, body.ready, body.clock]).toEqual([503, false, 'off'])
+    return isDeepStrictEqual({ engines: body.engines, chains: body.chains }, following)
+  }
+  await until(isFollowing, 'the chain is followed')
+  expect((await stranger('GET', '/metrics')).status).toBe(401)
+  for (const path of ['/v1/w3s/wallets', '/operator/chains', '/console', '/docs', '/openapi.json'])
+    expect([path, (await known('GET', path)).status]).toEqual([path, 404])
+  const endpoint = `{blockchain="${blockchain}",host="${new URL(node.url).host}",position="0"}`
+  expect(await sample(`bezant_endpoint_latency_seconds${endpoint}`)).toBeGreaterThan(0)
+  expect(await sample(`bezant_endpoint_errors_ratio${endpoint}`)).toBeDefined()
+})
+
+it('property 60: an alarm that a worker raises is counted by itself: a wrong clock, a single endpoint', async () => {
+  await isRaised('clock-off')
+  await isRaised('one-endpoint')
+  expect(await alarmsOf('books-differ')).toBe(0)
+})
+
+it('property 60: a gap between books and chain is an alarm at the next block', async () => {
+  await forgePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
+  await harness.chain().mine()
+  await isRaised('books-differ')
+})
+
+it('property 69: a worker whose port is taken creates nothing', async () => {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const port = String((taken.address() as AddressInfo).port)
+  const elsewhere = join(dataDir, 'elsewhere')
+  const ended = await runProgram({ dataDir: elsewhere, command: 'worker', args: ['--port', port], env })
+  taken.close()
+  expect(ended.code).toBe(1)
+  expect(ended.stderr).toMatch(/port \d+ is taken: .*--port or BEZANT_WORKER_PORT/)
+  expect(await readdir(dataDir)).not.toContain('elsewhere')
+})
