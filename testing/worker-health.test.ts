@@ -103,6 +103,41 @@ it('property 60: a gap between books and chain is an alarm at the next block', a
   await isRaised('books-differ')
 })
 
+it('property 60: a nonce that something unknown used is an alarm after ten looks, which fit into a minute', async () => {
+  await harness.chain().setAutomine(false)
+  const id = await on.transfer(wallet)
+  const { id: attemptId, nonce } = await on.sent(id, 'original')
+  node.lie((method, result, [address]) =>
+    method === 'eth_getTransactionCount' && String(address).toLowerCase() === wallet.address
+      ? `0x${(nonce + 1).toString(16)}`
+      : result,
+  )
+  const look = (round: number) =>
+    owner.run(
+      sql`update attempts set broadcast_count = ${round - 1}, lease_until = now() where id = ${attemptId}`,
+    )
+  const looked = () =>
+    owner.one<{ round: number; restMs: number }>(sql`select broadcast_count as round,
+      (extract(epoch from lease_until - now()) * 1000)::float8 as "restMs" from attempts where id = ${attemptId}`)
+  await look(2)
+  // A look is leased for less than it then rests.
+  await until(async () => (await looked()).restMs > 3_000, 'it was looked at')
+  expect((await looked()).restMs * 10).toBeLessThan(60_000)
+  await look(10)
+  await isRaised('nonce-unaccounted')
+  node.lie(undefined)
+  await harness.chain().setAutomine(true)
+  await harness.chain().mine()
+  await on.reaches(id, 'COMPLETE')
+})
+
+it('property 60: a journal that cannot be written is an alarm', async () => {
+  expect(await readdir(join(dataDir, 'journals'))).toHaveLength(1)
+  await rm(join(dataDir, 'journals'), { recursive: true })
+  await on.transfer(wallet)
+  await isRaised('journal-gone')
+})
+
 it('property 69: a worker whose port is taken creates nothing', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await once(taken, 'listening')

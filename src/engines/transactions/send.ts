@@ -1,5 +1,6 @@
 import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { indexedHead } from '#engines/indexer/index'
 import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
 import { raiseAlarm } from '#runtime/log/alarms'
@@ -23,6 +24,8 @@ const leaseMs = 3_000
 /** A local node mines what it has; bytes that are not in a block after this are sent again. */
 const resendLocalMs = 3_000
 const resendMs = 60_000
+/** How soon it is asked again whether a used nonce is accounted for: ten rounds, and so the alarm, come within a minute. */
+const accountMs = 5_000
 const retryMs = 1_000
 
 /**
@@ -95,7 +98,7 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
   const isMined = (attempt: Claimed) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
   const mined = claimed.filter(isMined)
-  raiseUnaccounted(ctx, mined)
+  await raiseUnaccounted(ctx, chain, mined)
   if (mined.length > 0) {
     await concludeOverlooked(ctx, chain.network.blockchain, mined)
     await recordSends(
@@ -105,7 +108,7 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
         id,
         fencingToken,
         state,
-        againMs: resendAfterMs(chain),
+        againMs: Math.min(accountMs, resendAfterMs(chain)),
         error: null,
       })),
     )
@@ -116,9 +119,15 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
 /** So many rounds in which a nonce is used up and nobody saw by what, and somebody has to look. */
 const unaccountedRounds = 10
 
-function raiseUnaccounted(ctx: EngineCtx, mined: readonly Claimed[]): void {
+async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Claimed[]): Promise<void> {
   const unaccounted = mined.filter(({ broadcastCount }) => broadcastCount % unaccountedRounds === 0)
   if (unaccounted.length === 0) return
+  const [head, followed] = await Promise.all([
+    chain.head(),
+    indexedHead(ctx.database, chain.network.blockchain),
+  ])
+  // Blocks that are still to be read may account for them.
+  if (followed && head.number > followed.number + 1) return
   raiseAlarm(
     ctx.log,
     'nonce-unaccounted',

@@ -6,6 +6,7 @@
 
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
+import { createWaits } from '#lib/waits'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
@@ -50,7 +51,7 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
   let epochMerged: number | undefined
   let merged = false
   const turn = async () => {
-    own ??= await openOwn(ctx, home)
+    own ??= await openOwn(ctx, home, complain)
     const standing = await readStanding(ctx.database)
     if (epochMerged !== standing.epoch || (await mustMerge(ctx, own, standing))) {
       merged = false
@@ -95,22 +96,34 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
 }
 
 /** The first directory that a worker left, or a new one. */
-async function openOwn(ctx: EngineCtx, home: string): Promise<Own> {
+async function openOwn(ctx: EngineCtx, home: string, complain: Complain): Promise<Own> {
   const { installation } = await readStanding(ctx.database)
   for (const id of await idsIn(home)) {
     const directory = await holdJournal(join(home, id), id)
     if (!directory) continue
     const seen = await readSeen(directory.path).catch(releasing(directory))
-    if (seen === undefined || seen.installation === installation) return openIn(ctx, directory, seen)
+    if (seen === undefined || seen.installation === installation)
+      return openIn(ctx, directory, seen, complain)
     ctx.log.warn({ journal: directory.path }, 'this journal belongs to another database and is left alone')
     await directory.release()
   }
-  return openIn(ctx, await makeJournal(home), undefined)
+  return openIn(ctx, await makeJournal(home), undefined, complain)
 }
 
-async function openIn(ctx: EngineCtx, directory: JournalDirectory, seen: Seen | undefined): Promise<Own> {
+async function openIn(
+  ctx: EngineCtx,
+  directory: JournalDirectory,
+  seen: Seen | undefined,
+  complain: Complain,
+): Promise<Own> {
   const journal = await openJournal(directory).catch(releasing(directory))
-  return { journal, writer: journalWriter(ctx.database, journal), seen, seenAtMs: Number.NEGATIVE_INFINITY }
+  const append: Journal['append'] = (records) =>
+    journal.append(records).catch((error) => {
+      complain(error)
+      throw error
+    })
+  const writer = journalWriter(ctx.database, { append })
+  return { journal, writer, seen, seenAtMs: Number.NEGATIVE_INFINITY }
 }
 
 /** Gives a directory back that could not be used: the next try takes it again, and no other one in its place. */
@@ -187,12 +200,15 @@ async function noteProgress(ctx: EngineCtx, own: Own, standing: Standing): Promi
   own.seenAtMs = performance.now()
 }
 
-/** One line when it begins to fail, and another one from time to time. */
-function complainer(ctx: EngineCtx) {
-  let [said, saidAtMs] = ['', 0]
-  return (error: unknown) => {
+type Complain = (error: unknown) => void
+
+/** Raises the alarm of a failure when it begins, and again from time to time. */
+function complainer(ctx: EngineCtx): Complain {
+  const reminders = createWaits({ first: remindMs, most: remindMs })
+  return (error) => {
     const { message } = error as Error
-    if (message === said && performance.now() - saidAtMs < remindMs) return
+    if (!reminders.isDue(message)) return
+    reminders.failed(message)
     const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
     raiseAlarm(
       ctx.log,
@@ -200,8 +216,6 @@ function complainer(ctx: EngineCtx) {
       { err: error },
       'the journal cannot be kept: nothing is signed or sent; trying on',
     )
-    said = message
-    saidAtMs = performance.now()
   }
 }
 
