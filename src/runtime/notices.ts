@@ -1,19 +1,17 @@
 import type { Scope } from './scope.ts'
 
 /**
- * Calls `onNotice` for every NOTIFY on `channel`. Whoever listens also looks by himself now and then, so that not being
- * able to hear is told in the log and stops nobody. Returns how to end it.
+ * Calls `onNotice` for every NOTIFY on `channel`. Subscribers poll as well, so a failure to listen is logged and stops
+ * nothing. Returns how to end it.
  */
 export function hearNotices(
   { database, log }: Pick<Scope, 'database' | 'log'>,
   channel: string,
   onNotice: (payload: string) => void,
 ): () => Promise<void> {
-  const listening = database.listen(channel, onNotice)
-  listening.catch((error) => log.error({ err: error, channel }, 'cannot listen for notices; polling'))
-  return () =>
-    listening.then(
-      (end) => end(),
-      () => undefined,
-    )
+  const { started, end } = database.listen(channel, onNotice)
+  started.catch((error) =>
+    log.error({ err: error, channel }, 'cannot listen for notices; polling until it can'),
+  )
+  return end
 }

@@ -13,6 +13,7 @@ import {
   unhurried,
   workLimits,
 } from './limits.ts'
+import { type Listener, openListener } from './listen.ts'
 import { render, type Sql } from './sql.ts'
 
 export { constraintOf, isDatabaseAway, sqlState } from './errors.ts'
@@ -39,20 +40,19 @@ export type Db = {
 }
 
 /** The pool of a process, with what only a whole process needs. */
-export type Database = Db & {
-  /** The same database through connections of its own, which only read and which work cannot use up. */
-  reading: Db
-  /**
-   * The same for what one tenant asks for: while its work waits for locks, others find connections. It waits for its own turn
-   * beside the pool, and is refused when too much of it does. A `tx` of it must not call it again.
-   */
-  onBehalfOf(entityId: string): Database
-  /** How many calls wait for a connection of each pool. */
-  waiting(): { work: number; reading: number }
-  /** Calls `onNotice` for every NOTIFY on `channel`; the connection is renewed when it breaks. */
-  listen(channel: string, onNotice: (payload: string) => void): Promise<() => Promise<void>>
-  close(): Promise<void>
-}
+export type Database = Db &
+  Listener & {
+    /** The same database through connections of its own, which only read and which work cannot use up. */
+    reading: Db
+    /**
+     * The same for what one tenant asks for: while its work waits for locks, others find connections. It waits for its own turn
+     * beside the pool, and is refused when too much of it does. A `tx` of it must not call it again.
+     */
+    onBehalfOf(entityId: string): Database
+    /** How many calls wait for a connection of each pool. */
+    waiting(): { work: number; reading: number }
+    close(): Promise<void>
+  }
 
 export type Connection =
   | { url: string }
@@ -152,7 +152,7 @@ function openPool(
     ...db,
     tx: (work, others) => inTransaction(pool, work, others),
     script: async (text) => void (await pool.query(text)),
-    listen: (channel, onNotice) => listen(settings, channel, onNotice),
+    ...openListener(settings),
     waiting: () => pool.waitingCount,
     close: () => pool.end(),
   }
@@ -230,26 +230,5 @@ async function inTransaction<Result>(
   } finally {
     if (!lost) client.off('error', onLost)
     client.release(lost)
-  }
-}
-
-async function listen(settings: pg.ClientConfig, channel: string, onNotice: (payload: string) => void) {
-  let client: pg.Client | undefined
-  let closed = false
-  const connect = async (): Promise<void> => {
-    const next = new pg.Client(settings)
-    next.on('notification', (notice) => onNotice(notice.payload ?? ''))
-    next.on('error', () => undefined)
-    next.on('end', () => {
-      if (!closed) setTimeout(() => void connect().catch(() => undefined), 500).unref()
-    })
-    await next.connect()
-    await next.query(`listen ${pg.escapeIdentifier(channel)}`)
-    client = next
-  }
-  await connect()
-  return async () => {
-    closed = true
-    await client?.end()
   }
 }

@@ -1,0 +1,102 @@
+import pg from 'pg'
+
+/** One subscription to a channel. */
+export type Listening = {
+  /** Resolves when the server has been told; rejects when the first try fails, though others follow. */
+  started: Promise<void>
+  end(): Promise<void>
+}
+
+export type Listener = {
+  /** Calls `onNotice` for every NOTIFY on `channel`. */
+  listen(channel: string, onNotice: (payload: string) => void): Listening
+}
+
+/** The subscribers of each channel. */
+type Channels = Map<string, Set<(payload: string) => void>>
+
+const retryMs = 500
+
+/**
+ * Listens to every channel of a process through one connection, opened for the first subscription, closed after the last, and
+ * renewed when it breaks. Notices that are sent meanwhile are lost, so subscribers poll as well.
+ */
+export function openListener(settings: pg.ClientConfig): Listener {
+  const channels: Channels = new Map()
+  let client: pg.Client | undefined
+  let retry: NodeJS.Timeout | undefined
+  let last: Promise<unknown> = Promise.resolve()
+  /** Runs one change after another, so that a connection is opened once and told of each channel once. */
+  const inOrder = (work: () => Promise<void>): Promise<void> => {
+    const done = last.then(work)
+    last = done.catch(() => undefined)
+    return done
+  }
+
+  const connect = async (): Promise<void> => {
+    const next = await connected(settings, channels).catch((error) => {
+      retryLater()
+      throw error
+    })
+    client = next
+    next.once('end', () => {
+      if (client !== next) return
+      client = undefined
+      retryLater()
+    })
+  }
+  const retryLater = () => {
+    if (channels.size === 0) return
+    retry ??= setTimeout(() => {
+      retry = undefined
+      void inOrder(async () => {
+        if (!client && channels.size > 0) await connect()
+      }).catch(() => undefined)
+    }, retryMs).unref()
+  }
+  const close = async () => {
+    clearTimeout(retry)
+    retry = undefined
+    const open = client
+    client = undefined
+    await open?.end()
+  }
+
+  return {
+    listen: (channel, onNotice) => {
+      const started = inOrder(async () => {
+        const subscribers = channels.get(channel) ?? new Set()
+        channels.set(channel, subscribers.add(onNotice))
+        if (!client) await connect()
+        else if (subscribers.size === 1) await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+      })
+      const end = () =>
+        inOrder(async () => {
+          const subscribers = channels.get(channel)
+          subscribers?.delete(onNotice)
+          if (subscribers?.size === 0) channels.delete(channel)
+          if (channels.size === 0) await close()
+          else if (subscribers?.size === 0)
+            await client?.query(`unlisten ${pg.escapeIdentifier(channel)}`).catch(() => undefined)
+        })
+      return { started, end }
+    },
+  }
+}
+
+/** A connection that listens to `channels` and calls their subscribers. */
+async function connected(settings: pg.ClientConfig, channels: Channels): Promise<pg.Client> {
+  const client = new pg.Client(settings)
+  client.on('error', () => undefined)
+  client.on('notification', ({ channel, payload }) => {
+    for (const onNotice of channels.get(channel) ?? []) onNotice(payload ?? '')
+  })
+  try {
+    await client.connect()
+    for (const channel of channels.keys()) await client.query(`listen ${pg.escapeIdentifier(channel)}`)
+    return client
+  } catch (error) {
+    await client.end().catch(() => undefined)
+    throw error
+  }
+}
