@@ -68,8 +68,13 @@ export const requestMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/runtime/http/invoke.ts',
-        'await claimBinding(inTx.db, once,',
-        'await claimBinding(ctx.database, once,',
+        'const outcome = await untilSettled(',
+        'const early = once && (await claimBinding(ctx.database, once, once.fingerprint, ctx.receivedMs))\n    const outcome = await untilSettled(',
+      ),
+      edit(
+        'src/runtime/http/invoke.ts',
+        'once ? await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs) :',
+        'once ? early! :',
       ),
     ],
     test: proof('testing/idempotency.test.ts', 'property 8: takes the key again after a 5xx'),
