@@ -1,5 +1,5 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isAwake, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
 
 /** What makes money leave: a payout, a transfer to the merchant's own address, or money that goes back to who paid. */
 export const orderKinds = ['payout', 'transfer', 'refund'] as const
@@ -56,23 +56,29 @@ const columnsOf = (
 ): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
   o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.create_date as "createDate"`
 
-/** What there is to do on a chain: asked often, and mostly nothing. */
+/** Orders that wait, and of each tenant those that do not rest. */
+function dueOf(kind: OrderKind, blockchain: string): Shared {
+  const { table, isWaiting } = kept[kind]
+  const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
+  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.look_after <= now()
+    and o.entity_id = turn.entity_id order by o.look_after, o.id`
+  return { from: sql`${table} o`, where, rows }
+}
+
+/** What there is to do on a chain: asked often, and mostly nothing. What rests is not read for it, however much that is. */
 export async function pendingWork(
   db: Db,
   blockchain: string,
 ): Promise<{ waiting: OrderKind[]; underWay: boolean }> {
-  const any = (kind: OrderKind, those: Sql) =>
-    sql`exists (select 1 from ${kept[kind].table} o where o.blockchain = ${blockchain} and ${those})`
-  const due = raw('and o.look_after <= now()')
+  const first = (kind: OrderKind) => inTurns(newTurn('paying'), dueOf(kind, blockchain), 1)
+  const isAnyUnderWay = (kind: OrderKind) =>
+    sql`exists (select 1 from ${kept[kind].table} o where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay})`
   const { underWay, ...is } = await db.one<Record<OrderKind | 'underWay', boolean>>(sql`select
     ${join(
-      orderKinds.map((kind) => sql`${any(kind, sql`${kept[kind].isWaiting} ${due}`)} as ${raw(kind)}`),
+      orderKinds.map((kind) => sql`exists (${first(kind)}) as ${raw(kind)}`),
       ', ',
     )},
-    ${join(
-      orderKinds.map((kind) => any(kind, kept[kind].isUnderWay)),
-      ' or ',
-    )}
+    ${join(orderKinds.map(isAnyUnderWay), ' or ')}
       or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as "underWay"`)
   return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
 }
@@ -84,15 +90,10 @@ export async function claimWaiting(
   kind: OrderKind,
   blockchain: string,
 ): Promise<Order | undefined> {
-  const { table, isWaiting } = kept[kind]
-  const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
-  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.look_after <= now()
-    and o.entity_id = turn.entity_id order by o.look_after, o.id`
-  const found = await tx.all<Order>(sql`with chosen as materialized (
-      ${inTurns(turn, { from: sql`${table} o`, where, rows }, lookedAtMax)}
-    )
-    select ${columnsOf(kind)} from chosen join ${table} o on o.entity_id = chosen.entity_id and o.id = chosen.id
-    where ${where} and o.look_after <= now() order by chosen.position limit 1 for update of o skip locked`)
+  const due = dueOf(kind, blockchain)
+  const found = await tx.all<Order>(sql`with chosen as materialized (${inTurns(turn, due, lookedAtMax)})
+    select ${columnsOf(kind)} from chosen join ${due.from} on o.entity_id = chosen.entity_id and o.id = chosen.id
+    where ${due.where} and o.look_after <= now() order by chosen.position limit 1 for update of o skip locked`)
   return served(turn, found)[0]
 }
 
