@@ -72,8 +72,8 @@ export const turnMutants: readonly Mutant[] = [
   },
   {
     name: 'round-without-bound',
-    about: 'one round of signing visits every sender that waits',
-    edits: [edit(`${engine}/sign.ts`, 'const sendersMax = 24', 'const sendersMax = 10_000')],
+    about: 'one round of signing goes on while others wait',
+    edits: [edit(`${engine}/sign.ts`, 'const roundMs = 200', 'const roundMs = 600_000')],
     test: stuck('senders that no node can decide about'),
   },
   {

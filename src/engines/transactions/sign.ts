@@ -35,6 +35,8 @@ const batchMax = 400
 const sendersMax = 24
 /** Senders at once: while one waits for the node or the disk, another one is signed for. */
 const sendersAtOnce = 6
+/** How long a round goes on to further senders of the same tenants: who comes meanwhile waits for its end. */
+const roundMs = 200
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
@@ -42,8 +44,9 @@ type Ready = Extract<Plan, { gasLimit: bigint }>
 export type Outcome = 'moved' | 'still' | 'busy'
 
 /**
- * One round of those who wait for a signature, by turns; `onSigned` is told of each batch. A sender that cannot move rests, and
- * few of those that could not are tried again in a round. True when something was done, or when more wait.
+ * One round of those who wait for a signature: one sender of each tenant, then further ones while there is time. `onSigned` is
+ * told of each batch. A sender that cannot move rests, and few of those that could not are tried again in a round. True when
+ * something was done, or when more wait.
  */
 export async function signWaiting(
   ctx: EngineCtx,
@@ -67,12 +70,30 @@ export async function signWaiting(
   const senders = await waitingSenders(ctx.database, turn, blockchain, sendersMax)
   const fresh = senders.filter(({ wasTried }) => !wasTried)
   const again = senders.filter(({ wasTried }) => wasTried).slice(0, sendersAtOnce)
-  const left = turned([...fresh, ...again])
+  const chosen = [...fresh, ...again]
+  const first = chosen.filter(
+    (sender) => sender === chosen.find(({ entityId }) => entityId === sender.entityId),
+  )
+  const further = chosen.filter((sender) => !first.includes(sender))
+  const left = inTime(turned(first), turned(further), performance.now() + roundMs)
+  let freshBegun = 0
   const work = async () => {
-    for (const sender of left) await signOne(sender)
+    for (const sender of left) {
+      if (!sender.wasTried) freshBegun += 1
+      await signOne(sender)
+    }
   }
   await Promise.all(Array.from({ length: sendersAtOnce }, work))
-  return did || fresh.length === sendersMax
+  return did || freshBegun < fresh.length || fresh.length === sendersMax
+}
+
+/** All of the first ones, and as many of the others as begin before `endMs`. */
+function* inTime<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
+  yield* first
+  for (const each of others) {
+    if (performance.now() > endMs) return
+    yield each
+  }
 }
 
 const restSender = (
