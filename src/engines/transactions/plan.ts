@@ -3,9 +3,10 @@ import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { type Hex, hexOf } from '#lib/hex'
-import { createWaits } from '#lib/waits'
+import { createTally } from '#lib/tally'
+import { rest } from '#runtime/turns/store'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-import { oldestUnderWay, tellOwners, type Waiting } from './store/transactions.ts'
+import { oldestUnderWay, type Queued, tellOwners, type Waiting } from './store/transactions.ts'
 import { noteTrouble } from './trouble.ts'
 
 /** What one waiting transaction will offer, or why it cannot be done. */
@@ -19,8 +20,8 @@ const estimatedEachMax = 20
 const firstBalanceGas = 30_000n
 const coinTransferGas = 21_000n
 
-/** How long what a node does not decide rests before the node is asked again. */
-const waits = createWaits({ first: 500, most: 10_000 })
+/** How often nodes did not decide about a transaction. */
+const undecidedTimes = createTally()
 
 /**
  * Simulates the waiting transactions of one sender and decides their gas and fee, outside any database transaction. Those
@@ -29,22 +30,19 @@ const waits = createWaits({ first: 500, most: 10_000 })
 export async function planWaiting(
   ctx: EngineCtx,
   chain: Chain,
-  rows: readonly Waiting[],
+  rows: readonly Queued[],
   pricesOf = suggestedFees,
 ): Promise<Plan[]> {
   const { blockchain } = chain.network
-  const prices = `prices of ${blockchain}`
-  if (!waits.isDue(prices)) return []
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
     // Asked before anything is simulated: what a block takes meanwhile is still under way then.
     rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0]),
   ])
   if (suggestion instanceof Error) {
-    if (waits.isDue(prices)) await hold(ctx, chain, rows, suggestion.message, [prices])
+    await noteUndecided(ctx, chain, rows, suggestion.message)
     return []
   }
-  waits.ended(prices)
   const outcomes = await simulate(ctx, chain, rows, suggestion)
   const planned = decided(outcomes, oldest)
   // The price may have fallen since it was asked for: nothing fails for one that is old.
@@ -63,14 +61,14 @@ type Outcome = { row: Waiting; plan: Plan | undefined; reverts: boolean }
 async function simulate(
   ctx: EngineCtx,
   chain: Chain,
-  rows: readonly Waiting[],
+  rows: readonly Queued[],
   suggestion: FeeSuggestion,
 ): Promise<Outcome[]> {
   const kinds = new Map<string, Promise<Estimate>>()
-  const undecided: { row: Waiting; said: string }[] = []
+  const undecided: { row: Queued; said: string }[] = []
   const outcomes = await Promise.all(
     rows.map(async (row): Promise<Outcome> => {
-      if (!waits.isDue(row.id)) return { row, plan: undefined, reverts: false }
+      if (row.rests) return { row, plan: undefined, reverts: false }
       const kind = kindOf(row)
       const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
       const own = known ?? estimateOf(ctx, chain, row)
@@ -80,34 +78,41 @@ async function simulate(
       const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row) : shared
       const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
       if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
-      else waits.ended(row.id)
+      else undecidedTimes.ended(row.id)
       return { row, plan, reverts: estimate.kind === 'reverted' }
     }),
   )
-  const [first] = undecided
-  const held = undecided.map(({ row }) => row)
-  if (first)
-    await hold(
-      ctx,
-      chain,
-      held,
-      first.said,
-      held.map(({ id }) => id),
-    )
+  await restUndecided(ctx, chain, undecided)
   return outcomes
 }
 
 const isVerdict = ({ kind }: Estimate) => kind !== 'gas' && kind !== 'unknown'
 
-/** Has `keys` rest, and tells the owners of the rows that wait for them when they failed before. */
-async function hold(
+/** Has them rest one by one: their sender goes on with its others, and keeps their order, as long as one of those moves. */
+async function restUndecided(
+  ctx: EngineCtx,
+  chain: Chain,
+  undecided: readonly { row: Queued; said: string }[],
+): Promise<void> {
+  const [first] = undecided
+  if (!first) return
+  const nowMs = ctx.clock.nowMs()
+  const rows = undecided.map(({ row }) => row)
+  const resting = rows.map(({ entityId, id, createDate }) => {
+    return { entityId, key: id, waitedMs: nowMs - Date.parse(createDate) }
+  })
+  await rest(ctx.database, 'signing', chain.network.blockchain, resting)
+  await noteUndecided(ctx, chain, rows, first.said)
+}
+
+/** Tells the operator, and the owners of the rows when it is not the first time for one of them. */
+async function noteUndecided(
   ctx: EngineCtx,
   chain: Chain,
   rows: readonly Waiting[],
   said: string,
-  keys: readonly string[],
 ): Promise<void> {
-  const tries = Math.max(...keys.map(waits.failed))
+  const tries = Math.max(...rows.map(({ id }) => undecidedTimes.failed(id)))
   noteTrouble(ctx, chain, { doing: 'estimating', said, tries })
   const why = `no node of ${chain.network.blockchain} can say now what this needs: it is asked again until one can`
   if (tries > 1) await tellOwners(ctx.database, ctx.clock.nowMs(), rows, why)

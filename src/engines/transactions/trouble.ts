@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { createNews } from '#lib/news'
 import { oncePer } from '#lib/once'
-import { createWaits } from '#lib/waits'
 import { raiseAlarm } from '#runtime/log/alarms'
 
 /** How often one thing must fail in a row before a person is told: a single failure is usual. */
@@ -10,15 +10,8 @@ const everyMs = 60_000
 
 type Doing = 'estimating' | 'sending'
 
-const saidLately = oncePer((_chain: Chain) => createWaits({ first: everyMs, most: everyMs }))
-
-/** Whether this was not said of the chain within the last minute; if so, it counts as said now. */
-function isNews(chain: Chain, what: string): boolean {
-  const waits = saidLately(chain)
-  if (!waits.isDue(what)) return false
-  waits.failed(what)
-  return true
-}
+/** Whether something was not said of the chain within the last minute. */
+const isNews = oncePer((_chain: Chain) => createNews(everyMs))
 
 /**
  * Logs, at most once a minute for each chain, that its nodes give no answer that decides anything. Transactions wait until
@@ -31,7 +24,7 @@ export function noteTrouble(
 ): void {
   const { blockchain } = chain.network
   const isAlarm = tries >= alarmTries
-  if (!isNews(chain, `${doing} ${isAlarm}`)) return
+  if (!isNews(chain)(`${doing} ${isAlarm}`)) return
   const about = { blockchain, doing, said, tries }
   if (isAlarm)
     raiseAlarm(
@@ -45,7 +38,7 @@ export function noteTrouble(
 
 /** Logs why nothing was signed for a sender or a wish, at most once a minute for each chain and reason: others share it. */
 export function noteUnsigned(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
-  if (!isNews(chain, `signing ${error}`)) return
+  if (!isNews(chain)(`signing ${error}`)) return
   const { blockchain } = chain.network
   ctx.log.error({ err: error, blockchain, ...about }, 'signing failed; trying again')
 }

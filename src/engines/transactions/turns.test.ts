@@ -17,13 +17,14 @@ import {
 } from '../../../testing/queue-rows.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { gapFiller } from './fill.ts'
 import { replaceWanted } from './replace.ts'
 import { signWaiting } from './sign.ts'
 
 const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })
 const inFlightMax = 2
-/** So many senders a round visits at most. */
+/** The most senders that a round visits. */
 const roundMax = 24
 const rounds = Math.ceil(stuckTotal / roundMax) + 1
 
@@ -95,6 +96,21 @@ it('property 64: senders that no node can decide about hold up nobody, and rest'
   const after = estimates()
   for (let round = 0; round < rounds; round++) await sign()
   expect(estimates()).toBe(after)
+})
+
+it('property 64: a sender is not looked at before what it waits for is due', async () => {
+  await harness.stopEngines()
+  await insertRows(harness.database, 'transactions', [
+    transaction(stuck[0]!, { create_date: new Date().toISOString() }),
+  ])
+  node.lie((method, result) => (method === 'eth_estimateGas' ? 'nothing that can be read' : result))
+  const looks = () => node.asked.get('eth_getTransactionCount') ?? 0
+  const before = { estimates: estimates(), looks: looks() }
+  await until(async () => {
+    await sign()
+    return estimates() - before.estimates >= 4
+  }, 'it was asked about again and again')
+  expect(looks() - before.looks).toBe(estimates() - before.estimates)
 })
 
 it('property 64: nothing is simulated for a sender without room in flight, until there is some', async () => {

@@ -6,7 +6,7 @@
 
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
-import { createWaits } from '#lib/waits'
+import { createNews } from '#lib/news'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
@@ -204,11 +204,10 @@ type Complain = (error: unknown) => void
 
 /** Raises the alarm of a failure when it begins, and again from time to time. */
 function complainer(ctx: EngineCtx): Complain {
-  const reminders = createWaits({ first: remindMs, most: remindMs })
+  const isNews = createNews(remindMs)
   return (error) => {
     const { message } = error as Error
-    if (!reminders.isDue(message)) return
-    reminders.failed(message)
+    if (!isNews(message)) return
     const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
     raiseAlarm(
       ctx.log,

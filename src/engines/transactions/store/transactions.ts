@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, restsUntil, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isAwake, restsUntil, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -135,6 +135,13 @@ export type Waiting = {
   ofTreasury: boolean
 }
 
+/** One as its queue knows it. */
+export type Queued = Waiting & {
+  createDate: string
+  /** No node could decide about it, and it rests, whatever its sender does. */
+  rests: boolean
+}
+
 const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
   max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury"`
@@ -199,8 +206,9 @@ export async function waitingSenders(
  * with it: a planner might walk all that the entity ever had, because that is in the order asked for.
  */
 export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
-  db.all<Waiting>(sql`select ${waitingColumns} from transactions
-    where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
+  db.all<Queued>(sql`select ${waitingColumns}, create_date as "createDate",
+      not ${isAwake('signing', blockchain, sql`entity_id`, sql`id::text`)} as rests
+    from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
