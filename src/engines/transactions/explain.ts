@@ -1,20 +1,25 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { hexOf } from '#lib/hex'
+import { createTally } from '#lib/tally'
 import { rest, type Turn } from '#runtime/turns/store'
 import { explain, type Reverted, unexplained } from './store/reverted.ts'
+import { noteTrouble } from './trouble.ts'
 
 const batchMax = 20
-/** How long a node that does not answer is asked again. */
-const patienceMs = 60_000
+/** How often nodes did not tell why a transaction reverted. */
+const untoldTimes = createTally()
 const unknownReason = 'the transaction was reverted in its block'
 
-/** Asks the node why transactions reverted in their block, beside the steps, which do not wait for it. True when some were. */
+/**
+ * Asks the nodes why transactions reverted in their block, beside the steps, which do not wait for it; a node in trouble is
+ * asked again for as long as that lasts. True when some were explained.
+ */
 export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
   const rows = await unexplained(ctx.database, turn, blockchain, batchMax)
   const nowMs = ctx.clock.nowMs()
-  const told = await Promise.all(rows.map((row) => detailsOf(ctx, chain, row, nowMs)))
+  const told = await Promise.all(rows.map((row) => detailsOf(ctx, chain, row)))
   const explained = rows.flatMap((row, index) => {
     const details = told[index]
     return details === undefined ? [] : [{ ...row, details }]
@@ -33,12 +38,15 @@ export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): 
 }
 
 /** `undefined`: to be asked again. */
-async function detailsOf(ctx: EngineCtx, chain: Chain, row: Reverted, nowMs: number) {
+async function detailsOf(ctx: EngineCtx, chain: Chain, row: Reverted) {
   const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   try {
-    return (await chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)) ?? unknownReason
+    const told = await chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)
+    untoldTimes.ended(row.id)
+    return told ?? unknownReason
   } catch (error) {
-    ctx.log.warn({ err: error, id: row.id }, 'a node does not tell why a transaction reverted')
-    return nowMs - Date.parse(row.updateDate) > patienceMs ? unknownReason : undefined
+    const said = error instanceof Error ? error.message : String(error)
+    noteTrouble(ctx, chain, { doing: 'explaining', said, tries: untoldTimes.failed(row.id) })
+    return undefined
   }
 }

@@ -1,5 +1,6 @@
 /** What a provider says of itself ends nothing: transfers wait while it lasts, their owner and the operator are told. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
 import { newTurn } from '#runtime/turns/store'
 import {
@@ -11,9 +12,11 @@ import {
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { asIssuer } from '../../../testing/issuer.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
+import { explainReverts } from './explain.ts'
 import { signWaiting } from './sign.ts'
 
 const rounds = sizeOf('TROUBLE_ROUNDS', { usual: 12, deep: 100 })
@@ -132,6 +135,55 @@ it('property 62: what a provider says to a send that nobody listed is alarmed, a
   expect((await on.read(id)).state).toBe('QUEUED')
   node.play()
   await on.reaches(id, 'COMPLETE')
+})
+
+const sending = ['eth_sendRawTransaction']
+
+it('property 62: sends that no node answered do not count as refusals', async () => {
+  harness.startEngines()
+  node.play({ fault: faults.error502, methods: sending })
+  const id = await on.transfer(wallet)
+  await until(() => node.met.length > 0, 'a send was not answered')
+  await harness.stopEngines()
+  await harness.database.run(
+    sql`update attempts set broadcast_count = 9, lease_until = null where transaction_id = ${id}`,
+  )
+  node.play({ fault: faults.says('exceeds block gas limit'), methods: sending, times: 1 })
+  harness.startEngines()
+  await until(() => node.met.length > 0, 'it is refused once')
+  await on.reaches(id, 'COMPLETE')
+  node.play()
+  expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original'])
+})
+
+it('property 62: why a transfer reverted is asked for as long as nodes are in trouble', async () => {
+  harness.startEngines()
+  const { chains, database } = harness.ctx
+  const payee = freshAddress()
+  await harness.chain().setAutomine(false)
+  const id = await on.transfer(wallet, { destinationAddress: payee })
+  await on.reaches(id, 'SENT')
+  node.play({ fault: faults.says('Internal error', -32603), methods: ['eth_call'] })
+  await asIssuer(harness.chain(), 'blocklist', payee)
+  await harness.chain().mine()
+  await harness.chain().setAutomine(true)
+  await on.reaches(id, 'FAILED')
+  await harness.stopEngines()
+  const before = alarms()
+  for (let round = 0; round < rounds; round++) {
+    // However long ago it reverted.
+    await database.run(
+      sql`update transactions set update_date = update_date - interval '1 hour' where id = ${id}`,
+    )
+    await database.run(sql`update rests set look_after = now() where key = ${id}`)
+    await explainReverts(harness.ctx, chains.list()[0]!, newTurn('explaining reverts'))
+  }
+  expect(await on.read(id)).toMatchObject({ errorReason: 'FAILED_ON_CHAIN', errorDetails: null })
+  expect(alarms()).toBe(before + 1)
+  node.play()
+  await database.run(sql`update rests set look_after = now() where key = ${id}`)
+  harness.startEngines()
+  await until(async () => /blocklisted/.test((await on.read(id)).errorDetails ?? ''), 'it is explained')
 })
 
 it('property 63: a backlog leaves through a provider that refuses long batches', async () => {

@@ -3,6 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { indexedHead } from '#engines/indexer/index'
 import { reachPoint } from '#lib/crash-points'
 import { hexOf } from '#lib/hex'
+import { createTally } from '#lib/tally'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
@@ -237,8 +238,13 @@ const reasons = new Map<RefusalReason, string>([
   ['invalid', 'INTERNAL_ERROR'],
 ])
 
-/** So often refused, and what was asked for is given up: a transaction that moves nothing takes its nonce. */
+/** Give up what was refused this often: a transaction that moves nothing takes its nonce. */
 const refusalsMax = 5
+/**
+ * How often bytes were refused, as far as this process heard: sends that no node answered do not count. A process that starts
+ * again counts from the beginning, and so gives up later, never sooner.
+ */
+const refusals = createTally()
 
 /**
  * Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. What goes on being
@@ -253,7 +259,10 @@ function resultOf(
   const { entityId, id, fencingToken } = attempt
   const kept = { entityId, id, fencingToken }
   const resend = resendAfterMs(chain)
-  if (outcome.kind === 'accepted') return { ...kept, state: 'sent', againMs: resend, error: null }
+  if (outcome.kind === 'accepted') {
+    refusals.ended(id)
+    return { ...kept, state: 'sent', againMs: resend, error: null }
+  }
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
@@ -265,7 +274,8 @@ function resultOf(
   // Coins may be on their way, as far as this node knows. A filler stays: nothing else would come to its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
-  if (reason && attempt.state === 'signed' && attempt.broadcastCount >= refusalsMax && isIntent(attempt))
+  const mayGiveUp = reason && attempt.state === 'signed' && isIntent(attempt)
+  if (mayGiveUp && refusals.failed(id) >= refusalsMax)
     return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, giveUp: reason }
   // A nonce that is used up was used by these bytes or by somebody else, or it is not: only blocks tell.
   const againMs = attempt.state === 'sent' ? resend : backoff

@@ -8,7 +8,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 const alarmTries = 3
 const everyMs = 60_000
 
-type Doing = 'estimating' | 'sending'
+type Doing = 'estimating' | 'sending' | 'explaining'
 
 /** Whether something was not said of the chain within the last minute. */
 const isNews = oncePer((_chain: Chain) => createNews(everyMs))
