@@ -1,6 +1,8 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { endpoints, notBuilt, probes, removedPaths, topics } from '#api/index'
+import type { Inspection } from '#chains/chain'
+import { inspectChains } from '#chains/inspect'
 import { networkOf, networks } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
@@ -27,6 +29,7 @@ import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
 import { apiAddress, explainListen, type ListenAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
+import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
@@ -38,6 +41,8 @@ export type ContextInput = {
   rootKey: Buffer
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
   nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
+  /** Whether endpoints prove that they are of their network before they are used: those of processes that act on them do. */
+  inspects?: boolean
   /** Default: the time of the database, wherever that is. */
   clock?: Clock
 }
@@ -61,6 +66,9 @@ export async function openContext(input: ContextInput): Promise<Context> {
       { unknown: config.unknownSettings },
       'what is set here is no setting of this version: it has no effect',
     )
+  const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
+  const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
+  await inspectChains(chains)
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
   if (applied.length > 0) log.info({ applied }, 'migrated the database')
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
@@ -69,8 +77,6 @@ export async function openContext(input: ContextInput): Promise<Context> {
     ? { clock: input.clock, stop: async () => undefined }
     : await openDatabaseClock({ database, log })
   const { clock } = time
-  const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
-  const chains = createChains(nodes)
   await seedTokens(
     database,
     chains.list().map((chain) => chain.network),
@@ -89,6 +95,13 @@ export async function openContext(input: ContextInput): Promise<Context> {
     },
   }
 }
+
+const inspectionTo = (log: Log): Inspection => ({
+  refused: ({ reason, ...endpoint }) =>
+    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is not used: ${reason}`),
+  accepted: ({ blockchain, endpoint }) =>
+    log.info({ blockchain, endpoint }, 'an endpoint that was refused is of its network now, and is used'),
+})
 
 const gasOnly = { native: true, tokens: [] } as const
 

@@ -36,7 +36,7 @@ let worker: Awaited<ReturnType<typeof spawnProgram>>
 let url: string
 
 beforeAll(async () => {
-  harness = await openHarness({ engines: false, blockchains: [blockchain] })
+  harness = await openHarness({ engines: false, blockchains: [blockchain, 'ETH-SEPOLIA'] })
   owner = openAsOwner(harness.connection)
   // Outside of a sandbox the keys of its entity open nothing.
   operator = await harness.newEntity()
@@ -101,6 +101,37 @@ it('property 60: a gap between books and chain is an alarm at the next block', a
   await forgePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
   await harness.chain().mine()
   await isRaised('books-differ')
+})
+
+it('property 68: an endpoint that comes back as another chain, or as an empty one, is not used until it is right', async () => {
+  const own = harness.chain().rpcUrl
+  const usdc = harness.chain().tokens.USDC
+  const becomes = async (wanted: string) =>
+    until(async () => {
+      const { body } = await httpAs(url, undefined)('GET', '/ready')
+      return body.chains[0]?.state === wanted
+    }, `the chain is ${wanted}`)
+  const otherChain = () => node.leadTo(harness.chain('ETH-SEPOLIA').rpcUrl)
+  const emptyChain = () => {
+    node.lie((method, result) => (method === 'eth_getCode' ? '0x' : result))
+    node.leadTo(own)
+  }
+  for (const [index, comeBack] of [otherChain, emptyChain].entries()) {
+    node.leadTo('http://127.0.0.1:1')
+    await becomes('unreachable')
+    const before = node.asked.get('eth_getBlockByNumber')
+    comeBack()
+    const isRefused = async () => (await alarmsOf('endpoint-refused')) === index + 1
+    await until(isRefused, 'the endpoint is refused')
+    await becomes('unreachable')
+    expect(node.asked.get('eth_getBlockByNumber')).toBe(before)
+    node.lie(undefined)
+    node.leadTo(own)
+    await becomes('following')
+  }
+  expect(worker.stderr()).toMatch(/"alarm":"endpoint-refused".*it is a node of chain 11155111/)
+  expect(worker.stderr()).toContain(`"alarm":"endpoint-refused","blockchain":"${blockchain}"`)
+  expect(worker.stderr()).toContain(`"token":"USDC","address":"${usdc}"`)
 })
 
 it('property 60: a nonce that something unknown used is an alarm after ten looks, which fit into a minute', async () => {

@@ -103,6 +103,23 @@ export type EndpointHealth = {
   p95Ms: number | undefined
 }
 
+/** An endpoint that is not of the network it is configured for, with what gave it away. */
+export type RefusedEndpoint = {
+  blockchain: string
+  /** The host alone: the rest of an address may be a key. */
+  endpoint: string
+  reason: string
+  token?: string
+  address?: string
+}
+
+/** Has endpoints prove that they are of their network before they are used, and is told of those that are not. */
+export type Inspection = {
+  refused(endpoint: RefusedEndpoint): void
+  /** One that was refused is of its network now, and is used. */
+  accepted(endpoint: RefusedEndpoint): void
+}
+
 /** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
 export type Chain = {
   network: Network
@@ -110,6 +127,8 @@ export type Chain = {
   hosts: readonly string[]
   /** How each of its endpoints did lately, in the order of `hosts`. */
   health(): readonly EndpointHealth[]
+  /** Has each endpoint inspected that is not yet; gives those that are refused. None is of a chain without inspection. */
+  inspect(): Promise<readonly RefusedEndpoint[]>
   /** Blocks on top of a block, its own included, from which it has its confirmations. */
   completeDepth: number
   /** The same, from which it is final where nodes know no `finalized` block. */

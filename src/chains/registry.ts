@@ -1,4 +1,4 @@
-import type { Chain, Chains } from './chain.ts'
+import type { Chain, Chains, Inspection } from './chain.ts'
 import { createEvmChain } from './evm/index.ts'
 import type { Network } from './network.ts'
 
@@ -23,24 +23,27 @@ const localDepth = 1
 /** A local node takes all that a backlog has. */
 const localInFlightMax = 4_000
 
-/** Connects to the given nodes; nothing is asked of them yet. */
-export function createChains(nodes: readonly Node[]): Chains {
-  const byName = new Map<string, Chain>(nodes.map((node) => [node.network.blockchain, connect(node)]))
+/** Connects to the given nodes; nothing is asked of them yet. Local ones are our own and need no inspection. */
+export function createChains(nodes: readonly Node[], inspection?: Inspection): Chains {
+  const byName = new Map<string, Chain>(
+    nodes.map((node) => [node.network.blockchain, connect(node, node.local ? undefined : inspection)]),
+  )
   return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
 }
 
 /** The network as it is outside of a sandbox. */
-export const forConfigured = (network: Network): Network => ({
+const forConfigured = (network: Network): Network => ({
   ...network,
   tokens: network.tokens.filter((token) => !token.localOnly),
 })
 
-function connect({ network: named, local, ...node }: Node): Chain {
+function connect({ network: named, local, ...node }: Node, inspection: Inspection | undefined): Chain {
   const completeDepth = local ? localDepth : named.confirmations
   const finalityDepth = local ? localDepth : Math.max(completeDepth, named.finalityDepth ?? 0)
   const network = local ? named : forConfigured(named)
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
   const depths = { completeDepth, finalityDepth }
-  if (network.family === 'evm') return createEvmChain({ ...node, ...depths, network, local, inFlightMax })
+  if (network.family === 'evm')
+    return createEvmChain({ ...node, ...depths, network, local, inFlightMax, inspection })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)
 }

@@ -1,11 +1,9 @@
-import { inspectNodes } from '#chains/inspect'
 import { openContext, startApi, startEngines, startProbes } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { findEntity } from '#runtime/auth/store'
-import type { Config } from '#runtime/config'
 import { apiAddress, requirePort, workerAddress } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { createLog, type Log } from '#runtime/log/log'
+import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
@@ -50,12 +48,14 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const address = role === 'api' ? apiAddress(config) : workerAddress(config)
   if (address) await requirePort(address)
   const connection = await connectionOf(config)
-  const nodes = await usableNodes(config, log)
+  const nodes = await nodesOf(config)
+  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
   const context = await openContext({
     config,
     log,
     connection,
     nodes,
+    inspects: true,
     rootKey: await readRootKey(config),
   })
   if (config.databaseUrl !== undefined) await refuseSandboxEntity(context.ctx)
@@ -72,20 +72,6 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   await faucet?.stop()
   await context.close()
   return 0
-}
-
-/** The nodes without endpoints of another network. A process that has nothing left to work on ends here. */
-async function usableNodes(config: Config, log: Log) {
-  const nodes = await nodesOf(config)
-  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
-  const { kept, refused } = await inspectNodes(nodes)
-  for (const { reason, ...endpoint } of refused)
-    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is not used: ${reason}`)
-  if (nodes.length > 0 && kept.length === 0)
-    throw new Error(
-      `no endpoint of BEZANT_NETWORKS is of the network it is given for: ${refused.map(({ blockchain, endpoint, reason }) => `${blockchain} at ${endpoint}: ${reason}`).join('; ')}`,
-    )
-  return kept
 }
 
 /** The keys and the secret of a sandbox's entity are public, so they open nothing outside of a sandbox. */

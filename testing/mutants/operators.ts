@@ -31,15 +31,13 @@ export const operatorMutants: readonly Mutant[] = [
   {
     name: 'other-chain-used',
     about: 'an endpoint of another chain is read and sent to',
-    edits: [
-      edit('src/chains/evm/inspect.ts', 'if (chainId !== network.chainId)', 'if (chainId !== chainId)'),
-    ],
+    edits: [edit('src/chains/evm/inspect.ts', 'if (given !== chainId)', 'if (given !== given)')],
     test: foreign('is refused by name while others serve'),
   },
   {
     name: 'tokens-uninspected',
     about: 'an endpoint without the contract of a listed token is used',
-    edits: [edit('src/chains/evm/inspect.ts', 'return token && { token }', 'return token && undefined')],
+    edits: [edit('src/chains/evm/inspect.ts', "codes[index] === '0x'", "codes[index] === ''")],
     test: foreign('is refused by name while others serve'),
   },
   {

@@ -1,3 +1,4 @@
+import type { RefusedEndpoint } from '../chain.ts'
 import { RpcError, RpcUnreachable } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 
@@ -16,6 +17,9 @@ export type Health = {
   head: number | undefined
   /** Whether it said that it is a node of the right chain since it last failed. */
   isVerified: boolean
+  /** Why it is not used, if it was found to be of another network, and how often in a row. */
+  refusal: RefusedEndpoint | undefined
+  refusals: number
 }
 
 const restMs = { first: 250, most: 10_000, asked: 60_000 }
@@ -32,6 +36,8 @@ export const newHealth = (): Health => ({
   restsUntilMs: 0,
   head: undefined,
   isVerified: false,
+  refusal: undefined,
+  refusals: 0,
 })
 
 export function noteSuccess(health: Health, tookMs: number): void {

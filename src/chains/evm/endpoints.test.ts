@@ -13,7 +13,7 @@ import {
 } from '../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { until } from '../../../testing/until.ts'
-import type { BroadcastOutcome } from '../chain.ts'
+import type { BroadcastOutcome, RefusedEndpoint } from '../chain.ts'
 import { combineOutcomes } from './broadcast.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { createEvmChain } from './index.ts'
@@ -50,8 +50,7 @@ beforeEach(async () => {
 const open = (some: readonly HostileRpc[], agree?: number, waitsMs = timeoutMs) =>
   createEndpoints({
     urls: some.map(({ url }) => url),
-    chainId: chain.chainId,
-    blockTimeMs: baseSepolia.blockTimeMs,
+    network: baseSepolia,
     timeoutMs: waitsMs,
     agree,
   })
@@ -127,6 +126,35 @@ describe('reads from several endpoints', () => {
     const before = askedFor('eth_blockNumber')[0]
     for (let index = 0; index < 5; index++) await height()
     expect(askedFor('eth_blockNumber')[0]).toBe(before)
+  })
+
+  it('property 68: go to one that comes back as another chain only when it is right again, and refuse it once', async () => {
+    const told: string[] = []
+    const inspection = {
+      refused: ({ reason }: RefusedEndpoint) => void told.push(reason),
+      accepted: () => void told.push('accepted'),
+    }
+    const inspected = createEndpoints({ urls: nodes.map(({ url }) => url), network: baseSepolia, inspection })
+    const read = () => inspected.call<Hex>('eth_blockNumber', []).then(Number)
+    expect(await inspected.inspect()).toEqual([])
+    nodes[0]!.play({ fault: faults.resetBefore })
+    for (let index = 0; index < 3; index++) await read()
+    nodes[0]!.play({ fault: faults.wrongChainId(1) })
+    const refused = async () => {
+      await read()
+      return told.length > 0
+    }
+    await until(refused, 'it is refused')
+    const before = askedFor('eth_blockNumber')[0]
+    for (let index = 0; index < 20; index++) await read()
+    expect([askedFor('eth_blockNumber')[0], told]).toEqual([before, [expect.stringContaining('chain 1,')]])
+    nodes[0]!.play()
+    const accepted = async () => {
+      await read()
+      return told.at(-1) === 'accepted'
+    }
+    await until(accepted, 'it is used again')
+    inspected.close()
   })
 
   it('prefer a head that is not far behind', async () => {

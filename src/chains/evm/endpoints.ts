@@ -4,7 +4,16 @@
  * concluded that cannot be undone, so many of them must name the same block.
  */
 import type { Hex } from '#lib/hex'
-import type { Agreement, BroadcastOutcome, ContentAgreement, EndpointHealth, Finalized } from '../chain.ts'
+import type {
+  Agreement,
+  BroadcastOutcome,
+  ContentAgreement,
+  EndpointHealth,
+  Finalized,
+  Inspection,
+  RefusedEndpoint,
+} from '../chain.ts'
+import type { Network } from '../network.ts'
 import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,
@@ -21,11 +30,14 @@ import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
 import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import type { Limits, RpcCall } from './rpc-errors.ts'
+import { type Endpoint, openVerifier, requireAccepted, requireChain } from './verify.ts'
 
 export type Endpoints = Rpc & {
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
   /** What was read last does not fit together: whoever gave it rests, as after a failure. */
   doubt(): void
+  /** See `Chain.inspect`. */
+  inspect(): Promise<readonly RefusedEndpoint[]>
   /** See `Chain.agreedUpTo`. */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
   /** The finalized block of each endpoint, and how many endpoints have to agree. */
@@ -40,8 +52,9 @@ export type Endpoints = Rpc & {
 
 export type EndpointsInput = {
   urls: readonly string[]
-  chainId: number
-  blockTimeMs: number
+  network: Network
+  /** Without it, an endpoint is only asked for its chain id, and one that is alone for nothing. */
+  inspection?: Inspection | undefined
   /** How many must name the same block; more than half when left out. */
   agree?: number | undefined
   timeoutMs?: number | undefined
@@ -50,7 +63,6 @@ export type EndpointsInput = {
 }
 
 type HashAt = (number: number) => Promise<string | undefined>
-type Endpoint = { rpc: Rpc; health: Health }
 
 const agreementTimeoutMs = 5_000
 const probeMs = 2_000
@@ -62,12 +74,16 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
   const [first] = urls
   if (!first) throw new Error('a chain needs at least one endpoint')
   if (urls.length > 1) return severalEndpoints(input)
-  const health = newHealth()
-  const rpc = watched(createRpc(first, input), health)
+  const endpoint = { rpc: createRpc(first, input), health: newHealth() }
+  const verify = input.inspection && openVerifier(input)
+  const rpc = watched(endpoint, verify)
   return {
     ...rpc,
     broadcast: (raws) => broadcast(rpc, raws),
-    doubt: () => undefined,
+    doubt: () => {
+      endpoint.health.isVerified = false
+    },
+    inspect: async () => (verify ? refusedAmong([endpoint], verify) : []),
     agreedUpTo: async (number) => ({ upTo: number }),
     finalTags: async () => ({ tags: [await readFinalTag(rpc).catch(() => 'unknown')], needed: 1 }),
     agreeing: 1,
@@ -75,16 +91,20 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
       const now = await ask(rpc)
       return { verdict: now === said ? 'agreed' : 'outvoted', said: [`${rpc.host}: ${now}`] }
     },
-    health: () => [shownHealth({ rpc, health })],
+    health: () => [shownHealth(endpoint)],
   }
 }
 
-/** The same endpoint, with note taken of how it does. It is asked whatever that is: there is no other. */
-function watched(rpc: Rpc, health: Health): Rpc {
-  const noting = async <Result>(asked: Promise<Result>): Promise<Result> => {
-    const startedMs = performance.now()
+/** The same endpoint, with note taken of how it does. Unless it is refused it is asked whatever that is: there is no other. */
+function watched(endpoint: Endpoint, verify: Verify | undefined): Rpc {
+  const { rpc, health } = endpoint
+  const noting = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
+    requireAccepted(endpoint)
+    let startedMs = performance.now()
     try {
-      const result = await asked
+      await verify?.(endpoint)
+      startedMs = performance.now()
+      const result = await ask()
       noteSuccess(health, performance.now() - startedMs)
       return result
     } catch (error) {
@@ -94,9 +114,17 @@ function watched(rpc: Rpc, health: Health): Rpc {
   }
   return {
     ...rpc,
-    call: (method, params, limits) => noting(rpc.call(method, params, limits)),
-    batch: (calls, limits) => noting(rpc.batch(calls, limits)),
+    call: (method, params, limits) => noting(() => rpc.call(method, params, limits)),
+    batch: (calls, limits) => noting(() => rpc.batch(calls, limits)),
   }
+}
+
+type Verify = ReturnType<typeof openVerifier>
+
+/** Those that are refused once each was asked; one that does not answer is not. */
+async function refusedAmong(endpoints: readonly Endpoint[], verify: Verify): Promise<RefusedEndpoint[]> {
+  await Promise.allSettled(endpoints.map(verify))
+  return endpoints.flatMap(({ health }) => health.refusal ?? [])
 }
 
 const shownHealth = ({ rpc, health }: Endpoint): EndpointHealth => ({
@@ -125,6 +153,7 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
     batchMax: () => Math.min(...endpoints.map(({ rpc }) => rpc.batchMax())),
     broadcast: (raws) => sendToAll(pool, raws),
     doubt: pool.doubt,
+    inspect: pool.inspect,
     agreedUpTo: (number, hashAt) => agreedUpTo(pool, input, number, hashAt),
     finalTags: async () => ({ tags: await finalTagsOf(pool), needed: neededOf(input) }),
     agreeing: neededOf(input),
@@ -146,9 +175,12 @@ type Pool = {
   ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   read<Result>(act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   doubt(): void
+  inspect(): Promise<readonly RefusedEndpoint[]>
 }
 
-function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: EndpointsInput): Pool {
+function poolOf(endpoints: readonly Endpoint[], input: EndpointsInput): Pool {
+  const { chainId, blockTimeMs } = input.network
+  const verify = openVerifier(input)
   let inUse = endpoints[0]!
   let probedMs = Number.NEGATIVE_INFINITY
   const awake = () => {
@@ -165,7 +197,7 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
     const { rpc, health } = endpoint
     let startedMs = performance.now()
     try {
-      if (!health.isVerified) await verify(endpoint, chainId)
+      await verify(endpoint)
       startedMs = performance.now()
       const result = await act(rpc)
       noteSuccess(health, performance.now() - startedMs)
@@ -202,19 +234,8 @@ function poolOf(endpoints: readonly Endpoint[], { chainId, blockTimeMs }: Endpoi
     if (inUse.health.restsUntilMs > nowMs) return
     noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), nowMs)
   }
-  return { endpoints, awake, best, ask, read, doubt }
-}
-
-/** An address may lead to another chain, and may begin to. */
-async function verify({ rpc, health }: Endpoint, chainId: number): Promise<void> {
-  requireChain(rpc, await rpc.call('eth_chainId', []), chainId)
-  health.isVerified = true
-}
-
-function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
-  const given = integer(answer, 'chain id')
-  if (given !== chainId)
-    throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
+  const inspect = async () => (input.inspection ? refusedAmong(endpoints, verify) : [])
+  return { endpoints, awake, best, ask, read, doubt, inspect }
 }
 
 async function look(rpc: Rpc, health: Health, chainId: number): Promise<void> {

@@ -1,5 +1,5 @@
 import { type Hex, isHex } from '#lib/hex'
-import type { Address, Chain, ContentAgreement } from '../chain.ts'
+import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
@@ -21,6 +21,7 @@ export type EvmChainInput = {
   /** All endpoints when there are several, `rpcUrl` the first of them. */
   rpcUrls?: readonly string[] | undefined
   agree?: number | undefined
+  inspection?: Inspection | undefined
   completeDepth: number
   finalityDepth: number
   local: boolean
@@ -42,7 +43,7 @@ const delegationPrefix = '0xef0100'
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, completeDepth, finalityDepth, local, inFlightMax = network.inFlightMax } = input
-  const rpc = createEndpoints({ ...network, ...input, urls: input.rpcUrls ?? [rpcUrl] })
+  const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -59,6 +60,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     network,
     hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
     health: () => rpc.health(),
+    inspect: () => rpc.inspect(),
     completeDepth,
     finalityDepth,
     local,

@@ -1,24 +1,32 @@
-import type { Network, NetworkToken } from '../network.ts'
+import type { RefusedEndpoint } from '../chain.ts'
+import type { Network } from '../network.ts'
 import { integer } from './quantities.ts'
-import { createRpc } from './rpc.ts'
-
-/** The way in which an endpoint differs from its network: another chain id, or no contract at a listed token's address. */
-export type Mismatch = { chainId: number } | { token: NetworkToken }
+import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 const timeoutMs = 5_000
 
-/** Asks an endpoint whether it is of this network. Throws when it does not tell: it may only be away. */
-export async function inspectEvmEndpoint(network: Network, url: string): Promise<Mismatch | undefined> {
-  const rpc = createRpc(url, { timeoutMs })
-  try {
-    const chainId = integer(await rpc.call('eth_chainId', []), 'chain id')
-    if (chainId !== network.chainId) return { chainId }
-    const codes = await Promise.all(
-      network.tokens.map(({ address }) => rpc.call<unknown>('eth_getCode', [address, 'latest'])),
-    )
-    const token = network.tokens.find((_, index) => codes[index] === '0x')
-    return token && { token }
-  } finally {
-    rpc.close()
-  }
+/**
+ * Asks an endpoint for its chain id, and for a contract where each listed token of the network is. Gives the difference, if
+ * there is one. Throws `RpcUnreachable` when the endpoint does not tell: it may only be away.
+ */
+export async function inspectEndpoint(rpc: Rpc, network: Network): Promise<RefusedEndpoint | undefined> {
+  const { blockchain, chainId, tokens } = network
+  const answers = await rpc.batch<unknown>(
+    [
+      { method: 'eth_chainId', params: [] },
+      ...tokens.map(({ address }) => ({ method: 'eth_getCode', params: [address, 'latest'] })),
+    ],
+    { timeoutMs },
+  )
+  const refusal = answers.find((answer) => answer instanceof RpcError)
+  if (refusal) throw new RpcUnreachable(`${rpc.host} does not tell which chain it is of: ${refusal.message}`)
+  const [id, ...codes] = answers
+  const given = integer(id, 'chain id')
+  const of = { blockchain, endpoint: rpc.host }
+  if (given !== chainId)
+    return { ...of, reason: `it is a node of chain ${given}, and ${blockchain} is chain ${chainId}` }
+  const missing = tokens.find((_, index) => codes[index] === '0x')
+  if (!missing) return undefined
+  const { symbol: token, address } = missing
+  return { ...of, reason: `it has no contract where ${token} of ${blockchain} is`, token, address }
 }

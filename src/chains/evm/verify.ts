@@ -1,0 +1,62 @@
+import type { Inspection } from '../chain.ts'
+import type { Network } from '../network.ts'
+import type { Health } from './endpoint-health.ts'
+import { inspectEndpoint } from './inspect.ts'
+import { integer } from './quantities.ts'
+import { type Rpc, RpcUnreachable } from './rpc.ts'
+
+export type Endpoint = { rpc: Rpc; health: Health }
+
+export type VerifyInput = { network: Network; inspection?: Inspection | undefined }
+
+/** An endpoint of another network rests twice as long each time that it is asked, and is asked once a minute in the end. */
+const refusedRestMs = { first: 1_000, most: 60_000 }
+
+/**
+ * Verifies endpoints before they are used: the first time, and after each failure, since an address may lead to another chain,
+ * and may begin to. Calls that need the same endpoint at the same time wait for one verification.
+ */
+export function openVerifier(input: VerifyInput): (endpoint: Endpoint) => Promise<void> {
+  const underWay = new Map<Endpoint, Promise<void>>()
+  return async (endpoint) => {
+    if (endpoint.health.isVerified) return
+    let verifying = underWay.get(endpoint)
+    if (!verifying) {
+      verifying = verify(endpoint, input).finally(() => underWay.delete(endpoint))
+      underWay.set(endpoint, verifying)
+    }
+    await verifying
+  }
+}
+
+async function verify({ rpc, health }: Endpoint, { network, inspection }: VerifyInput): Promise<void> {
+  if (inspection) {
+    const refusal = await inspectEndpoint(rpc, network)
+    if (refusal) {
+      if (health.refusal?.reason !== refusal.reason) inspection.refused(refusal)
+      health.refusal = refusal
+      const restMs = Math.min(refusedRestMs.most, refusedRestMs.first * 2 ** Math.min(health.refusals, 10))
+      health.refusals += 1
+      throw new RpcUnreachable(wordsOf(refusal), restMs)
+    }
+    if (health.refusal) inspection.accepted(health.refusal)
+    health.refusal = undefined
+    health.refusals = 0
+  } else requireChain(rpc, await rpc.call('eth_chainId', []), network.chainId)
+  health.isVerified = true
+}
+
+export function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
+  const given = integer(answer, 'chain id')
+  if (given !== chainId)
+    throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
+}
+
+/** Throws while an endpoint of another network rests. */
+export function requireAccepted({ health }: Endpoint): void {
+  if (health.refusal && performance.now() < health.restsUntilMs)
+    throw new RpcUnreachable(wordsOf(health.refusal))
+}
+
+const wordsOf = ({ endpoint, reason }: { endpoint: string; reason: string }) =>
+  `${endpoint} is not used: ${reason}`
