@@ -36,7 +36,8 @@ export type Program = {
 export type ProgramOptions = {
   /** The file of the compiled program; default: the one of this test run. */
   program?: string
-  dataDir: string
+  /** Default: the program's own. */
+  dataDir?: string
   args?: readonly string[]
   command?: string
   /** Print for a person what a sandbox otherwise prints as one line of JSON. */
@@ -78,9 +79,10 @@ export async function spawnProgram({
   const { DATABASE_URL: _, ...own } = process.env
   const env = { ...own, ...more }
   const flags = command === 'sandbox' ? [...(banner ? [] : ['--json']), '--port', '0'] : []
+  if (dataDir !== undefined) flags.push('--data-dir', dataDir)
   const child: ChildProcess = spawn(
     process.execPath,
-    [program ?? (await programFile('bezant')), command, ...flags, '--data-dir', dataDir, ...args],
+    [program ?? (await programFile('bezant')), command, ...flags, ...args],
     { env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] },
   )
   let stdout = ''

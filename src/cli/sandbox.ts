@@ -1,4 +1,4 @@
-import { mkdtemp } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { targetsOf } from '#runtime/config'
@@ -6,7 +6,7 @@ import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
 import type { SandboxAnswer } from '#sandbox/endpoints'
-import { defaultBlockchains, type Sandbox, startSandbox } from '#sandbox/start'
+import { defaultBlockchains, type SandboxOptions, startSandbox } from '#sandbox/start'
 import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
 import { configOf } from './join.ts'
 import { untilToldToStop } from './signals.ts'
@@ -44,36 +44,39 @@ async function run(given: Given): Promise<number> {
   const ephemeral = given.flags['ephemeral'] === true
   const port = numberOf(given, 'port', 65_535)
   const notificationTargets = targetsOf(textOf(given, 'notify') ?? 'loopback', '--notify')
+  const chosen = { blockchains: chainsOf(given), blockTimeMs: secondsOf(given), gasLimit: gasLimitOf(given) }
   const config = configOf(given, {
     logLevel: 'warn',
     notificationTargets,
     ...(port !== undefined && { port }),
   })
-  // What keeps nothing must not claim the directory of the sandbox that keeps everything.
+  // An ephemeral sandbox must not claim the directory of one that keeps everything, nor fill a database that is kept.
   const ownDir = ephemeral && textOf(given, 'data-dir') === undefined
+  if (ephemeral) config.databaseUrl = undefined
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
-  const log = createLog(config.logLevel)
-  const blockTimeMs = secondsOf(given)
-  const gasLimit = gasLimitOf(given)
-  const stopSignal = untilToldToStop(config)
-  const sandbox = await startSandbox({
-    config,
-    log,
-    ephemeral,
-    blockchains: chainsOf(given),
-    blockTimeMs,
-    gasLimit,
-  })
-  process.stdout.write(
-    given.flags['json'] === true
-      ? `${JSON.stringify(sandbox.answer)}\n`
-      : banner(sandbox.answer, notificationTargets),
-  )
-  return runUntilStopped(sandbox, stopSignal)
+  try {
+    return await runUntilStopped(given, { ...chosen, config, log: createLog(config.logLevel), ephemeral })
+  } finally {
+    if (ownDir) await rm(config.dataDir, { recursive: true, force: true })
+  }
 }
 
-async function runUntilStopped(sandbox: Sandbox, stopSignal: Promise<string>): Promise<number> {
-  const reason = await Promise.race([stopSignal.then(() => undefined), sandbox.broken])
+async function runUntilStopped(given: Given, options: Omit<SandboxOptions, 'interruption'>): Promise<number> {
+  const { config, blockchains } = options
+  const isForPrograms = given.flags['json'] === true
+  const interruption = new AbortController()
+  const stopSignal = untilToldToStop(config).then(() => interruption.abort())
+  if (!isForPrograms)
+    process.stderr.write(`Starting PostgreSQL and ${blockchains.length} chains; Ctrl-C stops.\n`)
+  const sandbox = await startSandbox({ ...options, interruption: interruption.signal }).catch((error) => {
+    if (!interruption.signal.aborted) throw error
+  })
+  if (!sandbox) return 0
+  const { answer } = sandbox
+  process.stdout.write(
+    isForPrograms ? `${JSON.stringify(answer)}\n` : banner(answer, config.notificationTargets),
+  )
+  const reason = await Promise.race([stopSignal, sandbox.broken])
   if (reason) process.stderr.write(`${reason}\n`)
   await sandbox.stop()
   return reason ? 1 : 0

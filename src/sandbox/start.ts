@@ -30,6 +30,8 @@ export type SandboxOptions = {
   blockchains: readonly string[]
   blockTimeMs?: number | undefined
   gasLimit?: bigint | undefined
+  /** Ends the start: what has been started by then is stopped, and the start fails. */
+  interruption: AbortSignal
 }
 
 export type Sandbox = {
@@ -70,7 +72,7 @@ export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
 }
 
 async function startParts(
-  { config, log, ephemeral, ...options }: SandboxOptions,
+  { config, log, ephemeral, interruption, ...options }: SandboxOptions,
   undo: (() => Promise<unknown>)[],
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
@@ -79,20 +81,25 @@ async function startParts(
   await requirePort(apiAddress(config))
   const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
+  interruption.throwIfAborted()
   const store = await openStore()
   undo.push(store.stop)
   if (ephemeral) undo.push(await dropJournals(config))
   const begun = chosen.filter((network) => ephemeral || !existsSync(chainDirectory(dataDir, network)))
+  interruption.throwIfAborted()
   const local: LocalChains = await startLocalChains({ networks: chosen, dataDir, ephemeral, log, ...options })
   undo.push(() => local.stop())
   const nodes = local.chains.map(({ blockchain, rpcUrl }) => ({ blockchain, rpcUrl, local: true }))
+  interruption.throwIfAborted()
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
   undo.push(context.close)
   const { ctx } = context
   await tellBegunAnew(ctx, begun)
+  interruption.throwIfAborted()
   await seedSandbox(ctx)
   const faucet = await openSandboxFaucet(ctx)
   undo.push(faucet.stop)
+  interruption.throwIfAborted()
   const engines = startEngines(ctx, faucet)
   undo.push(engines.stop)
   await engines.tried
@@ -109,6 +116,7 @@ async function startParts(
       tokens,
     })),
   }
+  interruption.throwIfAborted()
   const api = await startApi(ctx, { faucet, refusal, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
