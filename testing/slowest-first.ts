@@ -16,6 +16,13 @@ const slow = [
   'src/engines/indexer/follow.test.ts',
   'src/engines/treasury/sweep.test.ts',
   'src/engines/treasury/missed-blocks.test.ts',
+  'src/engines/treasury/busy-money.test.ts',
+  'src/engines/transactions/pipeline.test.ts',
+  'src/engines/transactions/failover.test.ts',
+  'testing/frozen-processes.test.ts',
+  'testing/package.test.ts',
+  'testing/staging.test.ts',
+  'testing/worker-health.test.ts',
 ]
 
 const isSlow = ({ moduleId }: TestSpecification) => slow.some((file) => moduleId.endsWith(`/${file}`))
