@@ -24,9 +24,12 @@ const requestMax = 100
 const leaseMs = 3_000
 /** A local node mines what it has; bytes that are not in a block after this are sent again. */
 const resendLocalMs = 3_000
-const resendMs = 60_000
-/** How soon it is asked again whether a used nonce is accounted for: ten rounds, and so the alarm, come within a minute. */
-const accountMs = 5_000
+const resendMs = 15_000
+/**
+ * How soon it is asked again whether a used nonce is accounted for. The first look and the rounds after it, and so the alarm,
+ * come within a minute.
+ */
+const accountMs = 4_000
 const retryMs = 1_000
 
 /**
@@ -117,7 +120,7 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
   return claimed.filter((attempt) => !isMined(attempt))
 }
 
-/** So many rounds in which a nonce is used up and nobody saw by what, and somebody has to look. */
+/** Alert after this many rounds in which the chain reports a nonce as used but no indexed block contains it. */
 const unaccountedRounds = 10
 
 async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Claimed[]): Promise<void> {
