@@ -91,6 +91,60 @@ it('property 68: a version that is older than the tables touches nothing and nam
   }
 })
 
+/** Every relation of a database and of what kind it is. */
+const relationsOf = (owner: ReturnType<typeof openAsOwner>) =>
+  owner.all(sql`select n.nspname || '.' || c.relname as name, c.relkind as kind
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' order by 1`)
+
+describe('property 68: a database without the tables of this version', () => {
+  it('is refused by every command while it holds those of another program', async () => {
+    const { owner, env } = await newDatabase('nothing')
+    // Other programs name a table like ours, and do not stay in the schema "public".
+    await owner.script(`create schema shop; create table shop.customers (id int);
+      create table schema_migrations (version text)`)
+    const before = await relationsOf(owner)
+    const dataDir = await newDirectory()
+    for (const [command, ...args] of [['migrate'], ['keys', 'list'], ['worker'], ['serve', '--port', '0']]) {
+      const { code, stdout, stderr } = await runProgram({ dataDir, command: command!, args, env })
+      expect([command, code, stdout]).toEqual([command, 1, ''])
+      expect(stderr).toMatch(
+        /^bezant: the database \S+ is of another program: it holds public\.schema_migrations, shop\.customers, .*Name an empty database in DATABASE_URL$/m,
+      )
+    }
+    expect(await relationsOf(owner)).toEqual(before)
+    expect(await readdir(dataDir)).toEqual([])
+  })
+
+  it('is named with the remedy by commands that do not migrate, and stays as it is', async () => {
+    const { owner, env } = await newDatabase('nothing')
+    const dataDir = await newDirectory()
+    const commands = [['keys', 'list'], ['reconcile'], ['journal', 'list'], ['policy', 'show']]
+    for (const [command, ...args] of commands) {
+      const { code, stdout, stderr } = await runProgram({ dataDir, command: command!, args, env })
+      expect([command, code, stdout]).toEqual([command, 1, ''])
+      expect(stderr).toMatch(
+        /^bezant: the database lacks the tables of this version \((\d+) of \1 .*\): run "bezant migrate"\n$/,
+      )
+    }
+    expect(await relationsOf(owner)).toEqual([])
+    const older = await newDatabase('seeded')
+    await older.owner.run(
+      sql`delete from schema_migrations where name = (select max(name) from schema_migrations)`,
+    )
+    const { code, stderr } = await runProgram({ dataDir, command: 'keys', args: ['list'], env: older.env })
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/\(1 of \d+ .*: run "bezant migrate"/)])
+  })
+
+  it('is begun where nothing but an extension has tables', async () => {
+    const { owner, env } = await newDatabase('nothing')
+    await owner.script('create extension pg_stat_statements')
+    const dataDir = await newDirectory()
+    const { code, stdout } = await runProgram({ dataDir, command: 'migrate', env })
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/^applied 0001_/)])
+  })
+})
+
 describe('property 68: a node that does not belong to its network', () => {
   let local: Awaited<ReturnType<typeof startTestChains>>
   let chain: TestChain

@@ -4,7 +4,7 @@ import { levelOf, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { explainDatabase } from '#runtime/db/explain'
-import { requireKnownTables } from '#runtime/db/migrate'
+import { requireKnownTables, requireTables } from '#runtime/db/migrate'
 import { readPublishedNodes } from '#sandbox/start'
 import { type Given, type Option, textOf } from './command.ts'
 
@@ -30,13 +30,21 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
   })
 }
 
-/** `DATABASE_URL` when set, else the database of the sandbox that runs on the data directory. */
-export async function connectionOf(config: Config): Promise<Connection> {
+/** `DATABASE_URL` when set, else the database of the sandbox on the data directory: with the tables of this version. */
+export const connectionOf = (config: Config) => connect(config, requireTables)
+
+/** The same before this version's tables are in it: for `migrate`, and for roles, which migrate when they start. */
+export const connectionToMigrate = (config: Config) => connect(config, requireKnownTables)
+
+async function connect(
+  config: Config,
+  check: (connection: Connection) => Promise<void>,
+): Promise<Connection> {
   const connection =
     config.databaseUrl === undefined
       ? await joinEmbeddedPostgres({ dataDir: config.dataDir })
       : { url: config.databaseUrl }
-  await requireKnownTables(connection).catch(explainDatabase(connection))
+  await check(connection).catch(explainDatabase(connection))
   return connection
 }
 

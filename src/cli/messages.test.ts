@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sandboxEntity } from '#sandbox/credentials'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
@@ -38,8 +39,19 @@ describe('what an operator typed wrong is named, with what to do', () => {
     })
     expect(code).toBe(1)
     expect(stderr).toMatch(
-      /^bezant: the database at postgresql:\/\/127\.0\.0\.1:1\/x cannot be used .*DATABASE_URL/,
+      /^bezant: the database at postgresql:\/\/127\.0\.0\.1:1\/x cannot be used .*: correct DATABASE_URL\n$/,
     )
+  })
+
+  it.each(['serve', 'worker', 'migrate'])('no database at all: %s', async (command) => {
+    const env = { BEZANT_PORT: '0' }
+    const { code, stderr } = await runProgram({ dataDir: join(dataDir, 'nothing'), command, env })
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^bezant: DATABASE_URL is not set, .* Set DATABASE_URL to .*, or start a sandbox/m,
+      ),
+    ])
   })
 
   it('another root key', async () => {

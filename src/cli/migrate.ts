@@ -1,6 +1,6 @@
 import { migrate } from '#runtime/db/migrate'
 import type { Command } from './command.ts'
-import { configOf, connectionOf, joinOptions } from './join.ts'
+import { configOf, connectionToMigrate, joinOptions } from './join.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
@@ -9,7 +9,7 @@ export const migrateCommand: Command = {
   usage: 'bezant migrate [options]',
   options: joinOptions,
   run: async (given) => {
-    const applied = await migrate(await connectionOf(configOf(given)))
+    const applied = await migrate(await connectionToMigrate(configOf(given)))
     process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'nothing to apply\n')
     return 0
   },

@@ -8,7 +8,7 @@ import { readRootKey } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
 import { type Command, type Given, numberOf } from './command.ts'
-import { configOf, connectionOf, joinOptions, nodesOf } from './join.ts'
+import { configOf, connectionToMigrate, joinOptions, nodesOf } from './join.ts'
 import { untilToldToStop } from './signals.ts'
 
 export const serveCommand: Command = {
@@ -47,7 +47,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   const stopSignal = untilToldToStop(config)
   const address = role === 'api' ? apiAddress(config) : workerAddress(config)
   if (address) await requirePort(address)
-  const connection = await connectionOf(config)
+  const connection = await connectionToMigrate(config)
   const nodes = await nodesOf(config)
   if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
   const context = await openContext({

@@ -12,6 +12,8 @@ import { readContents } from './store.ts'
 /** Named after what is in it: the database that this directory's sandbox began. */
 const pathIn = (dataDir: string) => join(dataDir, 'database')
 
+const unsetUrl = 'unset DATABASE_URL to use the embedded one'
+
 export type OwnDatabase = {
   /** Whether this directory's sandbox has begun it before. */
   isKnown: boolean
@@ -23,13 +25,13 @@ export type OwnDatabase = {
 export async function requireOwnDatabase(connection: Connection, dataDir: string): Promise<OwnDatabase> {
   const database = openAsOwner(connection)
   const { identity, relations } = await readContents(database)
-    .catch(explainDatabase(connection))
+    .catch(explainDatabase(connection, unsetUrl))
     .finally(() => database.close())
   const begun = (await readFile(pathIn(dataDir), 'utf8').catch(() => '')).trim()
   if (begun === identity) return { isKnown: true, claim: async () => undefined }
   if (relations.length > 0)
     throw new Error(
-      `DATABASE_URL names a database that the sandbox of ${dataDir} did not make: it holds ${relations.join(', ')}. A sandbox would undo the history of its chains. Give it an empty database, or unset DATABASE_URL to use the embedded one`,
+      `DATABASE_URL names a database that the sandbox of ${dataDir} did not make: it holds ${relations.join(', ')}. A sandbox would undo the history of its chains. Give it an empty database, or ${unsetUrl}`,
     )
   return { isKnown: false, claim: () => note(dataDir, identity) }
 }

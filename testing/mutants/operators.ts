@@ -17,6 +17,18 @@ export const operatorMutants: readonly Mutant[] = [
     test: foreign('leaves a database alone'),
   },
   {
+    name: 'migrates-anywhere',
+    about: 'the tables are made in a database of another program',
+    edits: [
+      edit(
+        'src/runtime/db/migrate.ts',
+        'if (isOurs || relations.length === 0) return',
+        'if (isOurs || relations.length >= 0) return',
+      ),
+    ],
+    test: foreign('is refused by every command'),
+  },
+  {
     name: 'newer-tables-ignored',
     about: 'an older version runs on the tables of a newer one',
     edits: [

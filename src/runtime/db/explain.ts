@@ -10,9 +10,9 @@ const unreachable = [
   'ECONNRESET',
 ]
 
-/** A server that cannot be reached at the start is most often a wrong setting. */
+/** A server that cannot be reached at the start is most often a wrong setting. `otherwise` is one more thing to do about it. */
 export const explainDatabase =
-  (connection: Connection) =>
+  (connection: Connection, otherwise?: string) =>
   (error: NodeJS.ErrnoException): never => {
     const code = error.code ?? ''
     const missing = code === '3D000'
@@ -20,9 +20,9 @@ export const explainDatabase =
     if (!('url' in connection) || !(missing || code.startsWith('28') || unreachable.includes(code)))
       throw error
     const where = connection.url.replace(/\/\/[^@/]*@/, '//')
-    const remedy = missing ? 'create it first, or correct DATABASE_URL' : 'correct DATABASE_URL'
+    const remedies = [...(missing ? ['create it first'] : []), 'correct DATABASE_URL', otherwise]
     throw new Error(
-      `the database at ${where} cannot be used (${error.message || code}): ${remedy}, or unset it to use the embedded one`,
+      `the database at ${where} cannot be used (${error.message || code}): ${remedies.filter(Boolean).join(', or ')}`,
       { cause: error },
     )
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import { type Connection, type Database, type Db, openAsOwner, sql, sqlState } from './db.ts'
+import { someRelations } from './relations.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 
@@ -10,15 +11,15 @@ const migrationLock = 4_207_733_001
 
 /**
  * Applies the numbered SQL files that this database has not seen, each in its own database transaction.
- * An applied file must never change: its hash is kept and compared. Returns the names applied.
+ * An applied file must never change: its hash is kept and compared. Returns the names applied. A database of another
+ * program is refused before anything is written.
  * Who may not own tables can call it too, as long as there is nothing to apply.
  */
 export async function migrate(connection: Connection): Promise<string[]> {
   const database = openAsOwner(connection)
   try {
     const files = await listFiles()
-    const before = await hashesOfApplied(database)
-    refuseNewer(before, files)
+    const before = await requireKnown(database, files)
     const applied: string[] = []
     for (const name of files) {
       const text = await readFile(folder + name, 'utf8')
@@ -36,14 +37,51 @@ export async function migrate(connection: Connection): Promise<string[]> {
 
 const listFiles = async () => (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
 
-/** Throws when a newer version of the program has brought the database to tables that this one does not know. */
+/** Throws when this version cannot bring the database to its tables: they are of a newer version, or of another program. */
 export async function requireKnownTables(connection: Connection): Promise<void> {
   const database = openAsOwner(connection)
   try {
-    refuseNewer(await hashesOfApplied(database), await listFiles())
+    await requireKnown(database, await listFiles())
   } finally {
     await database.close()
   }
+}
+
+/** Throws unless the database has the tables of this version, for commands that leave migrating to others. */
+export async function requireTables(connection: Connection): Promise<void> {
+  const database = openAsOwner(connection)
+  try {
+    const files = await listFiles()
+    const applied = await requireKnown(database, files)
+    const missing = files.filter((name) => !applied.has(name))
+    if (missing.length === 0) return
+    throw new Error(
+      `the database lacks the tables of this version (${missing.length} of ${files.length} migrations are not applied): run "bezant migrate"`,
+    )
+  } finally {
+    await database.close()
+  }
+}
+
+/** The hash of each file that this database has seen, of which none may be unknown to this version. */
+async function requireKnown(db: Db, files: readonly string[]): Promise<Map<string, string>> {
+  await refuseForeign(db)
+  const applied = await hashesOfApplied(db)
+  refuseNewer(applied, files)
+  return applied
+}
+
+/** Looks in one statement: between two of them, another process may bring an empty database to our tables. */
+async function refuseForeign(db: Db): Promise<void> {
+  const { name, isOurs, relations } = await db.one<{ name: string; isOurs: boolean; relations: string[] }>(
+    // Other programs name a table schema_migrations too.
+    sql`select current_database() as name, ${someRelations} as relations, exists (select 1 from pg_attribute
+      where attrelid = to_regclass('schema_migrations') and attname = 'sha256') as "isOurs"`,
+  )
+  if (isOurs || relations.length === 0) return
+  throw new Error(
+    `the database ${name} is of another program: it holds ${relations.join(', ')}, and no tables of Bezant. Name an empty database in DATABASE_URL`,
+  )
 }
 
 function refuseNewer(applied: ReadonlyMap<string, string>, files: readonly string[]): void {

@@ -54,7 +54,7 @@ export async function removeAlias(alias: string, directory: DataDirectory): Prom
 export function notRunning(path: string, cause?: unknown): EmbeddedPostgresError {
   return new EmbeddedPostgresError(
     'NOT_RUNNING',
-    `No sandbox with its own database is running on ${path}. Start one there first, ${USE_A_SERVER}.`,
+    `DATABASE_URL is not set, and no sandbox with its own database is running on ${path}. Set DATABASE_URL to a PostgreSQL server of your own, or start a sandbox there first.`,
     cause,
   )
 }
