@@ -3,11 +3,11 @@
 //
 //   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
 //   node examples/accept-payment.mjs    in another
-import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 
+const { Circle } = await import('@circle-fin/circle-sdk')
 const sandbox = await findSandbox()
 const base = chainOf(sandbox, 'BASE-SEPOLIA')
 const circle = new Circle(sandbox.apiKey, sandbox.url)

@@ -3,10 +3,10 @@
 //
 //   npm start -- --chains BASE-SEPOLIA      in one terminal; without --chains it starts all
 //   node examples/control-transactions.mjs  in another
-import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { verifyMessage } from 'viem'
 import { askNode, chainOf, findSandbox, waitFor } from './sandbox.mjs'
 
+const { initiateDeveloperControlledWalletsClient } = await import('@circle-fin/developer-controlled-wallets')
 const sandbox = await findSandbox()
 const base = chainOf(sandbox, 'BASE-SEPOLIA')
 const { apiKey, entitySecret, url: baseUrl } = sandbox

@@ -3,9 +3,9 @@
 //
 //   npm start -- --chains BASE-SEPOLIA,ETH-SEPOLIA  in one terminal; without --chains it starts all
 //   node examples/developer-wallets.mjs             in another
-import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { chainOf, findSandbox, waitFor } from './sandbox.mjs'
 
+const { initiateDeveloperControlledWalletsClient } = await import('@circle-fin/developer-controlled-wallets')
 const sandbox = await findSandbox()
 const blockchains = ['BASE-SEPOLIA', 'ETH-SEPOLIA']
 for (const blockchain of blockchains) chainOf(sandbox, blockchain)

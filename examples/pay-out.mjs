@@ -4,12 +4,12 @@
 //   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
 //   node examples/pay-out.mjs           in another
 //   npm run bezant -- reconcile         proves afterwards that the books equal the chain
-import { Circle } from '@circle-fin/circle-sdk'
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { receiveNotifications, untilConfirmed } from './receive-notifications.mjs'
 import { chainOf, drip, findSandbox } from './sandbox.mjs'
 
+const { Circle } = await import('@circle-fin/circle-sdk')
 const sandbox = await findSandbox()
 const base = chainOf(sandbox, 'BASE-SEPOLIA')
 const circle = new Circle(sandbox.apiKey, sandbox.url)

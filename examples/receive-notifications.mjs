@@ -7,8 +7,9 @@
 import { createVerify, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
 import { pathToFileURL } from 'node:url'
-import { Circle } from '@circle-fin/circle-sdk'
 import { findSandbox } from './sandbox.mjs'
+
+const { Circle } = await import('@circle-fin/circle-sdk')
 
 /** Listens on this machine. `next` resolves with the first notification of a type, past or future, that fits. */
 export async function receiveNotifications(bezantUrl) {

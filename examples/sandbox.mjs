@@ -2,7 +2,10 @@
 
 const { BEZANT_URL = 'http://127.0.0.1:4020' } = process.env
 
-/** An error ends an example with one line; Node would print the client's source and all of the request. */
+/**
+ * An error ends an example with one line; Node would print the client's source and all of the request. Examples import
+ * their client after this module, because a client that is not installed is such an error.
+ */
 process.on('uncaughtException', (error) => {
   console.error(lineOf(error))
   process.exit(1)
@@ -10,6 +13,8 @@ process.on('uncaughtException', (error) => {
 
 /** Says what was refused and why. The two clients keep that in different places. */
 function lineOf(error) {
+  const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? []
+  if (missing) return `This example needs ${missing}, which is not installed: npm install ${missing}`
   const { status, data } = error.response ?? { status: error.status, data: error }
   if (status === undefined) return error.message
   const { method, url } = error.config ?? error

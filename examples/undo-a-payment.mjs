@@ -3,9 +3,9 @@
 //
 //   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
 //   node examples/undo-a-payment.mjs    in another
-import { Circle } from '@circle-fin/circle-sdk'
 import { askNode, chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 
+const { Circle } = await import('@circle-fin/circle-sdk')
 const sandbox = await findSandbox()
 const base = chainOf(sandbox, 'BASE-SEPOLIA')
 const circle = new Circle(sandbox.apiKey, sandbox.url)

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { readFile, rm } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
@@ -92,6 +93,22 @@ describe('an example that is refused ends with one line that says why', () => {
   it('by the sandbox, which runs without a chain', async () => {
     const line = 'The sandbox runs without ETH-SEPOLIA: start it with that in --chains.\n'
     expect(await refused(['examples/developer-wallets.mjs'])).toEqual({ code: 1, stdout: '', stderr: line })
+  })
+
+  it('by Node, which finds no client beside the package', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'bezant-examples-'))
+    await cp(join(root, 'examples'), folder, { recursive: true })
+    await mkdir(join(folder, 'node_modules'))
+    await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
+    const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
+    expect(names).toHaveLength(6)
+    const ends = await Promise.all(names.map((name) => refused([join(folder, name)])))
+    for (const { code, stdout, stderr } of ends) {
+      expect([code, stdout]).toEqual([1, ''])
+      expect(stderr).toMatch(
+        /^This example needs (@circle-fin\/\S+), which is not installed: npm install \1\n$/,
+      )
+    }
   })
 
   it('by the wallets', async () => {
