@@ -1,16 +1,22 @@
 // The console talks to the server through the public API only: whatever it shows, your program can read too.
 
+const unknownKey =
+  'This server does not know this API key. Check that it is complete: it has three parts, with a colon between them.'
+
+const refusal = (message, status) => Object.assign(new Error(message), { status })
+
 /** Reads a path with the key. Throws what the server says, with its status, or that it does not answer. */
-export async function ask(path, key) {
+export async function ask(path, key = '') {
+  // No header takes other characters, such as the … of a shortened key.
+  if (/[^!-~]/.test(key)) throw refusal(unknownKey, 401)
   const headers = key ? { authorization: `Bearer ${key}` } : {}
   const response = await fetch(path, { headers }).catch(() => {
     throw new Error('The server does not answer: is it still running?')
   })
   const body = await response.json().catch(() => ({}))
-  if (!response.ok) {
-    const error = new Error(body.message ?? `The server answered ${response.status}.`)
-    throw Object.assign(error, { status: response.status })
-  }
+  const { ok, status } = response
+  if (status === 401) throw refusal(unknownKey, status)
+  if (!ok) throw refusal(body.message ?? `The server answered ${status}.`, status)
   return { data: body.data ?? body, links: linksOf(response.headers.get('link') ?? '') }
 }
 

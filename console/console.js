@@ -18,6 +18,8 @@ const current = () => sections[location.hash.slice(1)] ?? sections.overview
 async function show() {
   const asked = choice
   const section = current()
+  if (!key && section !== sections.overview)
+    return say(at('notice'), 'Enter an API key above to see this section.')
   try {
     const { data, links } = await ask(address || section.path, key)
     const items = section.items(data)
@@ -120,7 +122,6 @@ at('session').onsubmit = (event) => {
   symbols.clear()
   choose()
 }
-addEventListener('hashchange', choose)
 at('pages').append(...turns.map(({ button }) => button))
 at('sections').append(
   ...Object.entries(sections).map(([name, { title }]) => make('a', { href: `#${name}`, textContent: title })),
@@ -129,5 +130,6 @@ at('sections').append(
 const sandbox = await ask('/sandbox').catch(() => undefined)
 use(key || (sandbox?.data.apiKey ?? ''))
 if (!location.hash) history.replaceState(null, '', sandbox ? '#overview' : '#wallets')
+addEventListener('hashchange', choose)
 await choose()
 setInterval(() => address === '' && !document.hidden && show(), refreshMs)

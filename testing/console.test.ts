@@ -12,6 +12,8 @@ let context: BrowserContext
 let page: Page
 /** What the page asked for that could change something. */
 let written: string[]
+/** What the page wrote to the browser's console. */
+let complaints: string[]
 
 beforeAll(async () => {
   harness = await openHarness({ engines: false })
@@ -27,6 +29,9 @@ beforeEach(async () => {
   page = await context.newPage()
   await page.clock.install()
   written = []
+  complaints = []
+  page.on('console', (message) => complaints.push(message.text()))
+  page.on('pageerror', (error) => complaints.push(error.message))
   page.on('request', (request) => {
     if (request.method() !== 'GET') written.push(`${request.method()} ${request.url()}`)
   })
@@ -76,17 +81,48 @@ describe('the console', () => {
   })
 
   inChromium('is called a read-only viewer, loads at /console/ and complains of nothing', async () => {
-    const complaints: string[] = []
-    page.on('console', (message) => complaints.push(message.text()))
-    page.on('pageerror', (error) => complaints.push(error.message))
     const { address } = await newWallet()
     await page.goto(`${harness.url}/console/#wallets`)
     expect(await page.textContent('h1')).toBe('Bezant read-only viewer')
+    await untilShown('Enter an API key')
     await use(harness.apiKey)
     await untilShown(address)
     expect(await page.title()).toContain('read-only')
     // Without a sandbox there are no public credentials: the page asks, finds none, and says nothing of it.
-    expect(complaints.filter((text) => !text.includes('404') && !text.includes('401'))).toEqual([])
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+  })
+
+  inChromium('asks for no section before the sandbox has told its key', async () => {
+    let tell: (() => Promise<void>) | undefined
+    const data = { apiKey: harness.apiKey, chains: [] }
+    await page.route('**/sandbox', (route) => {
+      tell = () => route.fulfill({ json: { data } })
+    })
+    const { address } = await newWallet()
+    await page.goto(`${harness.url}/console`)
+    await until(() => tell !== undefined, 'the sandbox is asked')
+    await page.evaluate('location.hash = "wallets"')
+    // The page has heard of its new address when it has the answer to a later question.
+    await page.evaluate("fetch('/ping').then((response) => response.text())")
+    await tell!()
+    await untilShown(address)
+    expect(complaints).toEqual([])
+  })
+
+  inChromium('tells a person that the key is not known, also one that was copied in part', async () => {
+    for (const apiKey of [`${harness.apiKey}0`, `${harness.apiKey.slice(0, -8)}…`]) {
+      await open('wallets', { apiKey })
+      await untilShown('does not know this API key')
+      expect(await shown()).not.toContain('Authorization')
+    }
+  })
+
+  inChromium('has all sections in one line at 1280 pixels', async () => {
+    await page.setViewportSize({ width: 1280, height: 720 })
+    await page.goto(`${harness.url}/console`)
+    await until(async () => (await page.locator('#sections a').count()) === 7, 'the sections are there')
+    const tops = 'new Set([...document.querySelectorAll("#sections a")].map(({ offsetTop }) => offsetTop))'
+    expect(await page.evaluate(`${tops}.size`)).toBe(1)
   })
 
   inChromium(
