@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { readFileSync } from 'node:fs'
 import { type Command, helpOf, parseCommand, UsageError } from '#cli/command'
+import { version } from '#runtime/version'
 
 /** Commands are loaded when they are run, so that `--help` answers at once. */
 const commands: Record<string, () => Promise<Command>> = {
@@ -23,8 +23,7 @@ async function main([name, ...args]: string[]): Promise<number> {
     return name === undefined ? 2 : 0
   }
   if (name === '--version' || name === '-v' || name === 'version') {
-    const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8')
-    process.stdout.write(`${(JSON.parse(manifest) as { version: string }).version}\n`)
+    process.stdout.write(`${version}\n`)
     return 0
   }
   const load = commands[name]

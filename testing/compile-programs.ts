@@ -20,12 +20,12 @@ export type ProgramName = keyof typeof entryPoints
 /** The file of each compiled program: an argument of `node`. */
 export type ProgramFiles = Record<ProgramName, string>
 
-/** Files that the program reads: it finds them three folders above its sources, and its manifest one folder above. */
+/** Files that the program reads: it finds them three folders above its sources, and its manifest two folders above. */
 const linked = {
   node_modules: 'node_modules',
   migrations: 'migrations',
   console: 'console',
-  'package.json': join('src', 'runtime', 'package.json'),
+  'package.json': join('src', 'package.json'),
 }
 
 /** Native code and packages that look for their own files stay where they are. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, removedPaths } from '#api/index'
 import { type Harness, openHarness } from './harness.ts'
@@ -314,6 +315,7 @@ describe('the description of the interface', () => {
 
   it('describes every operation once, with its answers and its key', async () => {
     const { body } = await httpAs(harness.url, undefined)('GET', '/openapi.json')
+    expect(body.info.version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
     const seen = new Set<string>()
     for (const endpoint of endpoints) {
       const told = body.paths[endpoint.path][endpoint.method.toLowerCase()]

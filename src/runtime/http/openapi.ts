@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { version } from '#runtime/version'
 
 /** Describes every route registered after this call; `/openapi.json` serves it, `/docs` shows it without any outside request. */
 export async function registerOpenApi(
@@ -12,7 +13,7 @@ export async function registerOpenApi(
       openapi: '3.0.3',
       info: {
         title: 'Bezant',
-        version: '1',
+        version,
         description:
           'Deposits, wallets and on-chain transactions of a stablecoin platform that you run yourself. Compatible with, and not affiliated with, the interface of the Circle APIs.',
         license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as never,
