@@ -34,7 +34,7 @@ describe('a chain that is listed and cannot be used', () => {
       400,
       156017,
       'chain',
-      'chain names ETH-SEPOLIA, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it): use BASE, POLY',
+      'chain ETH names ETH-SEPOLIA, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it): use BASE, POLY',
     ])
   })
 

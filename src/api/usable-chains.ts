@@ -21,7 +21,7 @@ export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, k
   const usable = usableWith(ctx, 'blockchain')
   return invalid(
     field,
-    `${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
+    `names ${reasonOf(networkOf(blockchain)?.blockchain)}${instead(blockchain, usable)}`,
     blockchain,
     kind,
   )
@@ -31,7 +31,8 @@ export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, k
 export function unusableCode(ctx: Ctx, field: string, code: string, blockchain?: string) {
   const usable = usableWith(ctx, 'businessChain')
   const kind = blockchain ? 'chainNotStarted' : 'chainUnsupported'
-  return invalid(field, `${reasonOf(blockchain)}${instead(code, usable)}`, code, kind)
+  const names = blockchain ? `${code} names` : 'names'
+  return invalid(field, `${names} ${reasonOf(blockchain)}${instead(code, usable)}`, code, kind)
 }
 
 /** Refuses a test network to a LIVE key and a main network to a TEST key, and names the counterpart where it can be used. */
@@ -42,10 +43,11 @@ export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockcha
   return invalid(field, `${reason}${instead(blockchain, usable)}`, blockchain, 'keyOnOtherEnvironment')
 }
 
+/** The chain that was named, and the reason why it cannot be used. */
 const reasonOf = (network: string | undefined) =>
   network
-    ? `names ${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
-    : 'names a chain that is not part of this version'
+    ? `${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
+    : 'a chain that is not part of this version'
 
 /** What to send instead; of several, also which was probably meant. */
 function instead(asked: string, usable: readonly string[]): string {
