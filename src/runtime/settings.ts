@@ -6,7 +6,8 @@ export type SettingFacts = { about: string; default?: string }
  */
 export const settings = {
   DATABASE_URL: {
-    about: 'The PostgreSQL. Without it, commands join the sandbox that runs on the data directory.',
+    about:
+      'The PostgreSQL; an `--ephemeral` sandbox ignores it. Without it, a sandbox has an embedded one, which commands join by its data directory.',
   },
   BEZANT_ROOT_KEY: {
     about: '64 hexadecimal digits that open every key at rest.',
