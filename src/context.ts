@@ -3,7 +3,7 @@ import type { FastifyInstance } from 'fastify'
 import { endpoints, notBuilt, probes, removedPaths, topics } from '#api/index'
 import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
-import { networkOf, networks } from '#chains/networks/index'
+import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -56,16 +56,6 @@ export async function openContext(input: ContextInput): Promise<Context> {
     log.warn({ ...config.crashAt }, 'BEZANT_CRASH_AT is set: this process will end or freeze itself')
     armCrashPoint(config.crashAt)
   }
-  if (config.notificationTargets !== 'public')
-    log.warn(
-      { notificationTargets: config.notificationTargets },
-      'notifications may go to addresses that are not public: for sandboxes only',
-    )
-  if (config.unknownSettings.length > 0)
-    log.warn(
-      { unknown: config.unknownSettings },
-      'what is set here is no setting of this version: it has no effect',
-    )
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
   await inspectChains(chains)
@@ -214,13 +204,4 @@ const explainRootKey = (error: Error): never => {
     `this root key does not open the keys in the database (${error.message}): give the one they were sealed with, in BEZANT_ROOT_KEY or in root.key of the data directory`,
     { cause: error },
   )
-}
-
-function requireNetwork(blockchain: string) {
-  const network = networkOf(blockchain)
-  if (!network) {
-    const known = networks.map((each) => each.blockchain).join(', ')
-    throw new Error(`there is no network named "${blockchain}" in BEZANT_NETWORKS: known are ${known}`)
-  }
-  return network
 }

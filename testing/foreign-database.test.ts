@@ -183,7 +183,11 @@ describe('property 68: a node that does not belong to its network', () => {
       dataDir,
       command: 'serve',
       args: ['--port', '0'],
-      env: { ...env, BEZANT_NETWORKS: JSON.stringify(networks) },
+      env: {
+        ...env,
+        BEZANT_NETWORKS: JSON.stringify(networks),
+        BEZANT_NOTIFICATION_TARGETS: 'loopback',
+      },
     })
     undo.push(async () => {
       serve.child.kill('SIGKILL')
@@ -200,6 +204,7 @@ describe('property 68: a node that does not belong to its network', () => {
     const states = (await httpAs(String(ready['url']), undefined)('GET', '/ready')).body.chains
     expect(states).toContainEqual({ blockchain: 'ETH-SEPOLIA', state: 'unreachable' })
     const alarms = lines().filter(({ alarm }) => alarm !== undefined)
+    expect(lines()).toContainEqual(expect.objectContaining({ level: 40, notificationTargets: 'loopback' }))
     const refused = alarms.filter(({ alarm }) => alarm === 'endpoint-refused')
     expect(refused.sort((a, b) => String(a['blockchain']).localeCompare(String(b['blockchain'])))).toEqual([
       expect.objectContaining({

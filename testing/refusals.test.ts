@@ -64,6 +64,7 @@ describe('a chain that is listed and cannot be used', () => {
     const feesOf = async (key: string, blockchain: string) => {
       const path = `/v1/w3s/developer/transactions/feeParameters?blockchain=${blockchain}`
       const { status, body } = await httpAs(harness.url, key)('GET', path)
+      expect(body.message.endsWith(`${body.errors[0].message}.`.replace('?.', '?'))).toBe(true)
       return [status, body.code, body.errors[0].location, body.errors[0].message]
     }
     const asked = [feesOf(harness.apiKey, 'BASE'), feesOf(live.apiKey, 'BASE-SEPOLIA')]

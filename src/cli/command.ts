@@ -11,8 +11,8 @@ export type Command = {
   options: Record<string, Option>
   /** What may follow the name without a flag; most commands take nothing. */
   positionals?: string
-  /** Whether its help lists the settings of the environment; the others' say where they are. */
-  listsSettings?: true
+  /** Whether its help lists the settings of the environment, or those for workers; the others' say where they are. */
+  listsSettings?: 'all' | 'for workers'
   run: (input: Given) => Promise<number>
 }
 
@@ -51,7 +51,7 @@ export function helpOf(command: Command): string {
     row(`--${name}${option.value ? ` ${option.value}` : ''}`, optionColumn, option),
   )
   const environment = command.listsSettings
-    ? `Settings of the environment; flags win over them:\n${settingLines()}`
+    ? `Settings of the environment; flags win over them:\n${settingLines(command.listsSettings)}`
     : 'It also reads the settings of the environment: see bezant help serve.'
   return `${command.summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n\n${environment}\n`
 }
@@ -60,8 +60,9 @@ const widthMax = 120
 const optionColumn = 29
 const settingColumn = 32
 
-const settingLines = () =>
+const settingLines = (which: Command['listsSettings']) =>
   Object.entries<SettingFacts>(settings)
+    .filter(([, { ofApi }]) => which === 'all' || !ofApi)
     .map(([name, facts]) => row(name, settingColumn, facts))
     .join('\n')
 
@@ -83,6 +84,21 @@ function row(name: string, column: number, { about, default: fallback }: Setting
 export const textOf = (given: Given, name: string): string | undefined => {
   const value = given.flags[name]
   return typeof value === 'string' ? value : undefined
+}
+
+/** Reads the text of a flag; the refusal of a wrong one becomes an error of usage. */
+export function readFlag<Value>(
+  given: Given,
+  name: string,
+  read: (text: string, flag: string) => Value,
+): Value | undefined {
+  const text = textOf(given, name)
+  if (text === undefined) return undefined
+  try {
+    return read(text, `--${name}`)
+  } catch (error) {
+    throw new UsageError((error as Error).message)
+  }
 }
 
 export function numberOf(given: Given, name: string, max: number): number | undefined {

@@ -1,12 +1,14 @@
 import { resolve } from 'node:path'
+import { requireNetwork } from '#chains/networks/index'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
+import { createLog } from '#runtime/log/log'
 import { readPublishedNodes } from '#sandbox/start'
-import { type Given, type Option, textOf } from './command.ts'
+import { type Given, type Option, readFlag, textOf } from './command.ts'
 
 export const joinOptions: Record<string, Option> = {
   'data-dir': {
@@ -19,15 +21,23 @@ export const joinOptions: Record<string, Option> = {
   'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'info' },
 }
 
-/** The configuration of a role or command, from its flags and the environment. */
+/** The configuration of a role or command, from its flags and the environment: all of it is checked before anything is done. */
 export function configOf(given: Given, more: Partial<Config> = {}): Config {
   const dataDir = textOf(given, 'data-dir')
-  const logLevel = textOf(given, 'log-level')
-  return readConfig({
+  const logLevel = readFlag(given, 'log-level', levelOf)
+  const config = readConfig({
     ...more,
     ...(dataDir && { dataDir: resolve(dataDir) }),
-    ...(logLevel && { logLevel: levelOf(logLevel, '--log-level') }),
+    ...(logLevel && { logLevel }),
   })
+  for (const { blockchain } of config.networks) requireNetwork(blockchain)
+  // Warn at any level: the setting of the level itself may be misspelt.
+  if (config.unknownSettings.length > 0)
+    createLog('warn').warn(
+      { unknown: config.unknownSettings },
+      'the environment holds names that are no settings of this version: they have no effect',
+    )
+  return config
 }
 
 /** `DATABASE_URL` when set, else the database of the sandbox on the data directory: with the tables of this version. */

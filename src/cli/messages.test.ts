@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -60,10 +61,55 @@ describe('what an operator typed wrong is named, with what to do', () => {
     expect(stderr).toMatch(/^bezant: this root key does not open the keys in the database .*BEZANT_ROOT_KEY/m)
   })
 
-  it('a setting that there is not', async () => {
-    const { stderr } = await run('reconcile', ['--log-level', 'warn'], { BEZANT_REQUEST_PER_SECOND: '5' })
-    expect(stderr).toContain('"unknown":["BEZANT_REQUEST_PER_SECOND"],"msg":"what is set here is no setting')
+  it.each([
+    ['reconcile'],
+    ['keys', 'list'],
+    ['journal', 'list'],
+    ['chain', 'list'],
+    ['policy', 'show', '--entity', sandboxEntity.id],
+  ])('a setting that there is not: %s', async (command, ...args) => {
+    const { stdout, stderr } = await run(command, [...args, '--json'], { BEZANT_REQUEST_PER_SECOND: '5' })
+    expect(
+      stderr.match(/"unknown":\["BEZANT_REQUEST_PER_SECOND"\],"msg":"[^"]* are no settings/g),
+    ).toHaveLength(1)
+    rows(stdout)
   })
+
+  it.each([
+    [
+      'sandbox',
+      '--chains',
+      'BASE-SEPOLIA,NOWHERE',
+      /--chains must name test networks, not "NOWHERE": choose from ETH-SEPOLIA, /,
+    ],
+    ['sandbox', '--notify', 'nowhere', /--notify must be one of public, /],
+    ['serve', '--log-level', 'loud', /--log-level must be one of debug, /],
+  ])('a value that %s cannot take for %s', async (command, flag, value, words) => {
+    const { code, stderr } = await run(command, [flag, value])
+    expect([code, stderr]).toEqual([2, expect.stringMatching(words)])
+  })
+
+  it.each([
+    ['BEZANT_ROOT_KEY', 'abc', /BEZANT_ROOT_KEY must hold 64 hexadecimal digits/],
+    [
+      'BEZANT_NETWORKS',
+      '[{"blockchain": "BASE-SEPOLA", "rpcUrl": "http://127.0.0.1:1"}]',
+      /no network named "BASE-SEPOLA" in BEZANT_NETWORKS: .*: did you mean BASE-SEPOLIA\?\n$/,
+    ],
+  ])('a wrong %s rather than the port, which is taken too', async (name, value, words) => {
+    const nowhere = join(dataDir, 'nothing')
+    const env = { [name]: value, DATABASE_URL: 'postgresql://u@127.0.0.1:1/x' }
+    const args = ['--port', new URL(program.answer.url).port]
+    for (const command of ['serve', 'worker', 'sandbox']) {
+      const { code, stderr } = await runProgram({ dataDir: nowhere, command, args, env })
+      expect([command, code, stderr]).toEqual([command, 1, expect.stringMatching(words)])
+    }
+    expect(existsSync(nowhere)).toBe(false)
+  })
+})
+
+it('a sandbox does not warn of its own settings', () => {
+  expect(program.stderr()).not.toContain('"level":40')
 })
 
 it('does not call proven what was not compared', async () => {

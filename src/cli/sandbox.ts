@@ -6,8 +6,8 @@ import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
 import type { SandboxAnswer } from '#sandbox/endpoints'
-import { defaultBlockchains, type SandboxOptions, startSandbox } from '#sandbox/start'
-import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
+import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
+import { type Command, type Given, numberOf, readFlag, textOf, UsageError } from './command.ts'
 import { configOf } from './join.ts'
 import { untilToldToStop } from './signals.ts'
 
@@ -43,8 +43,9 @@ export const sandboxCommand: Command = {
 async function run(given: Given): Promise<number> {
   const ephemeral = given.flags['ephemeral'] === true
   const port = numberOf(given, 'port', 65_535)
-  const notificationTargets = targetsOf(textOf(given, 'notify') ?? 'loopback', '--notify')
-  const chosen = { blockchains: chainsOf(given), blockTimeMs: secondsOf(given), gasLimit: gasLimitOf(given) }
+  const notificationTargets = readFlag(given, 'notify', targetsOf) ?? 'loopback'
+  const blockchains = readFlag(given, 'chains', chainsIn) ?? [...defaultBlockchains]
+  const chosen = { blockchains, blockTimeMs: secondsOf(given), gasLimit: gasLimitOf(given) }
   const config = configOf(given, {
     logLevel: 'warn',
     notificationTargets,
@@ -95,9 +96,7 @@ function gasLimitOf(given: Given): bigint | undefined {
   return BigInt(text)
 }
 
-function chainsOf(given: Given): string[] {
-  const text = textOf(given, 'chains')
-  if (text === undefined) return [...defaultBlockchains]
+function chainsIn(text: string, flag: string): string[] {
   const names = [
     ...new Set(
       text
@@ -106,8 +105,8 @@ function chainsOf(given: Given): string[] {
         .filter(Boolean),
     ),
   ]
-  if (names.length === 0) throw new UsageError('--chains needs at least one name, such as BASE-SEPOLIA')
-  return names
+  if (names.length === 0) throw new Error(`${flag} needs at least one name, such as BASE-SEPOLIA`)
+  return names.map((name) => requireTestNetwork(name).blockchain)
 }
 
 function secondsOf(given: Given): number | undefined {

@@ -19,7 +19,7 @@ export const serveCommand: Command = {
     port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
     ...joinOptions,
   },
-  listsSettings: true,
+  listsSettings: 'all',
   run: (given) => runRole(given, 'api'),
 }
 
@@ -35,7 +35,7 @@ export const workerCommand: Command = {
     },
     ...joinOptions,
   },
-  listsSettings: true,
+  listsSettings: 'for workers',
   run: (given) => runRole(given, 'worker'),
 }
 
@@ -58,7 +58,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
     inspects: true,
     rootKey: await readRootKey(config),
   })
-  if (config.databaseUrl !== undefined) await refuseSandboxEntity(context.ctx)
+  if (config.databaseUrl !== undefined) await guardProduction(context.ctx)
   // Whoever joins a sandbox works on its local chains, where gas costs nothing.
   const faucet =
     role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
@@ -74,8 +74,16 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
   return 0
 }
 
-/** The keys and the secret of a sandbox's entity are public, so they open nothing outside of a sandbox. */
-async function refuseSandboxEntity({ config, db, log }: EngineCtx): Promise<void> {
+/**
+ * Tells of what belongs into a sandbox and is met outside of one. The keys and the secret of a sandbox's entity are public, so
+ * they open nothing here.
+ */
+async function guardProduction({ config, db, log }: EngineCtx): Promise<void> {
+  if (config.notificationTargets !== 'public')
+    log.warn(
+      { notificationTargets: config.notificationTargets },
+      'notifications may go to addresses that are not public: for sandboxes only',
+    )
   config.refusedEntityId = sandboxEntity.id
   if (await findEntity(db, sandboxEntity.id))
     raiseAlarm(

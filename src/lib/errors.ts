@@ -69,8 +69,11 @@ export function invalid(
   const shown = invalidValue === undefined ? undefined : shorten(invalidValue)
   const field: FieldError = { error, message: `${location} ${reason}`, location, constraints: {} }
   if (shown !== undefined) field.invalidValue = shown
-  return new ApiError(kind, `${errorKinds[kind].text} ${location} ${reason}.`, [field])
+  return new ApiError(kind, `${errorKinds[kind].text} ${ended(field.message)}`, [field])
 }
+
+/** The sentence with its full stop, unless it ends as a question: "did you mean BASE?" */
+export const ended = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`)
 
 /** Keeps what a client sent recognisable in an answer without echoing megabytes of it. */
 export function shorten(value: unknown): unknown {

@@ -4,13 +4,14 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   if (asked.length < 2 || asked.length > 40) return undefined
   const same = candidates.find((each) => plain(each) === asked)
   if (same) return same
+  const slips = asked.length < 5 ? 1 : 2
+  const slipped = candidates.find((each) => distance(plain(each), asked) <= slips)
+  if (slipped) return slipped
   // BASE-SEPOLIA for BASE, and the other way around: the one that begins with the same word and shares most of the others.
   const words = wordsOf(text)
   const shared = (each: string) => wordsOf(each).filter((word) => words.includes(word)).length
   const related = candidates.filter((each) => wordsOf(each)[0] === words[0])
-  if (related.length > 0) return related.sort((a, b) => shared(b) - shared(a))[0]
-  const slips = asked.length < 5 ? 1 : 2
-  return candidates.find((each) => distance(plain(each), asked) <= slips)
+  return related.sort((a, b) => shared(b) - shared(a))[0]
 }
 
 /** The words that an error adds when the value is near an allowed one. */

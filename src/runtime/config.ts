@@ -20,7 +20,7 @@ export type Config = {
   /** The address that links and console pages carry; derived from host and port when unset. */
   publicUrl: string | undefined
   /** 32 bytes as 64 hexadecimal digits: opens every key at rest. Unset: kept in `root.key` of the data directory. */
-  rootKey: string | undefined
+  rootKey: Buffer | undefined
   logLevel: string
   /** How long blocks and steps below final ones are kept. */
   blockRetentionDays: number
@@ -73,7 +73,9 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
     workerPort: portOf(environment, 'BEZANT_WORKER_PORT'),
     publicUrl: publicUrlOf(environment),
-    rootKey: environment['BEZANT_ROOT_KEY'] || undefined,
+    rootKey: environment['BEZANT_ROOT_KEY']
+      ? rootKeyOf(environment['BEZANT_ROOT_KEY'], 'BEZANT_ROOT_KEY')
+      : undefined,
     logLevel: levelOf(environment['BEZANT_LOG_LEVEL'] ?? 'info', 'BEZANT_LOG_LEVEL'),
     blockRetentionDays: retentionOf(environment),
     bodyBytesMax: integer(environment, 'BEZANT_BODY_BYTES_MAX', 1_048_576),
@@ -142,6 +144,12 @@ function countryOf(environment: Environment): string {
   const code = environment['BEZANT_ENTITY_COUNTRY'] || 'US'
   if (isCountry(code)) return code
   throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
+}
+
+/** A root key, or an error that names where it was read. */
+export function rootKeyOf(text: string, source: string): Buffer {
+  if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex')
+  throw new Error(`${source} must hold 64 hexadecimal digits (32 bytes)`)
 }
 
 const levels = ['debug', 'info', 'warn', 'error']

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Config } from './config.ts'
+import { type Config, rootKeyOf } from './config.ts'
 import { makeDirectory } from './make-directory.ts'
 
 const pathIn = ({ dataDir }: Config) => join(dataDir, 'root.key')
@@ -16,13 +16,13 @@ export async function readRootKey(config: Config): Promise<Buffer> {
 }
 
 export async function findRootKey(config: Config): Promise<Buffer | undefined> {
-  if (config.rootKey !== undefined) return parseRootKey(config.rootKey, 'BEZANT_ROOT_KEY')
+  if (config.rootKey !== undefined) return config.rootKey
   const path = pathIn(config)
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
-  return text === undefined ? undefined : parseRootKey(text.trim(), path)
+  return text === undefined ? undefined : rootKeyOf(text.trim(), path)
 }
 
 /** The remedy for a root key that is missing beside its database: another key would open nothing there. */
@@ -57,8 +57,3 @@ export async function makeRootKey(config: Config): Promise<Buffer> {
 
 /** Removes a key that opens nothing any longer. */
 export const removeRootKey = (config: Config): Promise<void> => rm(pathIn(config), { force: true })
-
-function parseRootKey(text: string, source: string): Buffer {
-  if (!/^[0-9a-fA-F]{64}$/.test(text)) throw new Error(`${source} must hold 64 hexadecimal digits (32 bytes)`)
-  return Buffer.from(text, 'hex')
-}

@@ -1,4 +1,9 @@
-export type SettingFacts = { about: string; default?: string }
+export type SettingFacts = {
+  about: string
+  default?: string
+  /** Whether a worker has no use for it. */
+  ofApi?: true
+}
 
 /**
  * Every setting of the environment, as `bezant serve --help` and `docs/settings.md` show it: adding one is adding it here,
@@ -26,7 +31,7 @@ export const settings = {
     about: 'The address that the API and the probes of a worker listen on.',
     default: '127.0.0.1',
   },
-  BEZANT_PORT: { about: 'The port that the API listens on.', default: '4020' },
+  BEZANT_PORT: { about: 'The port that the API listens on.', default: '4020', ofApi: true },
   BEZANT_WORKER_PORT: {
     about: 'The port on which a worker answers `/ping`, `/ready` and `/metrics`; 0 takes a free one.',
     default: 'none, and it listens on nothing',
@@ -49,6 +54,7 @@ export const settings = {
     about:
       "How large a request's body may be where call data, documents or batches are sent; all others end at 65536.",
     default: '1048576',
+    ofApi: true,
   },
   BEZANT_REQUESTS_PER_SECOND: {
     about: 'Rate limit of one API key, and of one address that shows no good key; 0 is none.',
@@ -82,6 +88,7 @@ export const settings = {
     about:
       '24 holds new recipients and recipient addresses back for a day, as the hosted service can; 0 does not.',
     default: '0',
+    ofApi: true,
   },
   BEZANT_ENTITY_COUNTRY: {
     about:

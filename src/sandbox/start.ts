@@ -77,7 +77,7 @@ async function startParts(
   stop: () => Promise<void>,
 ): Promise<Sandbox> {
   const { dataDir } = config
-  const chosen = options.blockchains.map(requireNetwork)
+  const chosen = options.blockchains.map(requireTestNetwork)
   await requirePort(apiAddress(config))
   const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
@@ -225,11 +225,12 @@ export async function readPublishedNodes(dataDir: string): Promise<Node[]> {
   return JSON.parse(text) as Node[]
 }
 
-function requireNetwork(blockchain: string): Network {
+/** The data of a network that a sandbox can have. */
+export function requireTestNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network
   throw new Error(
-    `there is no test network named "${blockchain}": choose from ${defaultBlockchains.join(', ')}`,
+    `--chains must name test networks, not "${blockchain}": choose from ${defaultBlockchains.join(', ')}`,
   )
 }
 

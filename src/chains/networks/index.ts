@@ -1,3 +1,4 @@
+import { suggest } from '#lib/nearest'
 import type { Environment } from '../blockchains.ts'
 import type { Network } from '../network.ts'
 import { arb } from './arb.ts'
@@ -48,6 +49,16 @@ const byBlockchain: ReadonlyMap<string, Network> = new Map(
 /** The data of a blockchain, or undefined for names that validate but are not built (SOL, ARC, ...). */
 export function networkOf(blockchain: string): Network | undefined {
   return byBlockchain.get(blockchain)
+}
+
+/** The data of a blockchain that the operator names. */
+export function requireNetwork(blockchain: string): Network {
+  const network = networkOf(blockchain)
+  if (network) return network
+  const known = networks.map((each) => each.blockchain)
+  throw new Error(
+    `there is no network named "${blockchain}" in BEZANT_NETWORKS: known are ${known.join(', ')}${suggest(blockchain, known)}`,
+  )
 }
 
 /** The network a business-account chain code ("POLY") names in an environment (TEST: MATIC-AMOY). */

@@ -2,7 +2,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import type { TSchema } from 'typebox'
 import { isDecimal } from '#lib/amounts'
 import { type ErrorName, errorKinds } from '#lib/error-kinds'
-import { ApiError, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
+import { ApiError, ended, type FieldError, type FieldErrorName, shorten } from '#lib/errors'
 import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
 import { suggest } from '#lib/nearest'
@@ -68,7 +68,7 @@ function refusal(errors: ErrorObject[], part: Part, malformedId: ErrorName): Api
     errors.find((error) => error.keyword === 'format' && error.params['format'] === 'uuid')
   const kind = badId ? malformedId : 'invalidRequest'
   const reasons = shown.map((field) => field.message).join('; ')
-  return new ApiError(kind, `${errorKinds[kind].text} ${reasons}.`, shown)
+  return new ApiError(kind, `${errorKinds[kind].text} ${ended(reasons)}`, shown)
 }
 
 type Told = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
