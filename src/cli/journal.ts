@@ -1,10 +1,8 @@
-import { openContext } from '#context'
 import { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from '#engines/transactions/index'
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Database, openDatabase } from '#runtime/db/db'
-import { createLog } from '#runtime/log/log'
-import { readRootKey } from '#runtime/root-key'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
+import { connected } from './connected.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 
@@ -51,22 +49,9 @@ const actions: Record<string, Act> = {
   merge: async (given, [directory]) => {
     if (directory === undefined)
       throw new UsageError("say which directory: the one with the journal's name\nSee: bezant journal --help")
-    const config = configOf(given)
-    const connection = await connectionOf(config)
-    const rootKey = await readRootKey(config)
-    const { ctx, close } = await openContext({
-      config,
-      log: createLog(config.logLevel),
-      connection,
-      rootKey,
-      nodes: [],
-    })
-    try {
-      printRow(given, { merged: directory, ...(await mergeWorkerJournal(ctx, directory)) })
-      return 0
-    } finally {
-      await close()
-    }
+    const merged = await connected(given, (ctx) => mergeWorkerJournal(ctx, directory))
+    printRow(given, { merged: directory, ...merged })
+    return 0
   },
   'declare-lost': (given) =>
     withDatabase(given, async (database) => {

@@ -75,6 +75,11 @@ describe('what an operator typed wrong is named, with what to do', () => {
     rows(stdout)
   })
 
+  it('a journal that is not there, and nothing else', async () => {
+    const { code, stderr } = await run('journal', ['merge', '/nope'])
+    expect([code, stderr]).toEqual([1, 'bezant: there is no directory /nope: name that of the journal\n'])
+  })
+
   it.each([
     [
       'sandbox',

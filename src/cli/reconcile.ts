@@ -5,6 +5,7 @@ import { formatAmount } from '#lib/amounts'
 import { type Command, type Given, textOf } from './command.ts'
 import { chosenChains, connected } from './connected.ts'
 import { joinOptions } from './join.ts'
+import { tableLines } from './table.ts'
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
@@ -21,7 +22,7 @@ coins are accounted for by name, and what remains is a gap:
   adjusted    what bezant adjust booked as nobody's; negative for what is missing for good
   leaving     missing: what left in a block for a payout, transfer or refund that has not ended`,
   options: {
-    chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE.' },
+    chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE-SEPOLIA.' },
     json: { type: 'boolean', about: 'Print one line of JSON instead of a table.' },
     ...joinOptions,
   },
@@ -98,45 +99,77 @@ function asText(found: Found): string {
     ...moneyLines(found.money),
     ...broken,
     ...missing,
-    count === 0 ? verdict : `${count} gaps`,
+    count === 0 ? verdict : counted(count, 'gap', 'gaps'),
     '',
   ].join('\n')
 }
 
-const chainLines = ({ blockchain, block, addresses, tokens, gaps }: Proof) => [
-  `${blockchain} at block ${block!.number} ${block!.hash}, ${addresses} addresses`,
-  ...tokens.map(({ token, onChainAtomic, bookedAtomic }) => {
-    const amounts = [onChainAtomic, bookedAtomic, onChainAtomic - bookedAtomic].map((atomic) =>
-      formatAmount(atomic, token.decimals),
-    )
-    return `  ${token.symbol.padEnd(8)} on chain ${amounts[0]}  books ${amounts[1]}  gap ${amounts[2]}`
-  }),
-  ...gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
+const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+/** Tokens of which there is nothing, on chain and in the books, are named together, to keep the others in sight. */
+function chainLines(proof: Proof): string[] {
+  const { blockchain, block, addresses, tokens, gaps } = proof
+  const hasSome = ({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number]) =>
+    onChainAtomic !== 0n || bookedAtomic !== 0n || gaps.some(({ tokenId }) => tokenId === token.id)
+  const held = tokens.filter(hasSome)
+  const others = tokens.filter((each) => !hasSome(each)).map(({ token }) => token.symbol)
+  const nothing = `nothing of ${others.join(', ')} on chain or in the books`
+  const place = `${blockchain} at block ${block!.number} ${block!.hash}, ${counted(addresses, 'address', 'addresses')}`
+  if (held.length === 0) return [`${place}: ${nothing}`]
+  return [
+    place,
+    ...indented(tableLines(held.map(tokenRow), ['token', 'onChain', 'books', 'gap'])),
+    ...(others.length > 0 ? indented([nothing]) : []),
+    ...gapLines(proof),
+  ]
+}
+
+const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
+
+function tokenRow({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number]) {
+  const shown = (atomic: bigint) => formatAmount(atomic, token.decimals)
+  return {
+    token: token.symbol,
+    onChain: shown(onChainAtomic),
+    books: shown(bookedAtomic),
+    gap: shown(onChainAtomic - bookedAtomic),
+  }
+}
+
+const gapLines = ({ tokens, gaps }: Proof) =>
+  gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
     const token = tokens.find((each) => each.token.id === tokenId)!.token
     return `  GAP ${address} ${token.symbol}: on chain ${formatAmount(onChainAtomic, token.decimals)}, books ${formatAmount(bookedAtomic, token.decimals)} (entity ${entityId})`
-  }),
-]
+  })
 
 const moneyParts = ['coins', 'owed', 'arriving', 'unclaimed', 'adjusted', 'leaving', 'gap'] as const
 
 const shownSums = (sums: MoneyProof['totals'][number]) =>
-  moneyParts.map((part) => [part, formatAmount(sums[part], currencyDecimals)] as const)
+  Object.fromEntries(moneyParts.map((part) => [part, formatAmount(sums[part], currencyDecimals)])) as Record<
+    (typeof moneyParts)[number],
+    string
+  >
+
+const moneyTable = (totals: MoneyProof['totals']) =>
+  tableLines(
+    totals.map((sums) => ({ currency: sums.currency, ...shownSums(sums) })),
+    ['currency', ...moneyParts],
+  )
 
 const moneyLines = ({ totals, gaps }: MoneyProof) => {
   const lineOf = (sums: MoneyProof['totals'][number]) =>
-    shownSums(sums)
+    Object.entries(shownSums(sums))
       .map((shown) => shown.join(' '))
       .join('  ')
   return [
-    ...(totals.length > 0 ? ['merchants, on all chains'] : []),
-    ...totals.map((sums) => `  ${sums.currency.padEnd(8)} ${lineOf(sums)}`),
+    ...(totals.length > 0 ? ['merchants, on all chains', ...indented(moneyTable(totals))] : []),
     ...gaps.map((sums) => `  GAP ${sums.currency}: ${lineOf(sums)} (entity ${sums.entityId})`),
   ]
 }
 
 const moneyJson = <Sums extends MoneyProof['totals'][number]>(sums: Sums) => ({
   ...sums,
-  ...Object.fromEntries(shownSums(sums)),
+  ...shownSums(sums),
 })
 
 const asJson = (found: Found) => ({

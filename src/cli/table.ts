@@ -18,7 +18,8 @@ export function printRows<Item extends Row>(
   rows: readonly Item[],
   columns: readonly NameIn<Item>[],
 ): void {
-  const text = given.flags['json'] === true ? rows.map(jsonLine).join('') : tableOf(rows, columns)
+  const text =
+    given.flags['json'] === true ? rows.map(jsonLine).join('') : textOfLines(tableLines(rows, columns))
   process.stdout.write(text)
 }
 
@@ -33,14 +34,20 @@ export function printRow(given: Given, row: Row): void {
 
 const jsonLine = (row: Row) => `${JSON.stringify(row)}\n`
 
-function tableOf(rows: readonly Row[], columns: readonly string[]): string {
+const textOfLines = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
+
+/** The lines of a table of these columns, its heading first. */
+export function tableLines<Item extends Row>(
+  rows: readonly Item[],
+  columns: readonly NameIn<Item>[],
+): string[] {
   const cells = [
     columns.map((name) => wordsOf(name).toUpperCase()),
     ...rows.map((row) => columns.map((name) => shown(row[name]))),
   ]
   const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)))
   const lines = cells.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
-  return lines.map((line) => `${line.trimEnd()}\n`).join('')
+  return lines.map((line) => line.trimEnd())
 }
 
 /** "createDate" is "create date". */

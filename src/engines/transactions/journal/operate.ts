@@ -12,10 +12,10 @@ export const listWorkerJournals = (db: Db) => listJournals(db)
 
 /** Merges the journal in this directory, of this machine or brought from another one, that no worker is using. */
 export async function mergeWorkerJournal(ctx: EngineCtx, path: string): Promise<Merged> {
+  if (!existsSync(path)) throw new Error(`there is no directory ${path}: name that of the journal`)
   const id = basename(resolve(path))
   if (!/^[0-9a-f]{16}$/.test(id))
     throw new Error(`${path} is no journal: its directory is named by 16 hexadecimal digits, which must stay`)
-  if (!existsSync(path)) throw new Error(`there is no journal ${path}`)
   const directory = await holdJournal(resolve(path), id)
   if (!directory) throw new Error(`the journal ${path} is in use: its worker merges it by itself`)
   try {
