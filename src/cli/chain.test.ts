@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { startIndexer } from '#engines/indexer/index'
+import { acceptFork, ForkChanged, findFork, startIndexer } from '#engines/indexer/index'
 import { findHalt } from '#engines/indexer/store/halts'
 import { signWaiting } from '#engines/transactions/sign'
 import { claimUnsent } from '#engines/transactions/store/attempts'
@@ -153,11 +153,14 @@ it('refuses to accept what nobody has, what both histories have, and what nobody
 it('property 67: goes on from the history that its operator accepts, and each transfer is paid once', async () => {
   const { mine, oracle, tokens, intercept } = harness.chain()
   const accepted = await hashAt('latest')
+  const chain = harness.ctx.chains.find(blockchain)!
+  const shownToAnother = await findFork(harness.ctx, chain, accepted)
   expect(await bezantChain('accept', blockchain, '--at', accepted, '--yes')).toBe(0)
   intercept(undefined)
   for (const id of Object.values(ids)) await on.reaches(id, 'CONFIRMED')
   await mine(confirmations)
   for (const id of Object.values(ids)) await on.reaches(id, 'COMPLETE')
+  await expect(acceptFork(harness.ctx, chain, shownToAnother)).rejects.toBeInstanceOf(ForkChanged)
   await oracle.checkMovedOnce(
     Object.values(to).map((address) => ({ to: address, token: tokens.USDC, amountAtomic: 500_000n })),
   )

@@ -86,6 +86,10 @@ async function drain(asks: readonly Ask[], refusals: readonly number[]): Promise
       + (select count(*) from transfers where status in ('pending', 'running')) as open`)
     return row.open === 0
   }, 'all are paid')
+  expect(
+    await harness.database.all(sql`select error_code from payouts where status = 'failed'
+      union all select error_code from transfers where status = 'failed'`),
+  ).toEqual([])
   return accepted.map(({ path }) => path)
 }
 

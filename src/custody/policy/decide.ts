@@ -145,10 +145,13 @@ const compiledVersions = new Map<string, Compiled>()
 const compiledMax = 1_000
 
 async function compiledOf(db: Db, entityId: string, rows: readonly PolicyRow[]): Promise<Compiled[]> {
-  const missing = rows.map((row) => row.versionId).filter((id) => !compiledVersions.has(id))
+  const ids = rows.map(({ versionId }) => versionId)
+  // Kept from now on: another request may empty the cache while this one reads.
+  const known = ids.map((id) => compiledVersions.get(id))
+  const missing = ids.filter((_, index) => !known[index])
   const found = missing.length > 0 ? await rulesOfVersions(db, entityId, missing) : []
   const fresh = new Map(found.map(({ id, rules }) => [id, compileRules(rules)]))
-  const compiled = rows.map(({ versionId }) => fresh.get(versionId) ?? compiledVersions.get(versionId)!)
+  const compiled = ids.map((id, index) => known[index] ?? fresh.get(id)!)
   if (compiledVersions.size + fresh.size > compiledMax) compiledVersions.clear()
   for (const [id, rules] of fresh) compiledVersions.set(id, rules)
   return compiled

@@ -5,9 +5,16 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
+import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { undoHead } from './apply.ts'
-import { type CanonicalBlock, canonicalHashAt, canonicalHead, oldestNumber } from './store/blocks.ts'
+import {
+  type CanonicalBlock,
+  canonicalHashAt,
+  canonicalHead,
+  lockChain,
+  oldestNumber,
+} from './store/blocks.ts'
 import { entitiesAbove, type Moved, movedAbove, type Sent, sentAbove } from './store/booked.ts'
 import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
 
@@ -88,9 +95,17 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
   return common
 }
 
+/** The chain goes on, or halted anew, since the operator was shown what would be undone. */
+export class ForkChanged extends Error {
+  constructor(blockchain: string) {
+    super(`${blockchain} has changed since this was shown, and nothing more was taken back: look at it again`)
+  }
+}
+
 /**
  * Undoes what was booked above the common block and lets the chain go on. The trail is written first, and the chain stays
- * halted until all is undone: one who dies on the way does it again.
+ * halted until all is undone: one who dies on the way does it again. Throws `ForkChanged` when it is no longer the fork that
+ * was shown, since somebody else accepted it.
  */
 export async function acceptFork(
   ctx: EngineCtx,
@@ -100,7 +115,13 @@ export async function acceptFork(
 ): Promise<void> {
   const { blockchain, accepted, common, head, entityIds } = fork
   const actor = 'operator'
+  const requireHalted = async (tx: Db) => {
+    if (!(await findHalt(tx, blockchain))) throw new ForkChanged(blockchain)
+  }
   await ctx.database.tx(async (tx) => {
+    await lockChain(tx, blockchain)
+    await requireHalted(tx)
+    if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) throw new ForkChanged(blockchain)
     const nowMs = ctx.clock.nowMs()
     await insertAcceptance(tx, nowMs, { blockchain, actor, accepted, common, head })
     const data = { accepted, common, head }
@@ -119,8 +140,12 @@ export async function acceptFork(
   for (;;) {
     const top = await canonicalHead(ctx.database, blockchain)
     if (!top || top.number <= common.number) break
-    await undoHead(ctx, chain, top)
+    await undoHead(ctx, chain, top, requireHalted)
     onUndone(top.number)
   }
-  await deleteHalt(ctx.database, blockchain)
+  await ctx.database.tx(async (tx) => {
+    await lockChain(tx, blockchain)
+    if ((await canonicalHead(tx, blockchain))?.hash !== common.hash) throw new ForkChanged(blockchain)
+    await deleteHalt(tx, blockchain)
+  })
 }

@@ -59,11 +59,20 @@ async function forget(tx: Db, blockchain: string, { hash, number }: Block): Prom
   await forgetObserved(tx, blockchain, hash)
 }
 
-/** Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. */
-export async function undoHead(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<void> {
+/**
+ * Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. `require` throws
+ * when it must not be, and sees the chain as it stays until then.
+ */
+export async function undoHead(
+  ctx: EngineCtx,
+  chain: Chain,
+  head: CanonicalBlock,
+  require?: (tx: Db) => Promise<void>,
+): Promise<void> {
   const { blockchain } = chain.network
   await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)
+    await require?.(tx)
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
     await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)

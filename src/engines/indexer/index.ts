@@ -13,7 +13,7 @@ import { raiseLoneEndpoints } from './agree.ts'
 import { haltIfDeep, haltWatch } from './halt.ts'
 import { holdLease, releaseLease } from './store/blocks.ts'
 
-export { acceptFork, type Fork, findFork } from './accept.ts'
+export { acceptFork, type Fork, ForkChanged, findFork } from './accept.ts'
 export { followSteps } from './feed.ts'
 export { isHalted } from './halt.ts'
 export { startPruning } from './prune.ts'

@@ -32,9 +32,9 @@ import { sweepFor } from './sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from './treasuries.ts'
 import { workerScope } from './worker-scope.ts'
 
-/** How long an order may wait for coins, or for gas. On a local chain a sweep takes no time. */
+/** How long an order may wait for coins, or for gas. On a local chain a sweep takes seconds, also on a busy machine. */
 const patienceMs = 24 * 3_600_000
-const patienceLocalMs = 30_000
+const patienceLocalMs = 120_000
 
 /**
  * Pays the order of this kind whose turn it is, or lets it rest: one that cannot be paid, for whatever reason, holds up no

@@ -47,7 +47,7 @@ it('a payout whose coins lie on another chain waits, then fails with its reason,
     return row.made
   }, 'a worker has looked at it')
   expect((await payoutOf(id)).status).toBe('pending')
-  harness.clock.moveMs(31_000)
+  harness.clock.moveMs(121_000)
   expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
   expect(await available()).toBe('5.00')
   await checkBooks(harness.database)

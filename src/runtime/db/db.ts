@@ -49,6 +49,8 @@ export type Database = Db &
      * beside the pool, and is refused when too much of it does. A `tx` of it must not call it again.
      */
     onBehalfOf(entityId: string): Database
+    /** `reading` for what one tenant asks for, by the same rules. */
+    readingFor(entityId: string): Db
     /** How many calls wait for a connection of each pool. */
     waiting(): { work: number; reading: number }
     close(): Promise<void>
@@ -100,12 +102,19 @@ export function openDatabase(
   const workingMax = Math.max(1, maxConnections - readingMax)
   const working = openPool(connection, workingMax, limits, role)
   const count = workingMax - Math.floor(workingMax * ownShare)
-  const lanes = createLanes({ count, leavesRoom: true, waitingMax, waitMs: connectMs, crowded })
+  const turns = { leavesRoom: true, waitingMax, waitMs: connectMs, crowded }
+  const lanes = createLanes({ ...turns, count })
+  // One is left for looking up keys, which comes before anything is done on behalf of a tenant.
+  const readingLanes = createLanes({ ...turns, count: Math.max(1, readingMax - 1) })
   const database: Database = {
     ...working,
     reading,
     onBehalfOf: (entityId) => ({ ...database, ...callsInTurn(working, lanes, entityId) }),
-    waiting: () => ({ work: working.waiting() + lanes.waiting(), reading: reading.waiting() }),
+    readingFor: (entityId) => callsInTurn(reading, readingLanes, entityId),
+    waiting: () => ({
+      work: working.waiting() + lanes.waiting(),
+      reading: reading.waiting() + readingLanes.waiting(),
+    }),
     close: async () => void (await Promise.all([working.close(), reading.close()])),
   }
   return database
@@ -132,6 +141,7 @@ export function openAsOwner(connection: Connection, maxConnections = 1): Databas
     ...pool,
     reading: pool,
     onBehalfOf: () => database,
+    readingFor: () => database,
     waiting: () => ({ work: pool.waiting(), reading: 0 }),
   }
   return database
@@ -142,7 +152,7 @@ function openPool(
   maxConnections: number,
   limits: Limits,
   session?: Record<string, string>,
-): Omit<Database, 'reading' | 'onBehalfOf' | 'waiting'> & { waiting(): number } {
+): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })

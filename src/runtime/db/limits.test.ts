@@ -68,6 +68,21 @@ it('property 61: reading goes on while every connection that writes is taken', a
   await database.close()
 })
 
+it('property 61: what one tenant reads leaves connections to others, and to those who look up keys', async () => {
+  const database = openDatabase(test.connection, 16)
+  let reads: Promise<unknown>[] = []
+  await test.database.tx(async (tx) => {
+    await tx.run(sql`select pg_advisory_xact_lock(62)`)
+    const stuck = () => database.readingFor('noisy').one(sql`select pg_advisory_xact_lock(62)`)
+    reads = Array.from({ length: 40 }, () => stuck().catch(() => undefined))
+    for (const reading of [database.readingFor('quiet'), database.reading])
+      expect(await reading.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+    expect(database.waiting().reading).toBeGreaterThan(0)
+  })
+  await Promise.all(reads)
+  await database.close()
+})
+
 it('property 61: a network that falls silent is given up, and another connection is made when it speaks again', async () => {
   const network = await startNetwork(test.connection)
   const database = openDatabase(network.connection, 2, { idleMs: 300, lockMs: 200, statementMs: 400 })

@@ -69,7 +69,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
       ...scope,
       ...caller,
       database: scope.database.onBehalfOf(caller.entity.id),
-      db: scope.database.reading,
+      db: scope.database.readingFor(caller.entity.id),
       requestId: request.id,
       receivedMs,
       afterRollback: [],
