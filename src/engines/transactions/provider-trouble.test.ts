@@ -143,7 +143,14 @@ it('property 62: sends that no node answered do not count as refusals', async ()
   harness.startEngines()
   node.play({ fault: faults.error502, methods: sending })
   const id = await on.transfer(wallet)
-  await until(() => node.met.length > 0, 'a send was not answered')
+  await until(
+    async () =>
+      (
+        await harness.database.all(sql`select 1 from attempts
+      where transaction_id = ${id} and last_error is not null`)
+      ).length > 0,
+    'a send was not answered',
+  )
   await harness.stopEngines()
   await harness.database.run(
     sql`update attempts set broadcast_count = 9, lease_until = null where transaction_id = ${id}`,

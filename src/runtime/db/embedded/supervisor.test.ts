@@ -117,7 +117,7 @@ test('a second process is refused and the first is not disturbed; others join th
 
 test('joining waits for a server that is starting, and fails at once where none will be', async () => {
   const dataDir = temporaryDirectory()
-  await expect(joinEmbeddedPostgres({ dataDir })).rejects.toThrow(/No sandbox .*is running on/)
+  await expect(joinEmbeddedPostgres({ dataDir })).rejects.toThrow(/no sandbox .*is running on/)
   await expect(joinEmbeddedPostgres({ dataDir: join(dataDir, 'missing') })).rejects.toMatchObject({
     code: 'NOT_RUNNING',
   })
