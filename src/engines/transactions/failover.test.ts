@@ -25,7 +25,8 @@ const alarms: string[] = []
 beforeAll(async () => {
   harness = await openHarness({
     blockchains: ['AVAX-FUJI'],
-    blockTimeMs: 200,
+    // A busy machine must keep up with them: two providers are asked about each block.
+    blockTimeMs: 500,
     node: async ({ rpcUrl }) => {
       first = await openHostileRpc(rpcUrl, { seed })
       second = await openHostileRpc(rpcUrl, { seed })
