@@ -152,7 +152,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   return listener
 }
 
-/** Starts what a worker can be asked: the probes and the metrics of the API, with its rules, and nothing else. */
+/** Starts the listener of a worker: the probes and the metrics of the API, under its rules, and nothing else. */
 export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promise<Listener> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({

@@ -12,7 +12,7 @@ let context: BrowserContext
 let page: Page
 /** What the page asked for that could change something. */
 let written: string[]
-/** What the page wrote to the browser's console. */
+/** The messages that the page wrote to the browser's console. */
 let complaints: string[]
 
 beforeAll(async () => {

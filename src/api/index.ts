@@ -61,7 +61,7 @@ export const endpoints: readonly Endpoint<never>[] = [
 
 const probePaths = ['/ping', '/ready', '/metrics']
 
-/** What every process can be asked about itself, a worker too. */
+/** The operations that every process answers about itself, workers included. */
 export const probes = endpoints.filter(({ path }) => probePaths.includes(path))
 
 /** What customers are notified of, by the first part of the event's type, and how each resource is shown: as its GET does. */

@@ -49,7 +49,7 @@ const reasonOf = (network: string | undefined) =>
     ? `${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
     : 'a chain that is not part of this version'
 
-/** What to send instead; of several, also which was probably meant. */
+/** Names the values that would be accepted and, when there are several, the nearest one. */
 function instead(asked: string, usable: readonly string[]): string {
   if (usable.length === 0) return ', and this key reaches none'
   return `: use ${usable.join(', ')}${usable.length > 1 ? suggest(asked, usable) : ''}`

@@ -55,7 +55,7 @@ it('property 61: work that stands still leaves room for that of others, and take
   expect(under()).toEqual([5])
   for (const asker of ['second', 'third', 'fourth']) asked.push(...ask(asker, 20))
   expect(under()).toEqual([5, 2, 1, 1])
-  // What others give back is shared: nobody has more than was free when it was taken.
+  // Lanes that become free are shared: no asker holds more than were free when it took them.
   for (let turn = 0; turn < 5; turn++) await held.get('first')!.endOne()
   expect(Math.max(...under())).toBeLessThan(5)
   while (under().some((count) => count > 0)) for (const each of held.values()) await each.endOne()

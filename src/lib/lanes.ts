@@ -77,7 +77,7 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
 
 type Waiting = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
 
-/** What waits of each asker. They are in the order of turns: an asker that was served goes to the end. */
+/** The waiting requests of each asker, in the order of turns: an asker that was served goes to the end. */
 function createQueues() {
   const queues = new Map<string, Waiting[]>()
   let length = 0

@@ -121,7 +121,7 @@ function watched(endpoint: Endpoint, verify: Verify | undefined): Rpc {
 
 type Verify = ReturnType<typeof openVerifier>
 
-/** Those that are refused once each was asked; one that does not answer is not. */
+/** Verifies every endpoint and returns the refused ones. An endpoint that does not answer is not refused. */
 async function refusedAmong(endpoints: readonly Endpoint[], verify: Verify): Promise<RefusedEndpoint[]> {
   await Promise.allSettled(endpoints.map(verify))
   return endpoints.flatMap(({ health }) => health.refusal ?? [])

@@ -104,8 +104,8 @@ export class ForkChanged extends Error {
 
 /**
  * Undoes what was booked above the common block and lets the chain go on. The trail is written first, and the chain stays
- * halted until all is undone: one who dies on the way does it again. Throws `ForkChanged` when it is no longer the fork that
- * was shown, since somebody else accepted it.
+ * halted until all is undone: a run that was interrupted is repeated. Throws `ForkChanged` when the fork is no longer the one
+ * that was shown, for example because another operator accepted it.
  */
 export async function acceptFork(
   ctx: EngineCtx,

@@ -3,7 +3,7 @@ import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 import { currencyDecimals } from './money.ts'
 
-/** What one posting put into an account, or took from it. */
+/** The change of one account by one posting: positive for a credit, negative for a debit. */
 export type AccountEntry = {
   /** That of the posting, which has one entry at most for each account. */
   id: string

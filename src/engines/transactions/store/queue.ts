@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** How many there are in a state, and since when the oldest of them. `waiting`: nothing is signed for it yet. */
+/** The number of transactions in a state, and the age of the oldest. `waiting`: nothing is signed for it yet. */
 export type QueueDepth = {
   blockchain: string
   state: 'waiting' | 'signed' | 'sent'

@@ -65,7 +65,7 @@ function dueOf(kind: OrderKind, blockchain: string): Shared {
   return { from: sql`${table} o`, where, rows }
 }
 
-/** What there is to do on a chain: asked often, and mostly nothing. What rests is not read for it, however much that is. */
+/** The kinds of order that are due on a chain. It is polled and mostly finds nothing, so it reads no order that rests. */
 export async function pendingWork(
   db: Db,
   blockchain: string,
