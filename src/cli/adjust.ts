@@ -10,7 +10,6 @@ import { printRows } from './table.ts'
 
 export const adjustCommand: Command = {
   name: 'adjust',
-  summary: 'Closes gaps that bezant reconcile shows for good, each by an adjustment with a reason.',
   usage: `bezant adjust --actor NAME --reason TEXT [--entity ID] [--chain NAME] [--expect PLAN] [--yes]
 
 Compares as bezant reconcile does, and shows what it would add to the books to close each gap: coins at an address, and

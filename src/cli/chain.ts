@@ -20,7 +20,6 @@ import { jsonOption, printRows } from './table.ts'
 
 export const chainCommand: Command = {
   name: 'chain',
-  summary: 'Shows how far chains are followed, and ends the halt of one that took back final blocks.',
   usage: `bezant chain list [--json]
        bezant chain accept BLOCKCHAIN --at HASH [--yes]
 

@@ -3,10 +3,9 @@ import { type SettingFacts, settings } from '#runtime/settings'
 
 export type Options = NonNullable<ParseArgsConfig['options']>
 
-/** One command of `bezant`: what it is for, what it takes, and what it does. */
+/** One command of `bezant`: the flags that it takes, and its work. */
 export type Command = {
   name: string
-  summary: string
   usage: string
   options: Record<string, Option>
   /** What may follow the name without a flag; most commands take nothing. */
@@ -42,7 +41,8 @@ function inWords({ message }: Error): string {
   return unknown ? `there is no option ${unknown[1]}` : message.split('\n')[0]!
 }
 
-export function helpOf(command: Command): string {
+/** The text of `bezant COMMAND --help`. */
+export function helpOf(command: Command, summary: string): string {
   const rows = Object.entries({
     ...command.options,
     help: { type: 'boolean', about: 'Show this text.' } as Option,
@@ -53,7 +53,7 @@ export function helpOf(command: Command): string {
   const environment = command.listsSettings
     ? `Settings of the environment; flags win over them:\n${settingLines(command.listsSettings)}`
     : 'It also reads the settings of the environment: see bezant help serve.'
-  return `${command.summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n\n${environment}\n`
+  return `${summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n\n${environment}\n`
 }
 
 const widthMax = 120

@@ -7,7 +7,7 @@ import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
-import { readPublishedNodes } from '#sandbox/start'
+import { readPublishedNodes } from '#sandbox/nodes-file'
 import { type Given, type Option, readFlag, textOf } from './command.ts'
 
 export const joinOptions: Record<string, Option> = {

@@ -8,7 +8,6 @@ import { jsonOption, printRow, printRows } from './table.ts'
 
 export const journalCommand: Command = {
   name: 'journal',
-  summary: 'Shows, merges and gives up the journals that workers keep of what they send.',
   usage: `bezant journal list
        bezant journal merge DIR
        bezant journal declare-lost --journal ID

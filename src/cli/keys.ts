@@ -20,7 +20,6 @@ import { jsonOption, printRow, printRows } from './table.ts'
 
 export const keysCommand: Command = {
   name: 'keys',
-  summary: 'Creates entities, and creates and revokes their API keys.',
   usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
        bezant keys create --entity ID [--scope api,operator:read,operator:write]
        bezant keys revoke --key ID

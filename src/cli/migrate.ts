@@ -4,8 +4,6 @@ import { configOf, connectionToMigrate, joinOptions } from './join.ts'
 
 export const migrateCommand: Command = {
   name: 'migrate',
-  summary:
-    'Brings the database to the tables of this version. Safe to run at any time and from many places at once.',
   usage: 'bezant migrate [options]',
   options: joinOptions,
   run: async (given) => {

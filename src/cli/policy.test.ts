@@ -69,7 +69,7 @@ async function fileOf(content: unknown): Promise<string> {
 
 describe('bezant policy', () => {
   it('explains itself', () => {
-    const help = helpOf(policyCommand)
+    const help = helpOf(policyCommand, 'A summary.')
     for (const word of ['freeze', 'history', 'perTransactionAtomic', 'setApprovalForAll', '--wallet-set ID'])
       expect(help).toContain(word)
   })

@@ -22,7 +22,6 @@ import { jsonOption, printRow, printRows } from './table.ts'
 
 export const policyCommand: Command = {
   name: 'policy',
-  summary: 'Says what may be signed, for an entity, a wallet set or a wallet, and freezes them.',
   usage: `bezant policy show --entity ID
        bezant policy set (--entity ID | --wallet-set ID | --wallet ID) --policy permissive|FILE
        bezant policy history --entity ID [--wallet-set ID | --wallet ID] [--limit N]

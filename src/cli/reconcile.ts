@@ -9,7 +9,6 @@ import { tableLines } from './table.ts'
 
 export const reconcileCommand: Command = {
   name: 'reconcile',
-  summary: 'Proves that the books equal the chains, to the last base unit; exits with 1 when it cannot.',
   usage: `bezant reconcile [--chain NAME] [--json]
 
 Compares what every managed address owns of every token, at the newest block with its confirmations, with what the

@@ -13,7 +13,6 @@ import { untilToldToStop } from './signals.ts'
 
 export const sandboxCommand: Command = {
   name: 'sandbox',
-  summary: 'Starts everything on this machine: PostgreSQL, local chains with a stablecoin, engines and API.',
   usage: 'bezant sandbox [options]',
   options: {
     json: { type: 'boolean', about: 'Print one line of JSON when ready, logs on standard error.' },

@@ -13,7 +13,6 @@ import { untilToldToStop } from './signals.ts'
 
 export const serveCommand: Command = {
   name: 'serve',
-  summary: 'Runs the API on PostgreSQL and your own nodes; any number of these may run at once.',
   usage: 'bezant serve [options]',
   options: {
     port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
@@ -25,7 +24,6 @@ export const serveCommand: Command = {
 
 export const workerCommand: Command = {
   name: 'worker',
-  summary: 'Runs the engines: follows the chains, signs and sends transactions, settles payments.',
   usage: 'bezant worker [options]',
   options: {
     port: {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
@@ -20,6 +20,7 @@ import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } f
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxFaucet } from './faucet.ts'
+import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { requireOwnDatabase } from './own-database.ts'
 
 export type SandboxOptions = {
@@ -121,7 +122,7 @@ async function startParts(
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)
-  undo.push(() => rm(nodesPath(dataDir), { force: true }))
+  undo.push(() => removePublishedNodes(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
 }
 
@@ -208,21 +209,6 @@ async function seedSandbox(ctx: EngineCtx): Promise<void> {
     })
   })
   await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
-}
-
-export type Node = { blockchain: string; rpcUrl: string; local: boolean }
-
-const nodesPath = (dataDir: string) => join(dataDir, 'nodes.json')
-
-/** Tells other roles that are given the same data directory where the chains are. */
-async function publishNodes(dataDir: string, nodes: readonly Node[]): Promise<void> {
-  await writeFile(`${nodesPath(dataDir)}.new`, JSON.stringify(nodes))
-  await rename(`${nodesPath(dataDir)}.new`, nodesPath(dataDir))
-}
-
-export async function readPublishedNodes(dataDir: string): Promise<Node[]> {
-  const text = await readFile(nodesPath(dataDir), 'utf8').catch(() => '[]')
-  return JSON.parse(text) as Node[]
 }
 
 /** The data of a network that a sandbox can have. */
