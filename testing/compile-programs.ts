@@ -67,6 +67,9 @@ export async function compilePrograms(): Promise<ProgramFiles> {
     target: 'node20',
     conditions: ['source'],
     external,
+    // What is loaded is compiled first, white space and comments too.
+    minifyWhitespace: true,
+    minifySyntax: true,
     banner: { js: banner },
     logLevel: 'error',
   })

@@ -78,7 +78,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   const settings = {
     port: 0,
     logLevel: 'error',
-    databaseConnectionsMax: 6,
+    databaseConnectionsMax: 5,
     dataDir,
     ...loopback,
     ...options.config,
