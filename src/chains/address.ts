@@ -18,7 +18,7 @@ import { isStellarAddress } from './stellar/address.ts'
 import { isSuiAddress } from './sui/address.ts'
 import { isXrplAddress } from './xrpl/address.ts'
 
-/** How addresses are written: the families of wallets, and those that can only be paid to. */
+/** Address formats: the families of wallets, and those that can only be paid to. */
 export type AddressFamily =
   | ChainFamily
   | 'algorand'
@@ -59,13 +59,13 @@ const readers: Record<AddressFamily, Reader> = {
   xrpl: asItIs(isXrplAddress),
 }
 
-/** The address as it is kept, or `undefined` when it is none in this family on such networks. Total. */
+/** The address in stored form, or `undefined` when it is invalid in this family and environment. Never throws. */
 export const parseAddressOf = (
   family: AddressFamily,
   text: string,
   environment: Environment,
 ): string | undefined => readers[family](text, environment)
 
-/** The address as it is kept, or `undefined` when it is none on that blockchain. Works for chains that are not started. */
+/** The address in stored form, or `undefined` when it is invalid on that blockchain. Works for unconnected chains. */
 export const parseAddress = (blockchain: Blockchain, text: string): string | undefined =>
   parseAddressOf(familyOf(blockchain), text, environmentOf(blockchain))

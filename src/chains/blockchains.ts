@@ -1,4 +1,4 @@
-/** Every blockchain that wallets may be on, started here or not: what is not started still validates and is stored. */
+/** Every blockchain that wallets may be on. A chain that is not connected still validates and is stored. */
 export const walletBlockchains = [
   'ETH',
   'ETH-SEPOLIA',
@@ -28,7 +28,7 @@ export const walletBlockchains = [
   'MONAD-TESTNET',
 ] as const
 
-/** And those that only the business account reaches. */
+/** All of these, and those that only the business account reaches. */
 export const blockchains = [...walletBlockchains, 'LINEA', 'LINEA-SEPOLIA', 'ZKS', 'ZKS-SEPOLIA'] as const
 
 export type Blockchain = (typeof blockchains)[number]
@@ -57,7 +57,7 @@ export function familyOf(blockchain: Blockchain): ChainFamily {
   return 'evm'
 }
 
-/** EVM and EVM-TESTNET stand for any EVM chain: their wallets only sign, nothing of theirs is on a chain. */
+/** EVM and EVM-TESTNET stand for any EVM chain: their wallets only sign, and hold nothing on a chain. */
 export function isVirtual(blockchain: Blockchain): boolean {
   return blockchain === 'EVM' || blockchain === 'EVM-TESTNET'
 }

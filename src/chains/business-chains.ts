@@ -4,7 +4,7 @@ import { networkOfBusinessChain } from './networks/index.ts'
 
 export type BusinessCurrency = 'USD' | 'EUR'
 
-/** What may stand beside an address there, to tell apart those who share it. */
+/** Limits of the memo or tag that tells apart recipients who share an address. */
 const tags = {
   memo28: { fits: (tag: string) => Buffer.byteLength(tag) <= 28, reason: 'must have at most 28 bytes' },
   memo100: { fits: (tag: string) => Buffer.byteLength(tag) <= 100, reason: 'must have at most 100 bytes' },
@@ -16,7 +16,7 @@ const tags = {
 
 type Facts = {
   addresses: AddressFamily
-  /** What the issuer has issued there: USD as USDC, EUR as EURC. */
+  /** Currencies that the issuer has issued there: USD as USDC, EUR as EURC. */
   currencies: readonly BusinessCurrency[]
   /** Whether the address book takes recipients there. */
   addressBook?: true
@@ -69,26 +69,26 @@ const factsOf: Readonly<Record<BusinessChain, Facts>> = facts
 
 export const businessChains = Object.keys(facts) as BusinessChain[]
 
-/** Where the address book takes recipients. */
+/** Chains on which the address book takes recipients. */
 export const addressBookChains = businessChains.filter((chain) => factsOf[chain].addressBook)
 
 export const currenciesOf = (chain: BusinessChain): readonly BusinessCurrency[] => factsOf[chain].currencies
 
-/** The address as it is kept, or `undefined` when it is none on that chain in the environment. Total. */
+/** The address in stored form, or `undefined` when it is invalid on that chain in the environment. Never throws. */
 export const parseBusinessAddress = (
   chain: BusinessChain,
   text: string,
   environment: Environment,
 ): string | undefined => parseAddressOf(factsOf[chain].addresses, text, environment)
 
-/** Whether an address that the chain would take is nobody's: what is sent there is lost. */
+/** Whether coins sent to a valid address would be lost: no account owns it, or it is a token contract. */
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {
   if (nobodys[factsOf[chain].addresses]?.test(address)) return true
   const tokens = networkOfBusinessChain(chain, environment)?.tokens ?? []
   return tokens.some((token) => token.address.toLowerCase() === address)
 }
 
-/** Zero and what chains reserve beside it: precompiled contracts, frameworks, and the addresses that are used to burn. */
+/** Patterns of the zero address and of reserved ones: precompiled contracts, frameworks, and burn addresses. */
 const nobodys: Partial<Record<AddressFamily, RegExp>> = {
   evm: /^0x0{36}/,
   xdc: /^0x0{36}/,
@@ -100,7 +100,7 @@ const nobodys: Partial<Record<AddressFamily, RegExp>> = {
   xrpl: /^r{20,}/,
 }
 
-/** Why the chain does not take this tag beside an address, or `undefined` when it does. */
+/** The reason why the chain does not take this tag beside an address, or `undefined` when it does. */
 export function addressTagProblem(chain: BusinessChain, tag: string): string | undefined {
   const { tag: kind } = factsOf[chain]
   if (kind === undefined) return `is not used on ${chain}: leave it out`

@@ -29,7 +29,7 @@ export type TransferLog = {
 export type Block = BlockRef & {
   transactions: ChainTransaction[]
   transfers: TransferLog[]
-  /** Stands for all of it, when endpoints are compared; of a local chain there is none. */
+  /** Hash of the whole content, to compare endpoints; absent for a local chain. */
   contentHash?: Hex
 }
 
@@ -42,10 +42,10 @@ export type Receipt = {
   blockNumber: number
 }
 
-/** What a transaction does, before nonce and fee are known. */
+/** The call of a transaction, before nonce and fee are known. */
 export type Call = { to: Address; valueAtomic: bigint; data: Hex }
 
-/** Everything that is signed. Fees per gas in wei; `gasPrice` only on chains without EIP-1559. */
+/** All signed fields. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
 export type UnsignedTransaction = Call & {
   nonce: number
   gasLimit: bigint
@@ -53,13 +53,13 @@ export type UnsignedTransaction = Call & {
   priorityFeeAtomic: bigint
 }
 
-/** What a node suggests now: the base fee and a priority fee for each level. */
+/** Current fees suggested by a node: the base fee and a priority fee for each level. */
 export type FeeSuggestion = {
   baseFeeAtomic: bigint
   priorityFeeAtomic: { LOW: bigint; MEDIUM: bigint; HIGH: bigint }
 }
 
-/** `accepted`: in the pool or known to it. `refused`: listed, certain, before the pool. `unknown`: maybe sent. */
+/** `accepted`: in the pool or known to it. `refused`: a listed, certain refusal before the pool. `unknown`: maybe sent. */
 export type BroadcastOutcome =
   | { kind: 'accepted' }
   | { kind: 'refused'; reason: RefusalReason; message: string }
@@ -73,124 +73,123 @@ export type RefusalReason =
   | 'gas-limit'
   | 'invalid'
 
-/** `refused`: by a rule of the chain. `unknown`: the node did not get as far as to say, which says nothing of the call. */
+/** `refused`: by a rule of the chain. `unknown`: the node gave no verdict on the call. */
 export type GasEstimate =
   | { kind: 'estimated'; gas: bigint }
   | { kind: 'reverted' | 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
 export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
-/** That `to` may take coins of `from`, once for each nonce of 32 bytes. */
+/** Permission for `to` to take coins of `from`, once for each nonce of 32 bytes. */
 export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }
 
-/** `upTo`: the highest block that is agreed on. Without it, `said` tells what each endpoint said. */
+/** `upTo`: the highest block that is agreed on. Without it, `said` lists the answer of each endpoint. */
 export type Agreement = { upTo: number | undefined; said?: string[] }
 
-/** `no tag`: nodes of this chain do not tell, or it is local and can be rewound. `unknown`: too few of them tell now. */
+/** `no tag`: nodes of this chain lack the tag, or it is local and can be rewound. `unknown`: too few report a block now. */
 export type Finalized = { number: number; hash: Hex } | 'no tag' | 'unknown'
 
-/** `outvoted`: enough endpoints say another thing, the same one. `open`: neither is said by enough of them. */
+/** `outvoted`: enough endpoints agree on other content. `open`: no content is reported by enough of them. */
 export type ContentAgreement = { verdict: 'agreed' | 'outvoted' | 'open'; said: string[] }
 
-/** How one endpoint did lately: the share of calls that failed, recent ones counting most, and how long the others took. */
+/** Recent health of one endpoint: the share of failed calls, recent ones weighted most, and the latency of the others. */
 export type EndpointHealth = {
   host: string
   errorsRatio: number
-  /** Recent calls count most. */
+  /** Moving average; recent calls are weighted most. */
   latencyMs: number
-  /** The times in which half of the latest calls, and 95 of 100, were answered; `undefined` before the first answer. */
+  /** Percentiles of the latency of the latest calls; `undefined` before the first answer. */
   p50Ms: number | undefined
   p95Ms: number | undefined
 }
 
-/** An endpoint that is not of the network it is configured for, with what gave it away. */
+/** An endpoint that is not of the network it is configured for, with the reason. */
 export type RefusedEndpoint = {
   blockchain: string
-  /** The host alone: the rest of an address may be a key. */
+  /** The host alone: the rest of the URL may hold a key. */
   endpoint: string
   reason: string
   token?: string
   address?: string
 }
 
-/** Has endpoints prove that they are of their network before they are used, and is told of those that are not. */
+/** Turns on the verification of endpoints before use, and receives its results. */
 export type Inspection = {
   refused(endpoint: RefusedEndpoint): void
-  /** One that was refused is of its network now, and is used. */
+  /** Reports that a refused endpoint is of its network now, and is used. */
   accepted(endpoint: RefusedEndpoint): void
 }
 
-/** One blockchain through its node. Every call may throw when the node is away; none is retried here. */
+/** One blockchain through its node. Every call may throw when the node is unreachable; none is retried here. */
 export type Chain = {
   network: Network
-  /** Hosts of its endpoints, for messages: the rest of an address may be a key. */
+  /** Hosts of its endpoints, for messages: the rest of a URL may hold a key. */
   hosts: readonly string[]
-  /** How each of its endpoints did lately, in the order of `hosts`. */
+  /** Recent health of each endpoint, in the order of `hosts`. */
   health(): readonly EndpointHealth[]
-  /** Has each endpoint inspected that is not yet; gives those that are refused. None is of a chain without inspection. */
+  /** Inspects each endpoint not yet verified and returns the refused ones: none for a chain without inspection. */
   inspect(): Promise<readonly RefusedEndpoint[]>
-  /** Blocks on top of a block, its own included, from which it has its confirmations. */
+  /** Number of confirmations, the block itself counted, after which a block is complete. */
   completeDepth: number
-  /** The same, from which it is final where nodes know no `finalized` block. */
+  /** The same, after which it is final where nodes know no `finalized` block. */
   finalityDepth: number
-  /** Started by us and rewound at will: a reorg of any depth is healed instead of stopping the chain. */
+  /** Whether this program started the chain and may rewind it: a reorg of any depth is followed instead of halting it. */
   local: boolean
   head(): Promise<BlockRef>
-  /** The block with everything in it; `undefined` when the node does not have it. */
+  /** The whole block; `undefined` when the node does not have it. */
   blockByNumber(number: number): Promise<Block | undefined>
   blockByHash(hash: Hex): Promise<Block | undefined>
   /** Receipts of the given transactions of one block, in any order. */
   receiptsOf(blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]>
-  /** How many transactions of `address` are in blocks up to the head. */
+  /** Number of transactions of `address` in blocks up to the head. */
   nonceOf(address: Address): Promise<number>
-  /** How many transactions of `address` pools hold before they are in a block: one when it delegates to code (EIP-7702). */
+  /** Number of pending transactions of `address` that pools hold: one when it delegates to code (EIP-7702). */
   inFlightMaxOf(address: Address): Promise<number>
   balanceOf(address: Address, token?: Address, atBlock?: Hex): Promise<bigint>
   /** Whether there is a contract at an address. */
   hasCode(address: Address): Promise<boolean>
-  /** How much of a token there is in all. */
   totalSupplyOf(token: Address): Promise<bigint>
   fees(): Promise<FeeSuggestion>
-  /** Never throws for a node that is away: that is `unknown`. */
+  /** Never throws for an unreachable node: the estimate is `unknown`. */
   estimateGas(from: Address, call: Call): Promise<GasEstimate>
-  /** The least gas limit with which a block can take a call with this data. */
+  /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(data: Hex): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
-  /** What a token mixes into everything that is signed for it: the same for ever. */
+  /** The EIP-712 domain separator of a token, part of every digest signed for it. It never changes. */
   domainSeparatorOf(token: Address): Promise<Hex>
-  /** The 32 bytes that the owner of coins signs to let somebody else take them. */
+  /** The 32 bytes that the owner of coins signs to let another account take them. */
   authorizationDigest(domainSeparator: Hex, authorization: Authorization): Buffer
-  /** The call by which he takes them. Nobody else can make it. */
+  /** The call by which `to` takes them. No other account can make it. */
   authorizedTransferCall(token: Address, authorization: Authorization, signature: Signature): Call
   /**
    * The data that calls the function with this signature, `name(type,…)`, with values as in JSON.
    * Throws ValueProblem, which names `abiFunctionSignature` or the value.
    */
   encodeCall(signature: string, values: readonly unknown[]): Hex
-  /** How many bytes of data a call may have. */
+  /** Maximum bytes of data of a call. */
   callDataBytesMax: number
-  /** Why a call reverted in that block, made again around it; `undefined` when that does not tell. */
+  /** The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. */
   explainRevert(from: Address, call: Call, gasLimit: bigint, blockHash: Hex): Promise<string | undefined>
-  /** What a call really does, for policy to ask about; never throws. */
+  /** The decoded effects of a call, for policy to evaluate; never throws. */
   decodeCall(call: Call): Effects
   /** The 32 bytes to sign. */
   digestOf(transaction: UnsignedTransaction): Buffer
   attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }
-  /** Sends signed bytes, one outcome each, in order. */
+  /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
   /**
-   * Whether enough endpoints name the block that we know at `number`, or one below it that they all have reached.
-   * `hashAt` gives what we know; a chain with one endpoint agrees with itself.
+   * Returns the block that enough endpoints agree on: `number`, or the one below it that enough of them have reached.
+   * `hashAt` gives the stored hash at a height; a chain with one endpoint agrees with itself.
    */
   agreedUpTo(number: number, hashAt: (number: number) => Promise<string | undefined>): Promise<Agreement>
-  /** The highest block that enough endpoints call finalized. */
+  /** The highest block that enough endpoints report as finalized. */
   finalized(): Promise<Finalized>
-  /** How many endpoints have to agree before something is concluded that cannot be undone. */
+  /** Number of endpoints that must agree before an irreversible conclusion. */
   agreeing: number
-  /** Whether so many endpoints say the same of this block as was applied. Who is outvoted is not read for a while. */
+  /** Whether `agreeing` endpoints report the content of this block that was applied. Outvoted endpoints back off. */
   agreedContent(blockHash: Hex, contentHash: Hex): Promise<ContentAgreement>
-  /** Calls `onHead` soon after a new head is there; may call it for nothing. Returns how to stop. */
+  /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
   close(): Promise<void>
 }

@@ -1,16 +1,16 @@
 import type { Address } from './chain.ts'
 
 /**
- * What is done by something that a key signs, as far as it is understood, in words that do not depend on the chain family.
- * Custody's policy asks about exactly these; it knows no chains, so it declares the same shape for itself.
+ * The decoded effects of a payload that a key signs, in terms that do not depend on the chain family. Custody's policy
+ * evaluates exactly these; custody does not import chains, so it declares the same shape for itself.
  */
 export type Effects = { effects: Effect[]; dangers: Danger[] }
 
-/** `blockchain` is where it happens: `*` for typed data that names no chain and so holds on every one. */
+/** `blockchain` is the chain of the effect: `*` for typed data that names no chain and so is valid on every one. */
 export type Effect =
-  /** Arguments of an unknown function are not understood. */
+  /** Arguments of an unknown function are not decoded. */
   | { kind: 'call'; blockchain: string; contract: Address; selector: Address; known: boolean }
-  /** Coins leave, or may be taken from now on. Without a destination they go along with a call. */
+  /** A transfer of coins, or permission to take them. Without a destination the coins are sent with a call. */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string

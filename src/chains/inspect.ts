@@ -1,8 +1,8 @@
 import type { Chains } from './chain.ts'
 
 /**
- * Has the endpoints of all chains inspected. A node of another network would have money looked for, and sent, in the wrong
- * place. Throws when all are of another one: nothing is left to work on. One that does not answer may only be away.
+ * Inspects the endpoints of all chains: through a node of another network, the program would look for money, and send it,
+ * in the wrong place. Throws when every endpoint is refused. One that does not answer is not refused.
  */
 export async function inspectChains(chains: Chains): Promise<void> {
   const refused = (await Promise.all(chains.list().map((chain) => chain.inspect()))).flat()

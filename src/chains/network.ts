@@ -12,7 +12,7 @@ export type NetworkToken = {
   decimals: number
   /** EIP-55 checksummed. */
   address: `0x${string}`
-  /** Set where the issuer has no such token: it exists on local chains only, a configured node does not have it. */
+  /** Set where the issuer has no such token: it exists on local chains only, not on configured nodes. */
   localOnly?: true
 }
 
@@ -25,32 +25,32 @@ export type Network = {
   name: string
   nativeToken: NativeToken
   tokens: readonly NetworkToken[]
-  /** Blocks of this chain on top, the including one counted, before COMPLETE. Local chains have their own depth. */
+  /** Confirmations, the including block counted, before COMPLETE. Local chains have their own depth. */
   confirmations: number
-  /** Blocks on top before a block is final, for nodes without a `finalized` block; `confirmations` when left out. */
+  /** Confirmations before a block is final, for nodes without a `finalized` block; `confirmations` when absent. */
   finalityDepth?: number
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
   eip1559: boolean
   /**
-   * Transactions of one address that are signed and in no block yet, at most: what every pool of this network keeps for an
-   * account. One that is full refuses or forgets what comes beyond.
+   * Maximum of signed transactions of one address that are in no block yet: the number that every pool of this network
+   * keeps for an account. A pool refuses or drops transactions beyond it.
    */
   inFlightMax: number
-  /** What one address may have under way, as the hosted service limits it; counted only when the operator asks for it. */
+  /** Maximum of pending transactions of one address in the hosted service; enforced only when the operator requests it. */
   pendingMax?: number
-  /** The least priority fee per gas that nodes take, in wei, where it is more than next to nothing. */
+  /** The lowest priority fee per gas that nodes accept, in wei; absent where it is negligible. */
   priorityFloorAtomic?: bigint
-  /** How the fee for posting data to the parent chain is charged, where there is one. */
+  /** Scheme of the fee for posting data to the parent chain, where there is one. */
   l1Fee?: 'op' | 'arb'
   /** Typical time between blocks of the public network. */
   blockTimeMs: number
 }
 
-/** Namespace of every token id that the API's own clients do not already know; see `tokenIdName`. */
+/** Namespace of the token ids that API clients do not hard-code; see `tokenIdName`. */
 export const tokenIdNamespace = 'b7f3a6d2-5c1e-4f8a-9d40-6e1b0c2a7e55'
 
-/** The name that is hashed, as UUID v5 under `tokenIdNamespace`, into the id of a token nobody hard-codes. */
+/** The name that is hashed, as UUID v5 under `tokenIdNamespace`, into the id of a token that no client hard-codes. */
 export function tokenIdName(blockchain: Blockchain, symbol: string): string {
   return `${blockchain}:${symbol}`
 }

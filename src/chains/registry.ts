@@ -7,23 +7,23 @@ export type Node = {
   rpcUrl: string
   /** All endpoints when there are several, `rpcUrl` the first of them. */
   rpcUrls?: readonly string[] | undefined
-  /** How many of them must name the same block before something is concluded from it that cannot be undone. */
+  /** Number of endpoints that must name the same block before an irreversible conclusion. */
   agree?: number | undefined
   local: boolean
-  /** In place of what the network says, for nodes whose limits are known. */
+  /** Overrides the limit of the network, for nodes whose limits are known. */
   inFlightMax?: number | undefined
-  /** How long an answer may take. */
+  /** Timeout of an answer. */
   timeoutMs?: number | undefined
-  /** How many calls an endpoint takes in one request; learnt when left out. */
+  /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined
 }
 
-/** Local chains are complete and final at once: one block, and a deeper rewind is healed rather than refused. */
+/** Local chains are complete and final after one block; a deeper reorg is followed, not refused. */
 const localDepth = 1
-/** A local node takes all that a backlog has. */
+/** Pool limit of a local node: enough for a whole backlog. */
 const localInFlightMax = 4_000
 
-/** Connects to the given nodes; nothing is asked of them yet. Local ones are our own and need no inspection. */
+/** Creates the chains of the given nodes, without a request yet. Local nodes need no inspection. */
 export function createChains(nodes: readonly Node[], inspection?: Inspection): Chains {
   const byName = new Map<string, Chain>(
     nodes.map((node) => [node.network.blockchain, connect(node, node.local ? undefined : inspection)]),
@@ -31,7 +31,7 @@ export function createChains(nodes: readonly Node[], inspection?: Inspection): C
   return { list: () => [...byName.values()], find: (blockchain) => byName.get(blockchain) }
 }
 
-/** The network as it is outside of a sandbox. */
+/** The network without tokens that exist only on local chains. */
 const forConfigured = (network: Network): Network => ({
   ...network,
   tokens: network.tokens.filter((token) => !token.localOnly),

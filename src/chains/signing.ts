@@ -1,4 +1,4 @@
-/** What is signed outside of transactions that this program sends. Only EVM wallets sign so far; no node is needed for it. */
+/** Signing of payloads that this program does not send itself. Only EVM wallets sign so far; it needs no node. */
 export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/decode-signing.ts'
 export { messageDigest, packSignature } from './evm/sign-message.ts'
 export {

@@ -1,4 +1,4 @@
-/** A value that does not fit its type: where it stands in the request, and why. */
+/** A value that does not fit its type: its location in the request, and the reason. */
 export class ValueProblem extends Error {
   readonly location: string
   readonly reason: string

@@ -9,7 +9,7 @@ const networks = {
   TEST: { versions: [0x6f, 0xc4], prefix: 'tb' },
 }
 
-/** To a key or a script (base58 with checksum), or a witness program (BIP-173, BIP-350); lower case where both are taken. */
+/** A key or script hash (base58 with checksum), or a witness program (BIP-173, BIP-350), returned in lower case. */
 export function parseBitcoinAddress(text: string, environment: Environment): string | undefined {
   const { versions, prefix } = networks[environment]
   const payload = checkedBase58(text)
@@ -31,6 +31,6 @@ function isWitnessProgram(text: string, prefix: string): boolean {
   const [version = 17, ...rest] = decoded.values
   const length = bytesOfQuintets(rest)?.length ?? 0
   if (version === 0) return decoded.encoding === 'bech32' && (length === 20 || length === 32)
-  // What a later version means is not known yet, so only the first of them can be told from a mistake.
+  // Later versions are not defined yet, so an address of one cannot be told from a mistake.
   return version === 1 && decoded.encoding === 'bech32m' && length === 32
 }

@@ -23,7 +23,7 @@ export const matic: Network = {
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,
-  // The least that nodes of this network take (PIP-35); their own suggestion is below it after empty blocks.
+  // The lowest fee that nodes of this network accept (PIP-35); their own suggestion is below it after empty blocks.
   priorityFloorAtomic: 25_000_000_000n,
   blockTimeMs: 2000,
 }
