@@ -1,6 +1,6 @@
 /**
- * EIP-3009: the owner of a stablecoin signs who may take how much of it, and somebody else pays the gas. Of its two forms this
- * is the one that only the payee can carry out, so that nobody can get ahead of him and make his transaction fail.
+ * EIP-3009: the owner of a stablecoin signs a permission to take an amount of it, and another account pays the gas. Of its
+ * two forms this is the one that only the payee can execute, so that no front-runner can make the payee's transaction fail.
  */
 import { encodeAbiParameters, encodeFunctionData, keccak256, toBytes } from 'viem'
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
@@ -20,10 +20,10 @@ const members = [
   { type: 'bytes32' },
 ] as const
 
-/** The first four bytes of keccak256("DOMAIN_SEPARATOR()"): what a token mixes into everything that is signed for it. */
+/** The first four bytes of keccak256("DOMAIN_SEPARATOR()"). The separator is part of every digest signed for a token. */
 export const domainSeparatorSelector = '0x3644e515'
 
-/** Good until it is used: only the payee can use it, and its nonce only once. */
+/** Valid without a time limit: only the payee can use it, and only once, by its nonce. */
 const validAfter = 0n
 const validBefore = 2n ** 256n - 1n
 

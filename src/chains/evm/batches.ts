@@ -1,14 +1,14 @@
 /**
- * Many calls in as few requests as an endpoint takes. Providers limit how many calls or bytes a request may have, and refuse
- * what is above that in many ways; a refused request is halved, down to calls by themselves, and the size that was taken is
- * kept. After an hour twice as many are tried once.
+ * Sends many calls in as few requests as an endpoint takes. Providers limit the calls and bytes of a request, and refuse
+ * larger ones in many ways. A refused request is halved, down to single calls, and the accepted size is kept. After an hour,
+ * twice that size is tried once.
  */
 import { isLimitCode, type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
-/** The endpoint takes no list of so many calls. None of them was done, or doing them again does no harm. */
+/** The endpoint refuses a list of this many calls. None of them was executed, or a retry of them is harmless. */
 export class BatchRefused extends RpcUnreachable {}
 
-/** Asks once: a list of calls, or one call by itself. */
+/** Sends one request: a list of calls, or a single call. */
 export type AskOnce = <Result>(
   calls: readonly RpcCall[],
   limits: Limits | undefined,
@@ -17,7 +17,7 @@ export type AskOnce = <Result>(
 
 export type Batches = {
   ask<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
-  /** How many calls one request may have, as far as is known. */
+  /** Known maximum of calls per request. */
   sizeMax(): number
 }
 
@@ -42,7 +42,7 @@ export function createBatches(askOnce: AskOnce, most = sizeMaxDefault): Batches 
       const part = firstOf(calls, answers.length, size)
       try {
         const given = await askOnce<Result>(part, limits, size === 1 ? 'call' : 'list')
-        // A call that is refused by itself in the same words was not refused for the company that it came in.
+        // A single call that is refused with the same message was not refused because of its batch.
         if (refusal && isSame(given[0], refusal)) throw new RpcUnreachable(refusal.message)
         if (refusal || part.length > learnt) learn(size)
         answers.push(...given)
@@ -68,16 +68,16 @@ function firstOf(calls: readonly RpcCall[], from: number, size: number): readonl
   return over < 0 ? fitting : fitting.slice(0, Math.max(1, over))
 }
 
-/** Roughly; what is long in a call are its texts. */
+/** Approximate size: only strings make a call long. */
 const bytesOf = (params: readonly unknown[]) =>
   params.reduce<number>((sum, param) => sum + (typeof param === 'string' ? param.length : 200), 100)
 
-/** Words in which providers refuse a request for the number of its calls, or for its size. */
+/** Messages by which providers refuse a request for the number of its calls, or for its size. */
 const refusalPattern =
   /\bbatch|too many (rpc )?calls|more than \d+ (rpc )?(calls|requests)|(body|entity|payload|request|response)( size)? (is )?too (large|big)/i
 const refusalStatuses = [400, 413, 422]
 
-/** A server may also hang up in the middle of a body that it does not want to read. */
+/** A server may also reset the connection in the middle of a body that is too long for it. */
 const longBodyBytes = 65_536
 
 /** The failure of a request with a list of calls: `BatchRefused` when it is about the list, else itself. */
@@ -94,7 +94,7 @@ export type Answer =
   | { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
   | undefined
 
-/** The answers to a list of calls; throws `BatchRefused` when the endpoint takes none, or none so long. */
+/** The answers to a list of calls; throws `BatchRefused` when the endpoint takes no list, or none of this length. */
 export function listOf(answer: unknown, host: string): Answer[] {
   const answers = Array.isArray(answer) ? (answer as Answer[]) : undefined
   const refused = (answers ?? [answer as Answer]).find(isAboutTheList)
@@ -102,11 +102,11 @@ export function listOf(answer: unknown, host: string): Answer[] {
   if (answers) return answers
   const error = (answer as Answer)?.error
   const message = `${host}: ${error?.message ?? 'the node did not answer a batch with a batch'}`
-  // A limit of the rate is not about this list.
+  // A rate limit is not about this list.
   throw isLimitCode(error?.code) ? new RpcUnreachable(message) : new BatchRefused(message)
 }
 
-/** The words of a revert are those of a contract, which may say whatever it likes. */
+/** Whether an error refuses the list. The text of a revert comes from a contract and is not matched. */
 const isAboutTheList = (answer: Answer) => {
   const message = answer?.error?.message ?? ''
   return refusalPattern.test(message) && !/revert/i.test(message)

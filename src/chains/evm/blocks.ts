@@ -31,10 +31,10 @@ type RawTransaction = {
   chainId?: unknown
 }
 
-/** A block as it was read, with the receipts that its logs were taken from, if they were. */
+/** A block with the receipts that its logs were read from, if they were. */
 export type WholeBlock = { block: Block; receipts: BlockReceipts['byHash'] | undefined }
 
-/** The newest block. The chain id is asked along: an address that now leads to another chain must not be followed. */
+/** The newest block. Also checks the chain id: a URL that now leads to another chain must not be followed. */
 export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
   const [id, raw] = await rpc.batch<unknown>([
     { method: 'eth_chainId', params: [] },
@@ -51,8 +51,8 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
 export type BlockKey = { number: number } | { hash: Hex }
 
 /**
- * The block with its transfers of the network's tokens. All that a block is made of is asked for by its hash, so that a
- * node that lags cannot answer with "none", and must fit together.
+ * The block with its transfers of the network's tokens. All parts are requested by the block's hash, so that a lagging node
+ * cannot answer with "none", and are checked against each other.
  */
 export async function readBlock(
   rpc: Rpc,
@@ -127,14 +127,14 @@ function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId:
     hash(item?.blockHash, 'block of a transaction') === ref.hash &&
     integer(item.blockNumber, 'block number of a transaction') === ref.number &&
     integer(item.transactionIndex, 'transaction index') === index &&
-    // Older ones name no chain, and neither do those that a rollup makes itself.
+    // Old transactions name no chain, and neither do those that a rollup creates itself.
     (item.chainId == null ||
       item.chainId === '0x0' ||
       integer(item.chainId, 'chain id of a transaction') === chainId)
   if (!fits) throw new RpcUnreachable(`a transaction of block ${ref.hash} does not belong to it`)
 }
 
-/** Another event of a token is none; a transfer that is not as the standard says cannot be trusted. */
+/** Parses a transfer log; other events give none. A transfer that breaks the standard is not trusted. */
 function transferOf({ address: token, topics, data, logIndex, txHash }: Log): TransferLog[] {
   if (topics[0] !== transferTopic) return []
   if (topics.length !== 3) throw new RpcUnreachable('a transfer has other topics than it should')

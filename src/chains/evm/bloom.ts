@@ -3,7 +3,7 @@ import type { Hex } from '#lib/hex'
 
 const bloomPattern = /^0x[0-9a-fA-F]{512}$/
 
-/** A filter as one number; `undefined` when it is none. */
+/** A filter as one number; `undefined` when it is invalid. */
 export const bloomValue = (bloom: unknown): bigint | undefined =>
   typeof bloom === 'string' && bloomPattern.test(bloom) ? BigInt(bloom) : undefined
 
@@ -15,8 +15,8 @@ export function bloomOf(logs: readonly { address: Hex; topics: readonly Hex[] }[
 }
 
 /**
- * Whether a filter allows that there is a log of `emitter` with `topic`. False is certain, true is not.
- * Without a proper filter nothing is said, so nothing is claimed.
+ * Whether a filter allows a log of `emitter` with `topic`. With a valid filter, false is certain and true is not.
+ * Returns false without a valid filter.
  */
 export function bloomMayHold(bloom: unknown, emitter: Hex, topic: Hex): boolean {
   if (typeof bloom !== 'string' || !bloomPattern.test(bloom)) return false
@@ -32,7 +32,7 @@ function placesOf(item: Hex): readonly number[] {
   if (before) return before
   const hashed = keccak256(item, 'bytes')
   const places = [0, 2, 4].map((at) => ((hashed[at]! << 8) | hashed[at + 1]!) & 2047)
-  // Most are of few tokens and addresses that come again and again.
+  // Most items are of few tokens and addresses that recur.
   if (known.size >= knownMax) known.clear()
   known.set(item, places)
   return places

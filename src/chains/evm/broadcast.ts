@@ -4,20 +4,20 @@ import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 
 /**
- * What clients say, each in its own words: geth and what is made of it (op-geth, bor, Avalanche), Erigon, Nethermind, Besu,
- * Reth, Nitro and anvil. Only refusals that are certain and come before the pool are named: all else is "maybe sent",
- * such as a full pool, a nonce that is ahead, a limit of the provider, or a transaction that reverts where it is tried.
+ * Error messages of the clients: geth and its forks (op-geth, bor, Avalanche), Erigon, Nethermind, Besu, Reth, Nitro and
+ * anvil. Only refusals that are certain and precede the pool are listed. All else is "maybe sent": a full pool, a nonce
+ * that is ahead, a limit of the provider, or a transaction that reverts in a trial execution.
  */
 
-/** The pool has these very bytes: as good as accepted. */
+/** The pool already has this signed transaction: counted as accepted. */
 const knownPattern =
   /already ?known|already (in|im)ported|already in (the )?(mem|tx)?pool|\bknown transaction|already exists|existing txn with same hash/i
 
-/** Said of other transactions than this one, or of this one by a pool that could not keep it. */
+/** Messages about other transactions than this one, or about this one from a pool that could not keep it. */
 const openPattern =
   /authority|future transaction|lower nonce|pool is full|int256overflow|discarded|spammer|limit exceeded|reserved|capacity|rate.?limit/i
 
-/** In this order: what is named first also holds where a later pattern would. */
+/** Matched in this order: the first pattern that matches wins. */
 const refusals: [RegExp, RefusalReason][] = [
   [/nonce (is )?too low|oldnonce|nonce has already been used/i, 'nonce-too-low'],
   [
@@ -42,12 +42,13 @@ const refusals: [RegExp, RefusalReason][] = [
   ],
 ]
 
-/** Whoever waits for one sending holds up all that is due: what took longer is asked of the blocks. */
+/** Limits of one broadcast: a slow one delays all due transactions. The outcome of a slower one is read from the blocks. */
 const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
 
 /**
- * Sends signed bytes in order, as many in a request as the endpoint takes, one outcome each. Throws `RpcUnreachable` when not
- * even the first request had a trustworthy answer; what comes after one that had none, or too late, is unknown.
+ * Broadcasts signed transactions in order, as many in a request as the endpoint takes, with one outcome each. Throws
+ * `RpcUnreachable` when the first request has no trustworthy answer. After a later one without an answer, or after the
+ * time limit, the rest is unknown.
  */
 export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   const calls = raws.map((raw) => ({ method: 'eth_sendRawTransaction', params: [raw] }))
@@ -72,7 +73,7 @@ export async function sendRaws(rpc: Rpc, raws: readonly Hex[]): Promise<Broadcas
 const outcomeOfAnswer = (answer: Hex | RpcError): BroadcastOutcome =>
   answer instanceof RpcError ? outcomeOf(answer) : { kind: 'accepted' }
 
-/** The same; a request without a trustworthy answer is unknown for all. */
+/** The same, without the throw: when the first request has no trustworthy answer, all outcomes are unknown. */
 export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   try {
     return await sendRaws(rpc, raws)
@@ -82,7 +83,7 @@ export async function broadcast(rpc: Rpc, raws: readonly Hex[]): Promise<Broadca
   }
 }
 
-/** From the reason that leaves most open to the one that leaves nothing open. */
+/** From the least certain reason to the most certain one. */
 const byCertainty: readonly RefusalReason[] = [
   'nonce-too-low',
   'replacement-underpriced',
@@ -93,8 +94,8 @@ const byCertainty: readonly RefusalReason[] = [
 ]
 
 /**
- * What came of bytes that went to several nodes: taken when one took them, maybe sent when one gave no certain answer or
- * nobody was asked, and refused only when all refused, for the reason that leaves most open.
+ * Combines the outcomes of one transaction at several nodes: accepted when one accepted it, unknown when one gave no certain
+ * answer or no node was asked, and refused only when all refused, for the least certain reason.
  */
 export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): BroadcastOutcome {
   const accepted = outcomes.find(({ kind }) => kind === 'accepted')
@@ -106,10 +107,10 @@ export function combineOutcomes(outcomes: readonly BroadcastOutcome[]): Broadcas
   return mildest ?? { kind: 'unknown', message: 'no node could be asked' }
 }
 
-/** What a node's refusal of raw bytes means. */
+/** Maps a node's refusal of a signed transaction to an outcome. */
 export function outcomeOf({ message, rpcCode }: RpcError): BroadcastOutcome {
   if (isLimitCode(rpcCode)) return { kind: 'unknown', message }
-  // The words of a revert are those of a contract, which may say whatever it likes.
+  // The text of a revert comes from a contract, so no pattern may be matched against it.
   if (/revert/i.test(message)) return { kind: 'unknown', message }
   if (knownPattern.test(message)) return { kind: 'accepted' }
   const refusal = openPattern.test(message) ? undefined : refusals.find(([pattern]) => pattern.test(message))

@@ -4,7 +4,7 @@ import { bytesOf } from '#lib/hex'
 import type { Address, Call, Signature, UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 
-/** Nodes' pools take no transaction above 128 KiB; this leaves room for what surrounds the data. */
+/** Nodes' pools take no transaction above 128 KiB; this leaves room for the other fields. */
 export const callDataBytesMax = 127 * 1024
 
 /** The first four bytes of keccak256("transfer(address,uint256)"). */
@@ -19,7 +19,7 @@ export function transferCall(to: Address, amountAtomic: bigint, token?: Address)
 }
 
 /**
- * The least gas that a block takes the call with: below it no node ever mines it, and some keep it in their pool for ever.
+ * The lowest gas limit with which a block includes the call: below it no node mines it, and some pools keep it for ever.
  * Per byte of data as in EIP-2028 and, as the floor, EIP-7623.
  */
 export function intrinsicGas(data: Hex): bigint {
@@ -41,7 +41,7 @@ function requestOf(network: Network, transaction: UnsignedTransaction) {
 export const digestOf = (network: Network, transaction: UnsignedTransaction): Buffer =>
   bytesOf(keccak256(serializeTransaction(requestOf(network, transaction))))
 
-/** The signed bytes and the hash under which the chain will know them. */
+/** The signed transaction and its hash. */
 export function attachSignature(network: Network, transaction: UnsignedTransaction, signature: Signature) {
   const { r, s, recovery } = signature
   const raw = serializeTransaction(requestOf(network, transaction), {

@@ -27,7 +27,7 @@ export function contentHashOf(block: Block, receipts: BlockReceipts['byHash']): 
   return `0x${createHash('sha256').update(text).digest('hex')}`
 }
 
-/** Types of transactions that somebody signs, and so pays for by a price that every client shows. */
+/** Types of signed transactions: their sender pays a gas price that every client shows. */
 const paidTypes: readonly unknown[] = [undefined, null, '0x0', '0x1', '0x2', '0x3', '0x4']
 
 function outcomeOf(receipt: RawReceipt | undefined): string[] {

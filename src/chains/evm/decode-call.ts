@@ -1,7 +1,7 @@
 /**
- * What a call really does, told from its bytes alone, for policy to ask about. Whatever is not understood to the last byte
- * is said to be undecodable: unknown arguments, bytes that another encoder would have written differently (dirty upper
- * bits, trailing bytes, overlapping offsets), nesting beyond the limits. Never throws.
+ * Decodes the effects of a call from its bytes alone, for policy to evaluate. A call not understood to the last byte is
+ * undecodable: unknown arguments, bytes that another encoder would write differently (dirty upper bits, trailing bytes,
+ * overlapping offsets), nesting beyond the limits. Never throws.
  */
 import { type AbiParameter, decodeAbiParameters, encodeAbiParameters } from 'viem'
 import { type Hex, isHex } from '#lib/hex'
@@ -28,7 +28,7 @@ export const newFound = (): Found => ({ effects: [], dangers: new Set(), calls: 
 
 export const effectsOf = ({ effects, dangers }: Found): Effects => ({ effects, dangers: [...dangers] })
 
-/** Adds what one call does, and the calls inside of it. */
+/** Adds the effects of one call and of the calls nested in it. */
 export function addCall(found: Found, blockchain: string, call: DecodableCall, depth: number): void {
   found.calls += 1
   if (depth > depthMax || found.calls > callsMax) return void found.dangers.add('undecodable')
@@ -73,7 +73,7 @@ function addNative(
   found.effects.push({ kind: 'transfer', blockchain, token: 'native', ...to, amountAtomic })
 }
 
-/** The values of `data`, or `undefined` unless encoding them again gives the very same bytes. */
+/** The values of `data`, or `undefined` unless encoding them again gives the same bytes. */
 function decodeExactly(inputs: readonly AbiParameter[], data: Hex): readonly unknown[] | undefined {
   try {
     if (inputs.length === 0) return data === '0x' ? [] : undefined

@@ -1,6 +1,6 @@
 /**
- * What somebody who is given a signature can do with it: for messages, typed data and transactions that leave the server
- * signed. As in `decode-call.ts`, what is not understood completely is undecodable, and nothing here throws.
+ * Decodes the effects that a signature permits its holder: for messages, typed data and transactions that leave the server
+ * signed. As in `decode-call.ts`, a payload not understood completely is undecodable, and nothing here throws.
  */
 import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
@@ -9,23 +9,23 @@ import { networks } from '../networks/index.ts'
 import { addCall, type DecodableCall, effectsOf, type Found, newFound } from './decode-call.ts'
 import { dangerousShape } from './typed-data-shapes.ts'
 
-/** An EIP-191 message as bytes. One that is as long as a hash, or spells one, may stand for anything. */
+/** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
 export function decodeMessage(bytes: Uint8Array): Effects {
   const isHash = bytes.length === 32
   const text = bytes.length <= 80 ? Buffer.from(bytes).toString('latin1').trim() : ''
   const spellsHash = /^(0x)?[0-9a-f]{64}$/i.test(text)
-  // What EIP-712 hashes before it signs: 0x19 0x01, the domain's hash and the data's.
+  // The preimage of an EIP-712 digest: 0x19 0x01, the domain's hash and the data's.
   const isPreimage = bytes.length === 66 && bytes[0] === 0x19 && bytes[1] === 0x01
   return { effects: [], dangers: isHash || spellsHash || isPreimage ? ['rawHash'] : [] }
 }
 
 export type DecodableTransaction = DecodableCall & {
   chainId: number | undefined
-  /** How many EIP-7702 authorisations it carries. */
+  /** Number of its EIP-7702 authorisations. */
   authorizations: number
 }
 
-/** A whole transaction, for whichever chain its id says. */
+/** Decodes a whole transaction, for the chain of its chain id. */
 export function decodeTransaction({ chainId, authorizations, ...call }: DecodableTransaction): Effects {
   const found = newFound()
   if (chainId === undefined || chainId === 0) found.dangers.add('undecodable')
@@ -48,7 +48,7 @@ export type TypedData = {
   message: Record<string, unknown>
 }
 
-/** EIP-712 data, as it was parsed from the request. */
+/** Decodes EIP-712 data, as parsed from the request. */
 export function decodeTypedData(data: TypedData): Effects {
   const found = newFound()
   try {
@@ -74,7 +74,7 @@ function addTypedData(found: Found, { domain, types, primaryType, message }: Typ
   const danger = dangerousShape(types, primaryType)
   if (!danger) return
   found.dangers.add(danger)
-  // Whoever checks it on another chain finds it good there too.
+  // Without a chain or a contract in the domain, the signature is valid on other chains or contracts too.
   if (blockchain === '*' || !contract) found.dangers.add('undecodable')
   const read = readers[primaryType]
   const fields = types[primaryType] ?? []
@@ -91,7 +91,7 @@ type Reading = {
   types: Record<string, Fields>
 }
 
-/** False when the data is not exactly of the known form. */
+/** Adds the effects of a known form; returns false when the data is not exactly of that form. */
 type Reader = (reading: Reading) => boolean
 
 const namesAre = (fields: Fields, names: string) => fields.map((field) => field.name).join() === names
@@ -122,7 +122,7 @@ const permit: Reader = (reading) => {
   return add(reading, 'approval', contract, spender, allowed ? everything : 0n)
 }
 
-/** EIP-3009: whoever has it moves the tokens. */
+/** EIP-3009: its holder can move the tokens. */
 const transferAuthorization: Reader = (reading) => {
   const { message, fields, contract } = reading
   if (!namesAre(fields, 'from,to,value,validAfter,validBefore,nonce')) return false

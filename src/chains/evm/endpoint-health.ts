@@ -2,29 +2,29 @@ import type { RefusedEndpoint } from '../chain.ts'
 import { RpcError, RpcUnreachable } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 
-/** What is known of one endpoint by how it answered. Times are of the process's own monotonic clock. */
+/** Health of one endpoint, measured from its answers. Times are of the process's own monotonic clock. */
 export type Health = {
   latencyMs: number
-  /** How long the latest calls took that were answered, in no order. */
+  /** Durations of the latest answered calls, in no order. */
   timesMs: number[]
   answered: number
-  /** The share of late calls that failed, recent ones counting most: 0 to 1. */
+  /** The share of recent calls that failed, the latest weighted most: 0 to 1. */
   errors: number
   /** Failures in a row. */
   failures: number
-  /** Nothing is asked of it before. */
+  /** End of the backoff: no request is sent before. */
   restsUntilMs: number
   head: number | undefined
-  /** Whether it said that it is a node of the right chain since it last failed. */
+  /** Whether it was verified as a node of the right chain since its last failure. */
   isVerified: boolean
-  /** Why it is not used, if it was found to be of another network, and how often in a row. */
+  /** The reason why it is not used, when it is of another network, and the number of refusals in a row. */
   refusal: RefusedEndpoint | undefined
   refusals: number
 }
 
 const restMs = { first: 250, most: 10_000, asked: 60_000 }
 const weight = 0.2
-/** Percentiles are of so many calls. */
+/** Number of latest calls that percentiles are computed from. */
 const timesMax = 200
 
 export const newHealth = (): Health => ({
@@ -47,23 +47,23 @@ export function noteSuccess(health: Health, tookMs: number): void {
   health.failures = 0
 }
 
-/** The time, to a tenth of a millisecond, in which this share of the latest calls was answered. */
+/** The time, to a tenth of a millisecond, within which this share of the latest calls was answered. */
 export function percentileMs({ timesMs }: Health, share: number): number | undefined {
   const sorted = [...timesMs].sort((a, b) => a - b)
   const time = sorted[Math.ceil(share * sorted.length) - 1]
   return time === undefined ? undefined : Math.round(time * 10) / 10
 }
 
-/** A call that a node refuses for what it asks is an answer like any other; anything else that is thrown is a failure. */
+/** Records a thrown error. A node's refusal of a call is an answer, so a success; any other error is a failure. */
 export function noteThrown(health: Health, error: unknown, tookMs: number): void {
   if (error instanceof RpcUnreachable || isLimited(error)) noteFailure(health, error, performance.now())
   else noteSuccess(health, tookMs)
 }
 
-/** It rests twice as long after each failure in a row, or as long as it asks for. */
+/** Records a failure. The backoff doubles after each failure in a row, or lasts as long as the endpoint requests. */
 export function noteFailure(health: Health, error: unknown, nowMs: number): void {
   health.errors += weight * (1 - health.errors)
-  // Calls that were under way together fail together: that is one failure.
+  // Concurrent calls fail together: that is one failure.
   if (nowMs >= health.restsUntilMs) health.failures += 1
   health.isVerified = false
   const rest = Math.min(restMs.most, restMs.first * 2 ** Math.min(health.failures - 1, 10))
@@ -72,10 +72,10 @@ export function noteFailure(health: Health, error: unknown, nowMs: number): void
   health.restsUntilMs = Math.max(health.restsUntilMs, untilMs)
 }
 
-/** Less is better: milliseconds that a call costs, failed ones and those of a late head counted in. */
+/** Cost of a call in milliseconds, with penalties for failures and for a lagging head. Less is better. */
 export function costMs(health: Health, highestHead: number, blockTimeMs: number): number {
   const behind = health.head === undefined ? 0 : highestHead - health.head
-  // One block behind is a matter of when it was asked.
+  // A lag of one block depends only on the moment of the request.
   const lateMs = behind > 1 ? behind * blockTimeMs : 0
   return health.latencyMs * (1 + 20 * health.errors) + lateMs
 }
@@ -84,11 +84,11 @@ const limitPattern = /rate.?limit|limit exceeded|too many requests|request limit
 const statePattern =
   /(header|block|receipts?) not found|unknown block|missing trie node|not available|does not exist|timeout|timed out|internal error|unavailable|sync/i
 
-/** The endpoint asks to be left alone for a while, in words instead of by 429. */
+/** Whether the endpoint reports a rate limit in a JSON-RPC error instead of by HTTP 429. */
 export const isLimited = (error: unknown): boolean =>
   error instanceof RpcError && isLimitCode(error.rpcCode) && limitPattern.test(error.message)
 
-/** Another endpoint may do better: this one cannot be reached, is limited, or lacks what was asked for. */
+/** Whether another endpoint may succeed: this one is unreachable, is rate-limited, or lacks the requested state. */
 export const isItsOwn = (error: unknown): boolean =>
   error instanceof RpcUnreachable ||
   isLimited(error) ||

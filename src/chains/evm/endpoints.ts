@@ -1,7 +1,7 @@
 /**
- * Several endpoints of one chain as one. Reads go to the one that answers best and over to the next when it fails; what
- * fails rests for a while. Signed bytes go to all that are well: one that takes them is enough. Before something is
- * concluded that cannot be undone, so many of them must name the same block.
+ * Several endpoints of one chain behind one interface. Reads go to the endpoint that performs best and to the next one on a
+ * failure; a failed endpoint backs off. Signed transactions go to all endpoints not in backoff: one acceptance is enough.
+ * An irreversible conclusion needs a quorum of endpoints that name the same block.
  */
 import type { Hex } from '#lib/hex'
 import type {
@@ -34,31 +34,31 @@ import { type Endpoint, openVerifier, requireAccepted, requireChain } from './ve
 
 export type Endpoints = Rpc & {
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
-  /** What was read last does not fit together: whoever gave it rests, as after a failure. */
+  /** Reports that the last read was inconsistent: the endpoint that answered it backs off, as after a failure. */
   doubt(): void
   /** See `Chain.inspect`. */
   inspect(): Promise<readonly RefusedEndpoint[]>
   /** See `Chain.agreedUpTo`. */
   agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
-  /** The finalized block of each endpoint, and how many endpoints have to agree. */
+  /** The finalized block of each endpoint that is not in backoff, and the quorum. */
   finalTags(): Promise<FinalTags>
-  /** How many endpoints have to agree. */
+  /** The quorum: number of endpoints that must agree. */
   agreeing: number
-  /** Whether so many of them say this, when each is asked by itself. */
+  /** Whether a quorum of endpoints, each asked separately, gives the answer `said`. */
   agreedOn(said: string, ask: (rpc: Rpc) => Promise<string>): Promise<ContentAgreement>
-  /** How each of them did lately. */
+  /** Recent health of each endpoint. */
   health(): EndpointHealth[]
 }
 
 export type EndpointsInput = {
   urls: readonly string[]
   network: Network
-  /** Without it, an endpoint is only asked for its chain id, and one that is alone for nothing. */
+  /** Without it, an endpoint is asked for its chain id only, and a single endpoint is not verified. */
   inspection?: Inspection | undefined
-  /** How many must name the same block; more than half when left out. */
+  /** Quorum of endpoints that must name the same block; more than half when absent. */
   agree?: number | undefined
   timeoutMs?: number | undefined
-  /** How many calls each takes in one request; learnt when left out. */
+  /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined
 }
 
@@ -66,7 +66,7 @@ type HashAt = (number: number) => Promise<string | undefined>
 
 const agreementTimeoutMs = 5_000
 const probeMs = 2_000
-/** Who answers now is kept until another one is so much better: two that are alike do not take turns. */
+/** Factor on the cost of the endpoint in use: similar endpoints do not alternate. */
 const keeping = 0.6
 
 export function createEndpoints(input: EndpointsInput): Endpoints {
@@ -95,7 +95,7 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
   }
 }
 
-/** The same endpoint, with note taken of how it does. Unless it is refused it is asked whatever that is: there is no other. */
+/** Wraps a single endpoint to record its health. Unless refused, it is asked even after failures: there is no other. */
 function watched(endpoint: Endpoint, verify: Verify | undefined): Rpc {
   const { rpc, health } = endpoint
   const noting = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
@@ -167,11 +167,11 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
 
 type Pool = {
   endpoints: readonly Endpoint[]
-  /** Those that do not rest: one that asked to be left alone is, also when there is no other. */
+  /** Endpoints that are not in backoff. A rate limit is respected even when there is no other endpoint. */
   awake(): Endpoint[]
-  /** The same, the one that answers best first. */
+  /** The same, ordered by cost, the best first. */
   best(): Endpoint[]
-  /** Asks one endpoint, after it said which chain it is of, and takes note of how it did. */
+  /** Verifies one endpoint if needed, asks it, and records its health. */
   ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   read<Result>(act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   doubt(): void
@@ -230,7 +230,7 @@ function poolOf(endpoints: readonly Endpoint[], input: EndpointsInput): Pool {
   }
   const doubt = () => {
     const nowMs = performance.now()
-    // Nobody asked one that rests: doubted with every call that finds nobody, it would rest for ever.
+    // An endpoint in backoff was not asked: to record a failure for each read without an endpoint would extend it for ever.
     if (inUse.health.restsUntilMs > nowMs) return
     noteFailure(inUse.health, new RpcUnreachable('what it says does not fit together'), nowMs)
   }
@@ -248,7 +248,7 @@ async function look(rpc: Rpc, health: Health, chainId: number): Promise<void> {
   health.head = integer(head, 'block number')
 }
 
-/** Resolves as soon as each has been taken by somebody, else when everybody has answered. */
+/** Resolves as soon as every transaction is accepted by some endpoint, else when every endpoint has answered. */
 function sendToAll(pool: Pool, raws: readonly Hex[]): Promise<BroadcastOutcome[]> {
   const given: BroadcastOutcome[][] = []
   const combined = () => raws.map((_, index) => combineOutcomes(given.map((outcomes) => outcomes[index]!)))
@@ -263,7 +263,7 @@ function sendToAll(pool: Pool, raws: readonly Hex[]): Promise<BroadcastOutcome[]
           }),
         )
       } catch (error) {
-        // One that did not get as far as being sent to has no part in what became of them.
+        // An endpoint that failed before the send has no part in the outcome.
         if (asked) given.push(raws.map(() => ({ kind: 'unknown', message: (error as Error).message })))
       }
       const soFar = combined()
@@ -283,7 +283,7 @@ async function agreedUpTo(
   const votes = await votesOn(pool, number, await hashAt(number))
   outvote(votes, needed)
   if (votes.filter(({ agrees }) => agrees).length >= needed) return { upTo: number }
-  // Some may only be behind: what so many of them have can be agreed on all the same.
+  // Some endpoints may only lag: a lower block that enough of them have reached can still be agreed on.
   const reached = votes.flatMap(({ head }) => head ?? []).sort((a, b) => b - a)[needed - 1]
   if (reached !== undefined && reached < number) {
     const lower = await votesOn(pool, reached, await hashAt(reached))
@@ -306,8 +306,8 @@ type Vote = Opinion & { agrees: boolean; head?: number }
 const shownOpinion = ({ endpoint, said }: Opinion) => `${endpoint.rpc.host}: ${said}`
 
 /**
- * Who names another block than as many as are needed is on a fork, or lies: it is not read for a while. Gives what is said
- * by enough of them.
+ * Records a failure of each endpoint whose hash differs from that of the quorum: it is on a fork, or lies, and backs off.
+ * Returns the hash of the quorum, or `undefined` without one.
  */
 function outvote(opinions: readonly Opinion[], needed: number, restMs?: number): string | undefined {
   const named = opinions.filter(({ said }) => said.startsWith('0x'))
@@ -319,10 +319,10 @@ function outvote(opinions: readonly Opinion[], needed: number, restMs?: number):
   return majority.said
 }
 
-/** How long one is not read that said something else of the same block than the others: that is no fork. */
+/** Backoff of an endpoint that reports other content of the same block than the quorum: that is not a fork. */
 const liarRestMs = 60_000
 
-/** Asks as many as are needed, and the others when these do not agree. */
+/** Asks as many endpoints as the quorum needs, and the others only when these do not agree. */
 async function agreedOn(
   pool: Pool,
   needed: number,
@@ -344,7 +344,7 @@ async function agreedOn(
   return { verdict, said: opinions.map(shownOpinion) }
 }
 
-/** What each says of the block at this height; one that has no answer does not agree. */
+/** The vote of each endpoint on the block at this height; an endpoint without an answer does not agree. */
 const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<Vote[]> =>
   Promise.all(
     pool.endpoints.map(async (endpoint): Promise<Vote> => {
@@ -358,7 +358,7 @@ const votesOn = (pool: Pool, number: number, hash: string | undefined): Promise<
           rpc.batch<unknown>(calls, { timeoutMs: agreementTimeoutMs }),
         )
         const said = String((block as { hash?: unknown } | null)?.hash ?? 'has no such block').toLowerCase()
-        // Nothing was kept of this height, so nothing is concluded from it.
+        // Without a stored hash of this height there is nothing to contradict: every answer counts as agreeing.
         const agrees = hash === undefined || said === hash
         return { endpoint, agrees, said, head: integer(head, 'block number') }
       } catch (error) {

@@ -11,9 +11,9 @@ const priorityFloorAtomic = 1_000_000n
 const historyBlocks = 10
 
 /**
- * Base fee of the next block, and what the 25th, 50th and 90th percentile paid first in the middle one of recent blocks, each
- * at least a fixed floor. Nothing is added to that: on a quiet chain the payers are we ourselves, and would raise our own
- * price. And one block is not enough to raise it: whoever pays too much once is not followed.
+ * Returns the base fee of the next block and three priority fees: the median, over recent blocks, of the 25th, 50th and 90th
+ * percentile, each at least a fixed floor. Nothing is added: on a quiet chain our own transactions set these percentiles and
+ * would raise our own price. The median keeps a single block that overpays from raising it.
  */
 export async function suggestFees(rpc: Rpc, network: Network): Promise<FeeSuggestion> {
   if (!network.eip1559) {
@@ -50,7 +50,7 @@ function median(values: readonly bigint[]): bigint {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0n
 }
 
-/** What the call would use, or why it cannot be done, in terms that do not depend on the node's wording. */
+/** Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. */
 export async function estimateGas(rpc: Rpc, from: Address, call: Call): Promise<GasEstimate> {
   const request = { from, to: call.to, value: toQuantity(call.valueAtomic), data: call.data }
   try {
@@ -62,12 +62,12 @@ export async function estimateGas(rpc: Rpc, from: Address, call: Call): Promise<
   }
 }
 
-/** Execution that ends in another way than by a revert, in the words of geth, Nethermind, Besu and Reth. */
+/** Failed execution without a revert, in the words of geth, Nethermind, Besu and Reth. */
 const failedPattern =
   /invalid opcode|bad instruction|invalid jump|stack (underflow|overflow|limit reached)|write protection|vm execution error/i
 /** Nethermind's code for execution that failed. */
 const failedCode = -32015
-/** Rules by which a block takes no such transaction, whatever its price and nonce. */
+/** Rules that exclude such a transaction from any block, at any price and nonce. */
 const rulePattern =
   /intrinsic ?gas|floor data gas|max (init)?code size|initcode|oversized data|exceeds (the )?block('s)? gas limit|sender not an eoa/i
 const poorPattern = /insufficient funds|lack of funds|insufficient balance for transfer/i
@@ -75,8 +75,8 @@ const poorPattern = /insufficient funds|lack of funds|insufficient balance for t
 const gasLimitMax = 2n ** 24n
 
 /**
- * What a refusal to estimate says of the call. A rate limit, a time-out, a block that this node does not have and words that
- * are not listed say nothing of it.
+ * Classifies a refusal to estimate. A rate limit, a time-out, a block that this node does not have and unlisted messages are
+ * no verdict on the call: `unknown`.
  */
 async function verdictOf(rpc: Rpc, error: RpcError): Promise<GasEstimate> {
   const { message, rpcCode } = error
@@ -92,7 +92,7 @@ async function verdictOf(rpc: Rpc, error: RpcError): Promise<GasEstimate> {
   return { kind: rulePattern.test(message) ? 'refused' : 'unknown', message }
 }
 
-/** Whether so much gas is all that a block has: less is a limit of the provider. */
+/** Whether this amount of gas fills a block: less is a limit of the provider. */
 async function isBlockFull(rpc: Rpc, gas: bigint): Promise<boolean> {
   try {
     const block = await rpc.call<{ gasLimit?: unknown } | null>('eth_getBlockByNumber', ['latest', false])

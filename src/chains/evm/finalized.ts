@@ -4,11 +4,11 @@ import { isLimited } from './endpoint-health.ts'
 import { hash, integer } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
-/** The answers of all endpoints that are well, and how many must have reached a block before it is finalized. */
+/** The answers of all endpoints not in backoff, and the number that must have reached a block before it is finalized. */
 export type FinalTags = { tags: readonly Finalized[]; needed: number }
 
 const timeoutMs = 5_000
-/** How long an answer is good for: blocks that are caught up with must not ask one by one. */
+/** Lifetime of a cached answer: during a catch-up, blocks must not request it one by one. */
 const freshMs = 500
 
 /** Block tags that a node does not know: no such method or parameter, no such block. */
@@ -16,7 +16,7 @@ const unknownTagCodes = [-32601, -32602, -39001]
 const unknownTagPattern = /finali[sz]ed|block tag|invalid block|invalid argument|unsupported|not supported/i
 
 /**
- * Reads the finalized block of a node. A safe block can still be taken back, and decides nothing; it is read because a node
+ * Reads the finalized block of a node. A safe block can still be reverted, and decides nothing; it is read because a node
  * whose finalized block is above its safe block contradicts itself.
  */
 export async function readFinalTag(rpc: Pick<Rpc, 'batch'>): Promise<Finalized> {
@@ -36,8 +36,8 @@ const lacksTag = (error: RpcError) =>
   !isLimited(error) && (unknownTagCodes.includes(error.rpcCode) || unknownTagPattern.test(error.message))
 
 /**
- * Reads what enough endpoints call finalized. Nodes that knew the tag once and do not tell any more are in trouble: their
- * chain does not fall back to its depth.
+ * Reads the highest block that enough endpoints report as finalized. Nodes that supported the tag once and no longer report
+ * it are faulty: the chain does not fall back to its depth.
  */
 export function finalizedReader(tagsOf: () => Promise<FinalTags>): () => Promise<Finalized> {
   let hasTag = false

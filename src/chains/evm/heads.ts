@@ -1,12 +1,12 @@
 import WebSocket from 'ws'
 
-/** How often a head is looked for although no notice came: a lost notice costs at most this. */
+/** Poll interval beside a subscription: a lost notice costs at most this delay. */
 const safetyPollMs = 2_000
 const reconnectMs = { first: 1_000, most: 30_000 }
 
 /**
- * Calls `onHead` when the node tells of a new head over WebSocket, and on a timer all the same.
- * The timer is `pollMs` while there is no subscription, so that nothing waits for a reconnect.
+ * Calls `onHead` when the node announces a new head over WebSocket, and on a timer in any case.
+ * The interval is `pollMs` while there is no subscription, so that no head waits for a reconnect.
  */
 export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): () => void {
   let stopped = false
@@ -27,7 +27,7 @@ export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): 
       if (text.includes('"id":1') && text.includes('"result"')) {
         subscribed = true
         waitMs = reconnectMs.first
-        // What was mined while nobody listened is not told.
+        // Heads mined before the subscription are not announced.
         onHead()
       }
       if (text.includes('eth_subscription')) onHead()
@@ -43,7 +43,7 @@ export function watchHeads(rpcUrl: string, pollMs: number, onHead: () => void): 
 
   const timer = setInterval(() => {
     const dueMs = subscribed ? Math.max(safetyPollMs, pollMs) : pollMs
-    // Half a turn early is on time: timers do not fire to the millisecond.
+    // Half an interval early is on time: timers do not fire to the millisecond.
     if (performance.now() - lastMs < dueMs - pollMs / 2) return
     lastMs = performance.now()
     onHead()

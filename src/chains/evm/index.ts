@@ -30,14 +30,14 @@ export type EvmChainInput = {
   batchMax?: number | undefined
 }
 
-/** How often a head is looked for while the node tells of none. */
+/** Interval of head polling while there is no subscription. */
 const pollMs = 250
 
 /** The first four bytes of keccak256("balanceOf(address)"). */
 const balanceOfSelector = '0x70a08231'
 const totalSupplySelector = '0x18160ddd'
 
-/** What the code of an account begins with that delegates to a contract (EIP-7702). */
+/** Prefix of the code of an account that delegates to a contract (EIP-7702). */
 const delegationPrefix = '0xef0100'
 
 /** An EVM chain through its endpoints. */
@@ -104,14 +104,14 @@ export function createEvmChain(input: EvmChainInput): Chain {
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
     agreeing: rpc.agreeing,
     agreedContent: contents.agreed,
-    // A public chain's node is asked a few times per block, a local one as often as somebody would notice.
+    // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => rpc.close(),
   }
 }
 
-/** Whether an account lets a contract act for it. */
+/** Whether an account delegates to a contract. */
 const isDelegated = async (rpc: Rpc, address: Address): Promise<boolean> =>
   String(await rpc.call('eth_getCode', [address, 'latest']))
     .toLowerCase()
@@ -134,7 +134,8 @@ function openContents(rpc: Endpoints, input: EvmChainInput) {
       if (block.contentHash) own.add(block.contentHash)
       for (const oldest of own) if (own.size > contentsMax) own.delete(oldest)
     },
-    // One endpoint that is believed need not repeat what it told this process; an older one may have asked another.
+    // With a quorum of one, content that this process read itself needs no second read. Content that an earlier process
+    // applied may come from another endpoint.
     agreed: async (blockHash: Hex, contentHash: Hex): Promise<ContentAgreement> =>
       rpc.agreeing === 1 && own.has(contentHash)
         ? { verdict: 'agreed', said: [] }
@@ -142,10 +143,10 @@ function openContents(rpc: Endpoints, input: EvmChainInput) {
   }
 }
 
-/** Blocks that are read ahead of the one that is applied, and a few more. */
+/** Number of blocks read ahead of the one that is applied, and a few more. */
 const recentMax = 24
 
-/** Receipts came with the blocks that were read last: whoever applies them asks for some right after. */
+/** Caches the receipts of the blocks read last: the code that applies a block reads some of them right after. */
 function recentReceipts() {
   const kept = new Map<Hex, NonNullable<WholeBlock['receipts']>>()
   return {

@@ -6,8 +6,8 @@ import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 const timeoutMs = 5_000
 
 /**
- * Asks an endpoint for its chain id, and for a contract where each listed token of the network is. Gives the difference, if
- * there is one. Throws `RpcUnreachable` when the endpoint does not tell: it may only be away.
+ * Checks the chain id of an endpoint, and that there is a contract at the address of each listed token of the network.
+ * Returns the mismatch, if there is one. Throws `RpcUnreachable` when the endpoint gives no answer: it may only be down.
  */
 export async function inspectEndpoint(rpc: Rpc, network: Network): Promise<RefusedEndpoint | undefined> {
   const { blockchain, chainId, tokens } = network

@@ -3,10 +3,10 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Danger } from '../effects.ts'
 
-/** What a function with understood arguments does, for `decode-call.ts` to write down. */
+/** The effect of a function with decoded arguments, for `decode-call.ts` to record. */
 export type Deed =
   | { does: 'transfer' | 'approval'; token?: Address; to: Address; amountAtomic: bigint }
-  /** A call from inside; of the called contract itself when `to` is absent. */
+  /** A nested call; to the called contract itself when `to` is absent. */
   | { does: 'call'; to?: Address; valueAtomic?: bigint; data: Hex }
   | { does: 'danger'; danger: Danger }
 
@@ -170,7 +170,7 @@ know(
   permit2,
 )
 
-// Several calls in one.
+// Batches of calls.
 const inner = [
   'struct Call { address target; bytes data; }',
   'struct Call3 { address target; bool allowFailure; bytes data; }',
@@ -249,7 +249,7 @@ know(
   'delegateCall',
 )
 
-// What a contract does, or who rules it, is changed.
+// Changes of a contract's code or of its owner.
 know(
   [
     'upgradeTo(address implementation)',

@@ -1,6 +1,6 @@
 /**
- * The logs of a block asked for by themselves: a fraction of the work of all receipts for a local node, which is ours.
- * They are checked as far as they go; that one of several is missing cannot be seen from them.
+ * Reads the logs of a block without its receipts: a fraction of the work for a local node, which is trusted.
+ * They are checked as far as possible; a missing log among several cannot be detected.
  */
 import type { ChainTransaction } from '../chain.ts'
 import { bloomMayHold } from './bloom.ts'
@@ -20,7 +20,7 @@ export async function readLogs(
     { blockHash: header.hash, address: emitters, topics: [topic] },
   ])
   if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
-  // A node that indexes logs late answers "none" for a block it has; the block itself knows better.
+  // A node that indexes logs late answers "none" for a block it has; the filter in the header shows otherwise.
   if (given.length === 0 && emitters.some((emitter) => bloomMayHold(header.logsBloom, emitter, topic)))
     return (await readBlockReceipts(rpc, header, transactions, sought)).logs
   let last = -1

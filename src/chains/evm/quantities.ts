@@ -1,7 +1,7 @@
 import type { Hex } from '#lib/hex'
 import { RpcUnreachable } from './rpc.ts'
 
-/** Readers of what a node says. Anything unexpected is an answer that cannot be trusted, never a guess. */
+/** Readers of a node's values. Any unexpected value throws `RpcUnreachable`; none is guessed. */
 
 export function quantity(value: unknown, what: string): bigint {
   if (typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value)) return BigInt(value)

@@ -1,6 +1,6 @@
 /**
- * Receipts as they are taken from a node: all of a block at once, each beside its transaction and its block, their logs
- * numbered without a gap and explaining the filters. What does not fit comes from a mix of nodes, caches or forks.
+ * Reads and checks the receipts of a block: all at once, each against its transaction and its block, with logs that are
+ * numbered without a gap and account for the bloom filters. A mismatch comes from a mix of nodes, caches or forks.
  */
 import type { Hex } from '#lib/hex'
 import type { Address, BlockRef, ChainTransaction, Receipt } from '../chain.ts'
@@ -22,22 +22,22 @@ export type RawReceipt = {
   type?: unknown
   logs: unknown
   logsBloom?: unknown
-  /** What a rollup charges for posting the transaction to its parent chain. */
+  /** Fee of a rollup for posting the transaction to its parent chain. */
   l1Fee?: unknown
 }
 
-/** A log whose place in the block was checked; what it says is its reader's to parse. */
+/** A log whose place in the block is checked; the reader parses its topics and data. */
 export type Log = { address: Address; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
 
 export type BlockReceipts = { byHash: ReadonlyMap<Hex, RawReceipt>; logs: Log[] }
 
-/** What a block says of itself, beside its transactions. */
+/** The header fields of a block that its receipts are checked against. */
 export type Header = BlockRef & { logsBloom: unknown }
 
-/** The logs that the reader looks for: a receipt that may hold one must account for all of its logs. */
+/** The logs that the reader needs: a receipt that may hold one must account for all of its logs. */
 export type Sought = { emitters: readonly Address[]; topic: Hex }
 
-/** Nodes of old that only give one receipt at a time. */
+/** Old nodes that return only one receipt at a time. */
 const withoutBlockReceipts = new WeakSet<Rpc>()
 const batchMax = 100
 export const nobody = `0x${'0'.repeat(40)}`
@@ -55,7 +55,7 @@ export async function readBlockReceipts(
   let explained = 0n
   transactions.forEach((transaction, index) => {
     const raw = byHash.get(transaction.hash)
-    // What a chain does by itself, from nobody, has no receipt with every client.
+    // Some clients have no receipt of the chain's own transactions, which are sent from the zero address.
     if (!raw && transaction.from === nobody) return
     if (!raw) throw doubt(header, `has no receipt of ${transaction.hash}`)
     checkReceipt(raw, header, transaction, index)
@@ -70,7 +70,7 @@ export async function readBlockReceipts(
   return { byHash: new Map([...byHash].map(([txHash, raw]) => [txHash, slim(raw)])), logs }
 }
 
-/** Kept for a while; its logs, which are the most of it, were read. */
+/** Drops the logs, most of the size and already read: receipts are cached for a while. */
 const slim = ({ logs, logsBloom, ...raw }: RawReceipt): RawReceipt => ({ ...raw, logs: [] })
 
 const doubt = (header: BlockRef, what: string) => new RpcUnreachable(`block ${header.hash} ${what}`)
@@ -90,7 +90,7 @@ async function rawReceipts(
       withoutBlockReceipts.add(rpc)
     }
   }
-  // Receipts asked for one by one cannot show that a transaction is left out.
+  // Receipts requested one by one cannot show that the node omitted a transaction.
   const count = await rpc.call('eth_getBlockTransactionCountByHash', [blockHash])
   if (integer(count, 'transaction count') !== transactions.length)
     throw new RpcUnreachable(`block ${blockHash} has another number of transactions than the node listed`)
@@ -153,7 +153,7 @@ function logsOf(
   })
 }
 
-/** Only where it matters: to account for a filter takes a hash of every topic. */
+/** Checks only receipts that may hold a sought log: to account for a filter takes a hash of every topic. */
 function checkFilter(
   raw: RawReceipt,
   logs: readonly Log[],
@@ -171,10 +171,10 @@ function checkFilter(
     throw doubt(header, `has other logs of ${txHash} than its filter says`)
 }
 
-/** From this many on, one answer with the whole block's receipts is cheaper than one call each. */
+/** From this number on, one request for the whole block's receipts is cheaper than one call each. */
 const wholeBlockFrom = 20
 
-/** Receipts of `txHashes`, each of which must be in the block; anything else is not to be trusted. */
+/** Receipts of `txHashes`, each of which must be in the block; throws `RpcUnreachable` otherwise. */
 export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]> {
   if (txHashes.length === 0) return []
   const raws =
@@ -186,7 +186,7 @@ export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly 
   return receiptsFrom(byHash, blockHash, txHashes)
 }
 
-/** Those of `txHashes`, parsed. */
+/** The parsed receipts of `txHashes`. */
 export function receiptsFrom(
   byHash: ReadonlyMap<Hex, RawReceipt>,
   blockHash: Hex,

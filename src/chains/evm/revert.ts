@@ -6,7 +6,7 @@ import { stablecoinAbi } from './abi/stablecoin.ts'
 import { hash, toQuantity } from './quantities.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 
-/** Errors that are told by name: those of stablecoins, and what contracts built on well-known libraries throw. */
+/** Errors that are decoded by name: those of stablecoins and of contracts built on well-known libraries. */
 const knownErrors: Abi = [
   ...stablecoinAbi,
   ...parseAbi([
@@ -25,7 +25,7 @@ const knownErrors: Abi = [
   ]),
 ]
 
-/** What stablecoins say in their own words, in words that stay the same whoever issued them. */
+/** Revert texts of stablecoins, mapped to a wording that is the same for every issuer. */
 const stableTexts: Record<string, string> = {
   'Pausable: paused': 'the token is paused',
   'Blacklistable: account is blacklisted': 'the token has blocklisted an account of this call',
@@ -46,10 +46,10 @@ const panics: Record<string, string> = {
 const dataBytesMax = 16_384
 const textMax = 300
 const replayTimeoutMs = 3_000
-/** Nodes that keep no history say so for good; whatever else they say is worth another try. */
+/** Nodes without history report so permanently; any other error is worth a retry. */
 const goneState = /missing trie node|pruned|historical state|state (is )?(not|no longer) available|no state/i
 
-/** Why a node says that a call reverts, in one line. Its texts come from contracts: they are cleaned and cut. */
+/** The reason that a node gives for a revert, in one line. Its texts come from contracts: they are cleaned and cut. */
 export function explainRevert({ message, data }: RpcError): string {
   const bytes = revertData(data)
   const reason = bytes === undefined ? reasonIn(message) : explainData(bytes)
@@ -81,7 +81,7 @@ export function explainData(data: Hex): string {
   }
 }
 
-/** A text of a contract, or of a node about one, fit to be shown. */
+/** A text of a contract, or of a node about one, cleaned for display. */
 export function told(text: string): string {
   const stable = stableTexts[text]
   return stable === undefined ? `"${clean(text)}"` : `${stable} (${text})`
@@ -90,8 +90,8 @@ export function told(text: string): string {
 const clean = (text: string) => text.slice(0, textMax).replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '?')
 
 /**
- * Why a transaction reverted in its block: the call is made again as of the parent block, and as of the block itself when
- * it goes well there. `undefined` when neither reverts, or the node no longer has that state.
+ * Returns the reason why a transaction reverted in its block: replays the call at the parent block, and at the block itself
+ * when it succeeds there. `undefined` when neither reverts, or the node no longer has that state.
  */
 export async function replayRevert(
   rpc: Rpc,
@@ -120,5 +120,5 @@ export async function replayRevert(
   return undefined
 }
 
-/** Code 3 is what nodes agreed on; some say it in words only. */
+/** Whether an error is a revert: code 3 by convention; some nodes report it in the message only. */
 export const isRevert = ({ rpcCode, message }: RpcError): boolean => rpcCode === 3 || /revert/i.test(message)

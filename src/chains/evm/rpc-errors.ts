@@ -1,9 +1,9 @@
 export type RpcCall = { method: string; params: unknown[] }
 
-/** Of one answer; what exceeds them cannot be trusted. */
+/** Limits of one answer; an answer that exceeds them is not trusted. */
 export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
 
-/** Codes by which providers say that too much is asked of them at a time. */
+/** Codes by which providers report an exceeded limit. */
 const limitCodes: readonly unknown[] = [-32005, 429]
 export const isLimitCode = (code: unknown): boolean => limitCodes.includes(code)
 
@@ -19,9 +19,9 @@ export class RpcError extends Error {
   }
 }
 
-/** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may have been done. */
+/** No trustworthy answer: refused connection, time-out, reset, HTTP error, HTML, truncated JSON. The call may be done. */
 export class RpcUnreachable extends Error {
-  /** The node asked to be left alone for so long (429 and 503 with Retry-After). */
+  /** The backoff that the node requests (429 and 503 with Retry-After). */
   readonly retryAfterMs: number | undefined
   /** The HTTP answer that a server gave in place of JSON-RPC. */
   readonly http: HttpAnswer | undefined

@@ -6,28 +6,28 @@ import { type HttpAnswer, type Limits, type RpcCall, RpcError, RpcUnreachable } 
 
 export { RpcError, RpcUnreachable } from './rpc-errors.ts'
 
-/** A JSON-RPC endpoint. Answers are hostile text until their reader has parsed them. */
+/** A JSON-RPC endpoint. Answers are untrusted until their reader has parsed them. */
 export type Rpc = {
   url: string
-  /** What it is called in messages: the rest of an address may be a key. */
+  /** Its name in messages: the rest of the URL may hold a key. */
   host: string
   /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
   call<Result>(method: string, params: unknown[], limits?: Limits): Promise<Result>
   /** Many calls in as few requests as the endpoint takes, answered in the order given; a refused one is its `RpcError`. */
   batch<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
-  /** How many calls one request may have, as far as is known. */
+  /** Known maximum of calls per request. */
   batchMax(): number
   close(): void
 }
 
 const defaultTimeoutMs = 20_000
 const defaultAnswerBytesMax = 256 * 1024 * 1024
-/** So much of an HTTP error is read for the words in which it refuses. */
+/** Length of the start of an HTTP error that is searched for the reason of a refusal. */
 const errorBytesMax = 1_000
 
 export type RpcOptions = {
   timeoutMs?: number | undefined
-  /** How many calls one request may have; learnt when left out. */
+  /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined
 }
 
@@ -103,7 +103,7 @@ function postJson(
   onAnswer?: () => void,
 ): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    // Not of the socket, which a node that sends a byte now and then keeps alive for ever.
+    // Not a socket timeout: a node that sends a byte now and then would extend that for ever.
     const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs)
     const fail = (reason: string, retryAfterMs?: number, http?: HttpAnswer) => {
       clearTimeout(timer)

@@ -4,7 +4,7 @@ import type { Address, Signature } from '../chain.ts'
 import { parseEvmAddress } from './address.ts'
 import { packSignature } from './sign-message.ts'
 
-/** Why a transaction is not signed; each has an error of its own in the interface. */
+/** The reason why a transaction is not signed; each has its own API error. */
 export type TransactionFault = 'invalid' | 'unreadable' | 'signedBefore' | 'tooLarge' | 'withoutChainId'
 
 export class TransactionProblem extends Error {
@@ -20,7 +20,7 @@ export class TransactionProblem extends Error {
   }
 }
 
-/** A transaction that somebody else will send, complete but for its signature. */
+/** A transaction that another party sends, complete except for its signature. */
 export type Signable = {
   chainId: number
   /** The sender, where the request names one. */
@@ -51,7 +51,7 @@ export function readRawTransaction(text: string): Signable {
   if (parsed.chainId === undefined) throw problem('withoutChainId', 'has no chain id (EIP-155)')
   if (parsed.type === 'eip4844' || parsed.type === 'eip7702')
     throw problem('invalid', `is of the type ${parsed.type}, which is not signed here`)
-  // What is signed is written anew: it must be what was asked for, byte by byte.
+  // The signature covers the transaction as serialised again: that must equal the request, byte by byte.
   if (attempt(() => serializeTransaction(parsed)) !== raw)
     throw problem('unreadable', 'is not in the canonical form of a transaction')
   return signable(parsed, undefined)
@@ -194,7 +194,7 @@ function dataOf(fields: Fields): Hex {
   )
 }
 
-/** The libraries' own errors say what is wrong in words of theirs. */
+/** Returns `undefined` when a library throws: its own messages are not shown. */
 function attempt<Result>(work: () => Result): Result | undefined {
   try {
     return work()

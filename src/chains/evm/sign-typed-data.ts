@@ -7,7 +7,7 @@ import { type Field, readTypes, requireObject, type StructTypes } from './typed-
 
 type Value = AtomicValue | Value[] | { [name: string]: Value }
 
-/** As it is hashed: whole numbers are bigint, addresses in lower case, the domain's type among the types. */
+/** Typed data as hashed: whole numbers are bigint, addresses in lower case, the domain's type among the types. */
 export type TypedData = {
   types: Record<string, readonly Field[]>
   domain: Record<string, Value>
@@ -20,12 +20,12 @@ export type TypedData = {
 const valuesMax = 2_000
 const depthMax = 24
 
-/** Where reading is: it bounds the work. */
+/** State of a read: it bounds the work. */
 type Reading = { types: StructTypes; left: number }
 
 /**
- * Reads typed data (EIP-712) from parsed JSON. Strict: what is missing, unknown, or not in its type is refused, since it
- * would not be signed. Numbers may be texts, also in hexadecimal. Throws ValueProblem, and nothing else.
+ * Reads typed data (EIP-712) from parsed JSON. Strict: refuses fields that are missing, unknown or not of their type, since
+ * they would not be signed. Numbers may be strings, also in hexadecimal. Throws ValueProblem, and nothing else.
  */
 export function readTypedData(value: unknown): TypedData {
   const given = requireObject(value, 'data')

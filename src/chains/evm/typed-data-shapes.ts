@@ -3,7 +3,7 @@ import type { Danger } from '../effects.ts'
 type Fields = readonly { name: string; type: string }[]
 type Types = Record<string, Fields>
 
-/** What the name of a type says, whatever its members are. */
+/** Dangers implied by the name of a type, whatever its members are. */
 const byName: [RegExp, Danger][] = [
   [/^(Transfer|Receive)WithAuthorization$/i, 'transferAuthorization'],
   [/permit/i, 'permit'],
@@ -15,7 +15,7 @@ const byName: [RegExp, Danger][] = [
   ],
 ]
 
-/** What the members of a type say, whatever it is called; names in lower case. */
+/** The danger implied by the members of a type, whatever its name is; names in lower case. */
 function byMembers(names: ReadonlySet<string>, fields: Fields): Danger | undefined {
   const has = (...all: string[]) => all.every((name) => names.has(name))
   if (has('spender')) return 'permit'
@@ -23,7 +23,7 @@ function byMembers(names: ReadonlySet<string>, fields: Fields): Danger | undefin
   if (has('from', 'to') && (has('value') || has('amount'))) return 'transferAuthorization'
   if (has('chainid', 'address', 'nonce')) return 'setCode'
   if (has('delegate') || has('delegatee') || has('implementation')) return 'undecodable'
-  // A token with an amount for whoever comes, or a call in disguise.
+  // A token and an amount for any taker, or a disguised call.
   if (has('token') && (has('amount') || has('value'))) return 'permit'
   const isBytes = fields.some(
     ({ name, type }) => /^(data|calldata|functionsignature)$/i.test(name) && /^bytes/.test(type),
@@ -34,8 +34,8 @@ function byMembers(names: ReadonlySet<string>, fields: Fields): Danger | undefin
 const typesMax = 100
 
 /**
- * The danger that typed data of this type carries: told by the name of every type within it and by the names of their
- * members. Undefined when nothing in it looks like a right to take or move tokens, or like a call.
+ * The danger of typed data of this type, judged by the name of every type within it and by the names of their members.
+ * Undefined when nothing in it resembles a right to take or move tokens, or a call.
  */
 export function dangerousShape(types: Types, primaryType: string): Danger | undefined {
   const seen = new Set<string>()

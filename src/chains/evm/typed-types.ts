@@ -27,8 +27,8 @@ export function requireObject(value: unknown, location: string): Record<string, 
 }
 
 /**
- * Reads `types`: every type is atomic, one of the structs, or an array of those. A domain type that is not written out
- * has the fields that the domain has.
+ * Reads `types`: every type is atomic, one of the structs, or an array of those. A domain type that is absent gets the
+ * fields of the given domain.
  */
 export function readTypes(value: unknown, domain: Record<string, unknown>): StructTypes {
   const given = Object.entries(requireObject(value, 'data.types'))
@@ -47,7 +47,7 @@ export function readTypes(value: unknown, domain: Record<string, unknown>): Stru
 
 function readStruct(name: string, value: unknown): Field[] {
   const location = `data.types.${name.slice(0, 100)}`
-  // What reads like an atomic type, or nearly, would be hashed as one by some and as a struct by others.
+  // A name like that of an atomic type would be hashed as one by some libraries and as a struct by others.
   if (!/^[A-Za-z_]\w{0,99}$/.test(name) || /^(u?int|bytes|address|bool|string|tuple)\d*$/.test(name))
     throw new ValueProblem(location, 'is not a name for a type')
   if (!Array.isArray(value)) throw new ValueProblem(location, 'must be a list of fields')

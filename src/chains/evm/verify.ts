@@ -9,12 +9,12 @@ export type Endpoint = { rpc: Rpc; health: Health }
 
 export type VerifyInput = { network: Network; inspection?: Inspection | undefined }
 
-/** An endpoint of another network rests twice as long each time that it is asked, and is asked once a minute in the end. */
+/** Backoff of an endpoint of another network: doubles with each refusal, up to one request per minute. */
 const refusedRestMs = { first: 1_000, most: 60_000 }
 
 /**
- * Verifies endpoints before they are used: the first time, and after each failure, since an address may lead to another chain,
- * and may begin to. Calls that need the same endpoint at the same time wait for one verification.
+ * Verifies endpoints before use: the first time, and after each failure, since a URL may lead to another chain, also later.
+ * Concurrent calls to the same endpoint wait for one verification.
  */
 export function openVerifier(input: VerifyInput): (endpoint: Endpoint) => Promise<void> {
   const underWay = new Map<Endpoint, Promise<void>>()
@@ -52,7 +52,7 @@ export function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
     throw new RpcUnreachable(`${rpc.host} is a node of chain ${given}, not of ${chainId}`)
 }
 
-/** Throws while an endpoint of another network rests. */
+/** Throws during the backoff of an endpoint of another network. */
 export function requireAccepted({ health }: Endpoint): void {
   if (health.refusal && performance.now() < health.restsUntilMs)
     throw new RpcUnreachable(wordsOf(health.refusal))
