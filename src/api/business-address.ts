@@ -9,7 +9,7 @@ import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 
-/** The address as it is kept, or the documented error: not one of the chain, or one that nobody can pay to. */
+/** The address in stored form, or the documented error: invalid on the chain, or not payable. */
 export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, location = 'address'): string {
   const { environment } = ctx.entity
   const address = parseBusinessAddress(chain, text, environment)
@@ -20,7 +20,7 @@ export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, locati
   return address
 }
 
-/** The memo or tag beside an address; clients send empty text for none. */
+/** The memo or tag beside an address; clients send an empty string for none. */
 export function readAddressTag(chain: BusinessChain, tag: string | null | undefined): string | null {
   if (!tag) return null
   const problem = addressTagProblem(chain, tag)
@@ -28,7 +28,7 @@ export function readAddressTag(chain: BusinessChain, tag: string | null | undefi
   return tag
 }
 
-/** The currency, or the documented error where the chain does not carry it. Local chains carry what they have tokens of. */
+/** The currency, or the documented error where the chain does not carry it. Local chains carry those of their tokens. */
 export function requireCurrency(ctx: Ctx, chain: BusinessChain, currency: string): string {
   const named = networkOfBusinessChain(chain, ctx.entity.environment)
   const network = named && (ctx.chains.find(named.blockchain)?.network ?? named)

@@ -3,8 +3,8 @@ import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
 
 /**
- * Asks the chain what the wallet owns before it is shown, so that coins which came without a transfer are seen too.
- * A node that is away must not hide what the books know. What is found is dated so that this very answer shows it.
+ * Compares a wallet with its chain before it is shown, so that coins that came without a transfer are included.
+ * An unreachable node must not hide the booked balances. Differences are dated so that this very answer shows them.
  */
 export async function compareWallet(ctx: Ctx, { blockchain, address }: Wallet): Promise<void> {
   const chain = ctx.chains.find(blockchain)

@@ -17,7 +17,7 @@ const home = {
   country: optionalCountry,
 }
 
-/** A name and where it is at home, as the travel rule wants to know it. */
+/** A name and an address, as the travel rule requires. */
 export const identitySchema = Type.Object(
   {
     type: Type.String({ description: 'individual or business.' }),
@@ -73,7 +73,7 @@ type Identity = Static<typeof identitySchema>
 /** Countries whose districts have codes of two letters. */
 const coded = ['US', 'CA']
 
-/** Throws the documented error of what no schema can say: the type, the name that it needs, countries and districts. */
+/** Throws the documented error of checks beyond the schema: the type, the name that it needs, countries and districts. */
 export function checkIdentity(identity: Identity, location: string): void {
   const { type } = identity
   if (type !== 'individual' && type !== 'business')

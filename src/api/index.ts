@@ -32,7 +32,7 @@ import type { Endpoint } from '#runtime/http/endpoint'
 export { notBuilt } from '#api/not-built'
 export { removedPaths } from '#api/removed'
 
-/** Every operation of the interface: the table of contents of the product. */
+/** Every operation of the API. */
 export const endpoints: readonly Endpoint<never>[] = [
   ...configurationEndpoints,
   ...entityEndpoints,
@@ -64,7 +64,7 @@ const probePaths = ['/ping', '/ready', '/metrics']
 /** The operations that every process answers about itself, workers included. */
 export const probes = endpoints.filter(({ path }) => probePaths.includes(path))
 
-/** What customers are notified of, by the first part of the event's type, and how each resource is shown: as its GET does. */
+/** Topics of notifications, by the first part of the event's type; each shows its resource as its GET does. */
 export const topics: Topics = {
   paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: tellPaymentIntent },
   payment: { name: 'payments', key: 'payment', show: tellPayment },

@@ -2,7 +2,7 @@ import Type from 'typebox'
 import { currencyDecimals } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
 
-/** An amount of a merchant's wallet, as the business account shows it. */
+/** An amount of a merchant's wallet in the business-account API. */
 export const moneySchema = Type.Object(
   {
     amount: Type.String({ format: 'decimal', examples: ['2.00'] }),

@@ -1,8 +1,8 @@
 import type { NotBuilt } from '#runtime/http/not-found'
 
-/** Documented operations that this version does not have; without their prefix they are not built either. */
+/** Documented operations that this version does not have, neither with nor without their prefix. */
 export const notBuilt: readonly NotBuilt[] = [
-  // Wallets: users, their wallets, and what only other kinds of wallets can do.
+  // Wallets: users, their wallets, and operations of other kinds of wallets.
   'POST /v1/w3s/users',
   'GET /v1/w3s/users',
   'GET /v1/w3s/users/{id}',

@@ -8,7 +8,7 @@ import { readAmount } from './read-amount.ts'
 
 type Money = { amount: string; currency: string }
 
-/** What payouts and transfers ask to leave: the currency first, because an amount is counted in its digits. */
+/** Reads the amount of a payout or transfer. Checks the currency first, because the amount is counted in its digits. */
 export function readMoney(money: Money, notPositive: ErrorName): { amount: bigint; currency: string } {
   const { currency } = money
   if (currency !== 'USD' && currency !== 'EUR')
@@ -18,7 +18,7 @@ export function readMoney(money: Money, notPositive: ErrorName): { amount: bigin
   return { amount: readAmount('amount.amount', money.amount, currencyDecimals, notPositive), currency }
 }
 
-/** Where the money goes on chain, and as which token; or the documented error where it cannot go. */
+/** The destination on chain and the token of an outgoing payment, or the documented error. */
 export async function requireDestination(
   ctx: Ctx,
   location: string,

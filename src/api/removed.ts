@@ -32,8 +32,8 @@ const backfill =
   'The indexer follows every chain without gaps, so there is nothing to backfill: derive the wallet with PUT /v1/w3s/developer/wallets/{id}/blockchains/{blockchain} and read GET /v1/w3s/wallets/{id}/balances.'
 
 /**
- * What the interface once had and clients still call. `/wallets` without a prefix is missing on purpose:
- * it is an address of the wallet product. So are POST /v1/balances and /v1/transfer, which were never removed.
+ * Removed operations that clients still call. `/wallets` without a prefix is missing on purpose: it is a path of the wallet
+ * product. So are POST /v1/balances and /v1/transfer, which were never removed.
  */
 export const removedPaths: readonly RemovedPath[] = [
   ...both('POST', '/payments', intents),

@@ -15,7 +15,7 @@ export const tokenShape = Type.Object({
   createDate: Type.String({ format: 'date-time' }),
 })
 
-/** What an address owns of one token. */
+/** The balance of one token at an address. */
 export const balanceShape = Type.Object({
   token: tokenShape,
   amount: Type.String({ description: 'In whole tokens, as a decimal string.' }),

@@ -4,19 +4,19 @@ import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { suggest } from '#lib/nearest'
 
-/** Lists what the key can use instead: blockchains that this server is connected to, or codes of them. */
+/** Lists the chains that the key can use instead: blockchains that this server is connected to, or their codes. */
 const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] =>
   ctx.chains
     .list()
     .filter(({ network }) => network.environment === ctx.entity.environment)
     .map(({ network }) => network[nameOf])
 
-/** The blockchain meant by a request that need not name one. */
+/** The blockchain of a request that may omit it. */
 export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
 
 type Kind = 'chainNotStarted' | 'blockchainUnavailable' | 'chainUnsupported'
 
-/** Refuses a blockchain that is listed and cannot be used here: says which of the reasons it is, and what can be used. */
+/** Refuses a listed blockchain that cannot be used here, with the reason and the usable ones. */
 export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, kind: Kind) {
   const usable = usableWith(ctx, 'blockchain')
   return invalid(

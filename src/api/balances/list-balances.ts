@@ -8,7 +8,7 @@ import { showBalance } from './schema.ts'
 
 export type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
 
-/** What a wallet owns. The chain is asked first, so that coins which came without a transfer are seen too. */
+/** The balances of a wallet. Compares it with its chain first, so that coins that came without a transfer are included. */
 export async function listWalletBalances(
   ctx: Ctx,
   walletId: string,

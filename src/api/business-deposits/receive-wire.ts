@@ -6,12 +6,12 @@ import { type Faucet, receiveWire as receive } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { newWireSchema } from './schema.ts'
 
-/** Banks know cents. */
+/** Digits of a bank amount after the point: cents. */
 const centDigits = 2
 /** A billion dollars. */
 const centsMax = 10n ** 11n
 
-/** Acts as if a wire had come in: the sandbox mints its dollars to the treasury of the account. */
+/** Simulates an incoming wire: the sandbox mints its dollars to the treasury of the account. */
 export async function receiveWire(
   ctx: Ctx & { faucet?: Faucet },
   { body }: { body: Static<typeof newWireSchema> },

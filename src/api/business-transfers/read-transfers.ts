@@ -15,7 +15,7 @@ export async function getTransfer(ctx: Ctx, id: string, query: { returnIdentitie
 
 type Asked = { query: Static<typeof transferFilters>; page: PageQuery }
 
-/** There is one wallet: a filter by another one matches nothing, and so do both sides at once. */
+/** Lists transfers. There is one wallet: a filter by another one matches nothing, nor do filters by both sides at once. */
 export async function listTransfers(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
   const { walletId, sourceWalletId, destinationWalletId } = query
   const own = merchantWalletIdOf(ctx.entity.id)

@@ -34,5 +34,5 @@ export function showTransfer(transfer: Transfer, { running, returnIdentities }: 
   }
 }
 
-/** Payouts and transfers call a denial by different names. */
+/** Maps the error code of a denial: payouts and transfers name it differently. */
 const transferError = (code: string) => (code === 'transaction_denied' ? 'transfer_denied' : code)

@@ -6,7 +6,7 @@ import { showTransfer } from './show-transfer.ts'
 
 const statuses: readonly TransferStatus[] = ['pending', 'running', 'complete', 'failed']
 
-/** A transfer as it was after the event: each transition is told, also one that was over before anybody could look. */
+/** A transfer in its state after the event. Each transition is reported, even one that is superseded by now. */
 export async function tellTransfer(
   db: Db,
   { entityId, resourceId, type, updateDate }: TopicEvent,

@@ -13,7 +13,7 @@ import type { dripSchema } from './schema.ts'
 export type FaucetCtx = Ctx & { faucet?: Faucet }
 type Body = Static<typeof dripSchema>
 
-/** Pays from the sandbox's faucet; resolves when the node has accepted the transactions. */
+/** Pays from the sandbox's faucet; resolves once the node has accepted the transactions. */
 export async function payDrip(ctx: FaucetCtx, body: Body): Promise<string[]> {
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
     throw new ApiError(

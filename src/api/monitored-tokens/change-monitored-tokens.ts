@@ -13,7 +13,7 @@ import { ApiError, shorten } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
 import { recordChanges } from '#runtime/record/store'
 
-/** Monitors further tokens; from then on only selected ones are seen by default. 201 if that changed anything. */
+/** Adds monitored tokens; from then on only selected ones are shown by default. 201 if that changed anything. */
 export async function createMonitoredTokens(ctx: Ctx, tokenIds: readonly string[]) {
   const tokens = await requireTokens(ctx, tokenIds)
   const before = await findMonitorScope(ctx.db, ctx.entity.id)
@@ -24,7 +24,7 @@ export async function createMonitoredTokens(ctx: Ctx, tokenIds: readonly string[
   return answer(changed ? 201 : 200, { scope: 'SELECTED', tokens: tokens.map(showToken) })
 }
 
-/** Replaces the list. */
+/** Replaces the monitored tokens. */
 export async function updateMonitoredTokens(ctx: Ctx, tokenIds: readonly string[]) {
   const tokens = await requireTokens(ctx, tokenIds)
   await keepOnlyMonitored(ctx.db, ctx.entity.id, tokenIds)

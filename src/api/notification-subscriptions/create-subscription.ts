@@ -11,7 +11,7 @@ type Body = Static<typeof newSubscriptionSchema>
 
 const timeoutMs = 10_000
 
-/** Asks the endpoint whether it is there, as it is asked before the first message: with HEAD, and 2xx is a yes. */
+/** Probes the endpoint with HEAD, as before the first message; only 2xx passes. */
 export async function probeEndpoint(
   ctx: Ctx,
   { endpoint }: Body,

@@ -27,7 +27,7 @@ export const subscriptionSchema = Type.Object({
 
 export const subscriptionParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
-/** What else stands in the link is for people. */
+/** Query of a link; its other parameters are for people and not read. */
 export const linkQuery = Type.Object({
   Token: Type.String({ maxLength: 200, description: 'As the link in the message has it.' }),
 })

@@ -15,7 +15,7 @@ export async function listAccounts(
   return { found, items: found.rows.map(showAccount) }
 }
 
-/** A sum that no account has is left out: a currency is on no blockchain, and the world outside has no address. */
+/** Omits absent members: an account of a currency has no blockchain, and an external one has no address. */
 const showAccount = ({ postedAtomic, heldAtomic, decimals, ...account }: Account) => ({
   ...Object.fromEntries(Object.entries(account).filter(([, value]) => value !== null && value !== '')),
   posted: formatAmount(postedAtomic, decimals),

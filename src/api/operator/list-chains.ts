@@ -5,7 +5,7 @@ import { keptFor } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import { within } from '#lib/within'
 
-/** Any key of the scope may ask as often as it likes: nodes are asked at most this often, and waited for no longer. */
+/** Lifetime of a cached head and timeout of a node: requests are not limited, those to nodes are. */
 const keptMs = 1_000
 export const patienceMs = 2_000
 
@@ -14,7 +14,7 @@ const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 export const chainStates = ['following', 'behind', 'unreachable', 'halted'] as const
 export type ChainState = (typeof chainStates)[number]
 
-/** How far each chain of this server is followed. */
+/** Indexing progress of each chain of this server. */
 export const listChains = (ctx: EngineCtx) =>
   Promise.all(ctx.chains.list().map((chain) => showChain(ctx, chain)))
 
@@ -40,7 +40,7 @@ async function showChain(ctx: EngineCtx, chain: Chain) {
   }
 }
 
-/** One block behind is a matter of when it was asked. */
+/** State of a reachable or unreachable chain. A lag of one block depends only on the moment of the request. */
 const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined): ChainState => {
   if (!head) return 'unreachable'
   return lagBlocks !== undefined && lagBlocks <= 1 ? 'following' : 'behind'

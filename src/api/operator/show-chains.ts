@@ -7,7 +7,7 @@ import { listChains, patienceMs } from './list-chains.ts'
 
 const gweiDecimals = 9
 
-/** How far each chain is followed, how its endpoints do for this process, and what its next block asks for gas. */
+/** Indexing progress of each chain, health of its endpoints in this process, and base fee of its next block. */
 export async function showChains(ctx: EngineCtx) {
   const chains = ctx.chains.list()
   const [progress, fees] = await Promise.all([listChains(ctx), Promise.all(chains.map(baseFeeOf))])

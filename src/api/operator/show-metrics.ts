@@ -7,11 +7,11 @@ import { alarmCounts } from '#runtime/log/alarms'
 import type { Metrics } from '#runtime/telemetry/metrics'
 import { chainStates, listChains } from './list-chains.ts'
 
-/** However many collectors scrape, the database and the nodes are asked this often at most. */
+/** Lifetime of a cached scrape: limits requests to the database and the nodes, for any number of collectors. */
 const keptMs = 1_000
 const kept = keptFor<Metrics, string>(keptMs)
 
-/** The metrics of this process as text. Figures that it does not count itself are gathered now. */
+/** The metrics of this process as text. Figures that it does not count itself are gathered at the scrape. */
 export const showMetrics = (ctx: EngineCtx): Promise<string> => kept(ctx.metrics, () => scrape(ctx))
 
 async function scrape(ctx: EngineCtx): Promise<string> {
@@ -25,7 +25,7 @@ async function scrape(ctx: EngineCtx): Promise<string> {
     gatherDeliveries(ctx),
     gatherGaps(ctx),
   ])
-  // A figure that cannot be had keeps its last value; the others must not go missing with it.
+  // A figure that cannot be gathered keeps its last value and must not suppress the others.
   for (const each of gathered)
     if (each.status === 'rejected') ctx.log.warn({ err: each.reason }, 'a metric could not be gathered')
   return ctx.metrics.registry.metrics()
@@ -61,7 +61,7 @@ async function gatherChains(ctx: EngineCtx): Promise<void> {
   for (const chain of await listChains({ ...ctx, db: ctx.database.reading })) {
     const { blockchain } = chain
     for (const state of chainStates) chainState.set({ blockchain, state }, state === chain.state ? 1 : 0)
-    // Nothing is known of the lag while no node answers; the last value would pass for the present one.
+    // The lag is unknown while no node answers; the last value would pass for the current one.
     if (chain.lagBlocks === undefined) lagBlocks.remove({ blockchain })
     else lagBlocks.set({ blockchain }, chain.lagBlocks)
     if (chain.lagMs === undefined) lagSeconds.remove({ blockchain })

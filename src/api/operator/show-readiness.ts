@@ -9,19 +9,19 @@ import { type Answer, answer } from '#runtime/http/endpoint'
 import { listChains } from './list-chains.ts'
 import type { readinessSchema } from './schema.ts'
 
-/** Readiness is public, so its parts are checked at most this often. */
+/** Lifetime of a cached answer: readiness is public, so its checks are limited. */
 const keptMs = 1_000
-/** Longer than a node is waited for. */
+/** Timeout of the checks: longer than that of a node. */
 const patienceMs = 3_000
-/** A chain is late when its books are this much older than its newest block, and more than one block is missing. */
+/** Maximum lag of a chain that is ready: a chain is late when it lags more than this, and more than one block. */
 const lagMaxMs = 60_000
-/** A worker that was killed is missed this long after its lease ended. */
+/** Time after the end of its lease until a killed worker counts as stopped. */
 const graceMs = 10_000
 
 type Readiness = Static<typeof readinessSchema>
 const kept = keptFor<Db, Answer>(keptMs)
 
-/** Tells which parts are ready: 200 when all are, else 503. It is public, so it names no host, block or error. */
+/** Reports which parts are ready: 200 when all are, else 503. It is public, so it names no host, block or error. */
 export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
   kept(ctx.database.reading, async () => {
     const parts = await look(ctx)

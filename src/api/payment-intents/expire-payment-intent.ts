@@ -3,7 +3,7 @@ import { expireOnRequest } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
 import { getPaymentIntent } from './get-payment-intent.ts'
 
-/** Stops waiting for money. Asked again, it answers the same; money that comes later is credited and matches nothing. */
+/** Expires a payment intent; repeatable with the same answer. A later payment is credited without a match. */
 export async function expirePaymentIntent(ctx: Ctx, id: string) {
   const by = { entityId: ctx.entity.id, id, actor: ctx.actor, requestId: ctx.requestId }
   const closed = await expireOnRequest(ctx.db, ctx.clock.nowMs(), by)

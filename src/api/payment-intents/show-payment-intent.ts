@@ -38,7 +38,7 @@ export function showPaymentIntent(
   }
 }
 
-/** Addresses and payments cost nothing here; clients expect to be told so. */
+/** Zero fees: addresses and payments are free here, but clients expect the fields. */
 const feesOf = ({ currency, amountPaid }: PaymentIntent) =>
   ['blockchainLeaseFee', ...(amountPaid > 0n ? ['totalPaymentFees'] : [])].map((type) => ({
     type,

@@ -1,6 +1,6 @@
 import type { Ctx } from '#engines/ctx'
 
-/** What can be paid, and on which chains: those that this server is connected to, of the key's environment. */
+/** Payable currencies and their chains: those that this server is connected to, of the key's environment. */
 export function supportedCurrencies(ctx: Ctx) {
   const networks = ctx.chains
     .list()

@@ -18,10 +18,10 @@ import { showPayment } from './show-payment.ts'
 type Body = Static<typeof refundSchema>
 type Input = { params: { id: string }; body: Body }
 
-/** How long after its creation an intent can be refunded. */
+/** Time after its creation in which an intent can be refunded. */
 const refundableMs = 30 * 24 * 3_600_000
 
-/** Sends money of an intent back, whole or in parts; from then on the intent takes no more. */
+/** Refunds an intent, in full or in part; from then on it accepts no more payments. */
 export async function refundPaymentIntent(ctx: Ctx, { params, body }: Input) {
   const [intent] = await lockPaymentIntents(ctx.db, [{ entityId: ctx.entity.id, id: params.id }])
   if (!intent) throw invalid('id', 'names no payment intent of yours', params.id, 'paymentIntentNotFound')

@@ -12,7 +12,7 @@ export function showPayment(payment: Payment) {
     merchantId: payment.entityId,
     merchantWalletId: payment.merchantWalletId,
     ...(payment.paymentIntentId && { paymentIntentId: payment.paymentIntentId }),
-    // Nothing is taken off on the way, so what arrived is what is credited.
+    // No fee is deducted, so the received amount is credited.
     ...(payment.status !== 'failed' && { settlementAmount: amount }),
     ...(payment.fromAddress && { fromAddresses: { chain, addresses: [payment.fromAddress] } }),
     depositAddress: { chain, address: payment.depositAddress },

@@ -12,7 +12,7 @@ const statuses: Record<string, PaymentStatus> = {
   'payment.failed': 'failed',
 }
 
-/** A payment as it was after the event: each step is told, also one that was over before anybody could look. */
+/** A payment in its state after the event. Each step is reported, even one that is superseded by now. */
 export async function tellPayment(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const payment = await findPayment(db, entityId, resourceId)
   if (!payment) return undefined

@@ -19,7 +19,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: Body }) {
   requireMainWallet(ctx, 'source.id', source?.id, 'sourceWalletUnknown')
   const identities = source?.identities ?? []
   for (const [index, identity] of identities.entries()) checkIdentity(identity, `source.identities[${index}]`)
-  // Shared, so that nobody deletes the recipient before this is accepted.
+  // A shared lock, so that no request deletes the recipient before this payout is accepted.
   const recipient = await lockRecipient(ctx.db, ctx.entity.id, destination.id, 'share')
   if (!recipient)
     throw invalid('destination.id', 'is no recipient of the address book', destination.id, 'payeeNotFound')
@@ -34,7 +34,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: Body }) {
   }
 }
 
-/** Stablecoins are not exchanged: what arrives is what leaves. */
+/** Stablecoins are not exchanged: the amount that arrives equals the amount that leaves. */
 function checkToAmount({ amount, toAmount }: Body): void {
   if (!toAmount) return
   const { currency } = amount

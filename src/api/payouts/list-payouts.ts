@@ -34,7 +34,7 @@ function checkSource(source: string | undefined): void {
     throw invalid('source', 'must be a wallet id: digits', source, 'walletIdNotNumeric', 'pattern_mismatch')
 }
 
-/** Payouts to bank accounts are another interface. */
+/** Refuses fiat destinations: payouts to bank accounts are another API. */
 function checkTypes(types: readonly string[]): void {
   const fiat = types.filter((type) => fiatTypes.includes(type))
   if (fiat.length === 0) return

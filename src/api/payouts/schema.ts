@@ -11,7 +11,7 @@ const sentMoney = Type.Object({
   currency: Type.String({ description: 'USD (paid in USDC) or EUR (paid in EURC).', examples: ['USD'] }),
 })
 
-/** Who sends; unlike for addresses, name and place are needed. */
+/** Identity of the sender; unlike for addresses, name and place are required. */
 const sender = Type.Object({
   ...identitySchema.properties,
   name: Type.String({ minLength: 1, maxLength: 1024 }),

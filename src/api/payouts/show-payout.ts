@@ -1,7 +1,7 @@
 import { showMoney } from '#api/money'
 import type { Payout } from '#engines/treasury/index'
 
-/** A payout as the interface shows it. Merchants are charged nothing; clients expect to be told so when it is complete. */
+/** A payout as the API shows it. Merchants pay no fees; clients expect zero fees once it is complete. */
 export function showPayout(payout: Payout, { returnIdentities = false } = {}) {
   const { amount, currency, status, walletId } = payout
   const nothing = showMoney(0n, currency)

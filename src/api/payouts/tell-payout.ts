@@ -3,7 +3,7 @@ import type { TopicEvent } from '#engines/webhooks/index'
 import type { Db } from '#runtime/db/db'
 import { showPayout } from './show-payout.ts'
 
-/** A payout as it was after the event: its acceptance is told too when it was over before anybody could look. */
+/** A payout in its state after the event. Its acceptance is reported even when it is superseded by now. */
 export async function tellPayout(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const payout = await findPayout(db, entityId, resourceId)
   const status = payoutStatuses.find((each) => type === `payout.${each}`)

@@ -8,7 +8,7 @@ import { showRecipientAddress } from './show-recipient-address.ts'
 
 const hourMs = 3_600_000
 
-/** Entities of these countries have to know whose every address is that they send to. */
+/** Countries whose entities must know the owner of every address that they send to. */
 const identityCountries = ['FR', 'SG']
 
 export async function createRecipientAddress(

@@ -1,6 +1,6 @@
 import type { RecipientAddress } from '#engines/treasury/index'
 
-/** A recipient address as the interface shows it: whose it is stays with us. */
+/** A recipient address as the API shows it, without the identity of its owner. */
 export function showRecipientAddress(stored: RecipientAddress) {
   const { id, chain, address, addressTag, currency, description, status, createDate, updateDate } = stored
   return {

@@ -8,7 +8,7 @@ import { showRecipient } from './show-recipient.ts'
 
 type Asked = { params: { id: string }; body: Static<typeof recipientChangesSchema> }
 
-/** Members that are not sent stay as they are; empty text and null take them away. */
+/** Changes the metadata of a recipient. Absent members stay as they are; an empty string or null removes them. */
 export async function changeRecipient(ctx: Ctx, { params: { id }, body }: Asked) {
   if (!body.metadata) return getRecipient(ctx, id)
   const { nickname, email, bns } = body.metadata

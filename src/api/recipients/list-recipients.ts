@@ -20,7 +20,7 @@ export async function listRecipients(
   return { found, items: found.rows.map(showRecipient) }
 }
 
-/** The address as the book keeps it: on the chain that is asked for, or on the first one where it is one. */
+/** The address in stored form: on the requested chain, or on the first chain where it is valid. */
 function keptAddress(ctx: Ctx, text: string, chain: Filters['chain']): string {
   if (chain) return readAddress(ctx, chain, text)
   for (const candidate of addressBookChains) {

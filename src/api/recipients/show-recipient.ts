@@ -1,6 +1,6 @@
 import type { Recipient } from '#engines/treasury/index'
 
-/** A recipient as the interface shows it: what is not set is left out. */
+/** A recipient as the API shows it; unset members are omitted. */
 export function showRecipient(recipient: Recipient) {
   const { id, chain, address, addressTag, nickname, email, bns, status, createDate, updateDate } = recipient
   return {

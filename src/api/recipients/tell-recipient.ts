@@ -4,8 +4,8 @@ import type { Db } from '#runtime/db/db'
 import { showRecipient } from './show-recipient.ts'
 
 /**
- * A recipient as it was after the event, as its GET shows it; nothing once it is deleted. Each status is told, also one
- * that was over before anybody could look. Addresses to withdraw to are told in the same words.
+ * A recipient in its state after the event, as its GET shows it; `undefined` once it is deleted. Each status is reported,
+ * even one that is superseded by now. Recipient addresses are reported in the same form.
  */
 export async function tellRecipient(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const status = recipientStatuses.find((each) => type === `addressBookRecipient.${each}`)

@@ -29,7 +29,7 @@ const signerErrors = [
   'blockchainUnsupportedForOperation',
 ] as const
 
-/** The interface has this operation under two names: the older one is in its change log, the newer one in its clients. */
+/** The API has this operation under two names: the older one is in its change log, the newer one in its clients. */
 const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) =>
   endpoint({
     method: 'POST',

@@ -7,7 +7,7 @@ import { requireSigner, type SignerFields, sign } from './signer.ts'
 
 export type MessageBody = SignerFields & { message: string; encodedByHex?: boolean }
 
-/** Signs text, or the bytes it stands for, as a personal message: never what could be a transaction. */
+/** Signs text, or the bytes it encodes, as a personal message, which is never a valid transaction. */
 export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)

@@ -17,15 +17,15 @@ import { requireSigner, type SignerFields, sign } from './signer.ts'
 export type TransactionBody = SignerFields & { rawTransaction?: string; transaction?: string }
 
 /**
- * Signs a transaction that its owner sends. Nothing is held for it, and its nonce is the owner's business: once a final block
- * holds it, a transaction of ours that had the same nonce counts as displaced and is signed again with another one.
+ * Signs a transaction that the customer sends. It has no hold, and the customer chooses its nonce: once a final block
+ * includes it, a transaction of ours with the same nonce counts as displaced and is signed again with another nonce.
  */
 export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
   const signable = requireSignable(body, wallet)
   const { digest, attach } = signable
-  // Transactions that carry authorisations (EIP-7702) are not read at all.
+  // Transactions with authorisations (EIP-7702) are refused on reading.
   const operation = {
     kind: 'signTransaction',
     ...decodeTransaction({ ...signable, authorizations: 0 }),

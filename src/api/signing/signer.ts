@@ -43,12 +43,12 @@ const findSigner: typeof findWalletByAddress = async (db, entityId, blockchain, 
 
 export type Signing = {
   digest: Buffer
-  /** What whoever holds the signature can do with it. */
+  /** The operation that the signature permits its holder. */
   operation: Operation
   memo: string | undefined
 }
 
-/** The one place where a key is opened for somebody who then holds the signature: policy allows it, the audit has it. */
+/** The only place that signs for a caller who then holds the signature: policy decides first, the audit log records it. */
 export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
   const { digest, operation, memo } = signing
   await requireGoingOn(ctx.db, wallet.blockchain)

@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 
 const symbols = ['USDC', 'EURC'] as const
 
-/** Anybody may ask, so nodes are asked at most once in this time. */
+/** Lifetime of a cached answer: the endpoint is public, so requests to nodes are limited. */
 const keptMs = 60_000
 
 type Stablecoins = Awaited<ReturnType<typeof readStablecoins>>
@@ -42,7 +42,7 @@ async function readStablecoins(ctx: Ctx, nowMs: number) {
   })
 }
 
-/** What there is on one chain; nothing while its node is away. */
+/** Supplies of the tokens on one chain; none while its node is unreachable. */
 async function suppliesOn(ctx: Ctx, { network, totalSupplyOf }: Chain): Promise<Supply[]> {
   try {
     return await Promise.all(

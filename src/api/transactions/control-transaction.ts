@@ -3,18 +3,18 @@ import type { Ctx } from '#engines/ctx'
 import { control, findTransaction, type TransactionRow } from '#engines/transactions/index'
 import { ApiError, invalid } from '#lib/errors'
 
-/** Sends a transaction that is under way again with the price of the highest level. The same id answers for it. */
+/** Replaces a pending transaction by one with the price of the highest fee level. Its id stays the same. */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
   return { id: (await controlled(ctx, id, secret, 'bump')).id }
 }
 
-/** Cancels a transaction: at once while nothing is signed, else by a transaction that takes its nonce and moves nothing. */
+/** Cancels a transaction: at once while nothing is signed, else by a no-op transaction with its nonce. */
 export async function cancelTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
   const row = await controlled(ctx, id, secret, 'cancel')
   return { id: row.id, state: row.state }
 }
 
-/** Rollups that put transactions into blocks in the order of their coming replace none. */
+/** Rollups without replacement: they include transactions in the order of arrival. */
 const withoutReplacement = new Set(['ARB', 'ARB-SEPOLIA'])
 
 async function controlled(

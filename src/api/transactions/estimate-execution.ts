@@ -3,7 +3,7 @@ import { type EstimateSource, estimateSource, estimateTable } from './estimate.t
 import { type ExecutionFields, requireCall } from './execution-request.ts'
 import { requireChain } from './transfer-request.ts'
 
-/** What calling a contract would cost at each level, whoever the sender is; without signature and data, a plain call. */
+/** Estimates the cost of a contract call at each fee level, for any sender; without signature and data, a plain call. */
 export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)

@@ -7,7 +7,7 @@ import { requireAmount, requireChain, requireToken, type TokenFields } from './t
 
 export type EstimateBody = TokenFields & EstimateSource & { destinationAddress: string; amounts: string[] }
 
-/** What a transfer would cost at each level. The sender may be any address, also one that is not a wallet of ours. */
+/** Estimates the cost of a transfer at each fee level. The sender may be any address, also one that is not a wallet here. */
 export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)

@@ -12,7 +12,7 @@ export type EstimateSource = { walletId?: string; sourceAddress?: string; blockc
 const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
 const gweiDecimals = 9
 
-/** Who would send: a wallet, or any address, also one that is not a wallet of ours. */
+/** The sender of an estimate: a wallet, or any address, also one that is not a wallet here. */
 export async function estimateSource(
   ctx: Ctx,
   { walletId, sourceAddress, blockchain }: EstimateSource,
@@ -48,7 +48,7 @@ export async function estimateSource(
   return { blockchain, address: address as Address }
 }
 
-/** What the call would cost at each level, or the documented reason why it cannot be done. */
+/** The cost of a call at each fee level, or the documented error when it would fail. */
 export async function estimateTable(ctx: Ctx, chain: Chain, from: Address, call: Call) {
   const estimate = await answered(ctx, chain, chain.estimateGas(from, call))
   if (estimate.kind === 'estimated') return feeTable(ctx, chain, estimate.gas)
@@ -62,7 +62,7 @@ export async function estimateTable(ctx: Ctx, chain: Chain, from: Address, call:
   throw new ApiError(kind, `This cannot be done as asked: ${estimate.message.slice(0, 400)}`)
 }
 
-/** What a node says; one that does not, or says what makes no sense, is no fault of whoever asked. */
+/** The answer of a node. A missing or invalid one becomes the error `unavailable`: it is not the caller's fault. */
 export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<Answer>): Promise<Answer> =>
   asking.catch((error) => {
     const { blockchain } = network
@@ -70,7 +70,7 @@ export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<A
     throw new ApiError('unavailable', `The node of ${blockchain} does not answer: try again in a moment.`)
   })
 
-/** Fees per gas in gwei, whole fees in native coins; with `gas`, also what the transaction comes to. */
+/** Fees per gas in gwei, whole fees in native coins; with `gas`, also the fee of the whole transaction. */
 export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint) {
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
   const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)

@@ -14,7 +14,7 @@ export type ExecutionFields = {
   amount?: string
 }
 
-/** The call that a request describes by exactly one of signature and data; `neither` allows none of them, for a plain call. */
+/** The call of a request, given by either signature or data; `neither` allows a plain call without both. */
 export function requireCall(chain: Chain, fields: ExecutionFields, { neither = false } = {}): Call {
   return {
     to: requireContract(fields.contractAddress, chain.network.blockchain),

@@ -16,7 +16,7 @@ export type FeeFields = {
 const gweiDecimals = 9
 const gasLimitMax = 1_000_000_000n
 
-/** Checks the fee mode against what the chain takes for a call with this data, and returns it in wei. */
+/** Checks the fee mode against the fee model of the chain and the gas that this data needs, and returns it in wei. */
 export function parseFeeRequest(fields: FeeFields, chain: Chain, data: Hex): FeeRequest {
   const { network } = chain
   const gasMin = chain.intrinsicGas(data)

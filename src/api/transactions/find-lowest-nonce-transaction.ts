@@ -11,7 +11,7 @@ import { requireChain } from './transfer-request.ts'
 
 type Query = { walletId?: string; address?: string; blockchain?: string }
 
-/** The signed transaction with the lowest nonce that no block holds, and what it would cost at the level HIGH now. */
+/** The unmined signed transaction with the lowest nonce, and its current cost at the fee level HIGH. */
 export async function findLowestNonceTransaction(ctx: Ctx, query: Query) {
   const wallet = await requireWallet(ctx, query)
   const chain = requireChain(ctx, wallet.blockchain)

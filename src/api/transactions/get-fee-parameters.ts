@@ -4,7 +4,7 @@ import { invalid } from '#lib/errors'
 import { feeTable } from './estimate.ts'
 import { requireChain } from './transfer-request.ts'
 
-/** Gets the fees of a blockchain. Clients may leave the name out, so the answer says which blockchain it is about. */
+/** Gets the fees of a blockchain. Clients may omit the name, so the answer names the blockchain. */
 export async function getFeeParameters(ctx: Ctx, { query }: { query: { blockchain?: string } }) {
   const blockchain = query.blockchain ?? firstUsable(ctx)
   if (blockchain === undefined)

@@ -86,7 +86,7 @@ const transferErrors = [
 
 type Addressed = Pick<Endpoint, 'path' | 'operationId' | 'summary' | 'takesUserToken' | 'errors'>
 
-/** A transfer under one of its addresses. A key is taken once between them, so that no retry pays twice. */
+/** A transfer under one of its paths. They share their idempotency keys, so that no retry pays twice. */
 const transferEndpoint = (addressed: Addressed) =>
   endpoint({
     ...addressed,

@@ -51,7 +51,7 @@ export const transferBody = Type.Object({
   ...feeFields,
 })
 
-/** Accelerating and cancelling take nothing but the secret. */
+/** The body of accelerate and cancel: the secret alone. */
 export const controlBody = Type.Object({ entitySecretCiphertext: ciphertextField })
 export const acceleratedAnswer = Type.Object({ id: uuid })
 
@@ -187,7 +187,7 @@ export const transactionsAnswer = Type.Object({ transactions: Type.Array(transac
 const nativeDecimals = 18
 const gweiDecimals = 9
 
-/** The hash is shown from SENT on: before that nothing left. */
+/** States without a hash: it is shown from SENT on, since nothing is broadcast before. */
 const hashless = new Set(['INITIATED', 'CLEARED', 'QUEUED', 'DENIED'])
 
 export function showTransaction(row: TransactionRow) {
@@ -215,16 +215,16 @@ export function showTransaction(row: TransactionRow) {
     ...given('contractAddress', row.contractAddress),
     ...given('abiFunctionSignature', row.abiFunctionSignature),
     abiParameters: row.abiParameters,
-    // What is being given up has its reason already, and does not show it before it has ended.
+    // A transaction that is about to fail already has its reason, which is shown only once it is FAILED.
     ...(row.state === 'FAILED' && given('errorReason', row.errorReason)),
-    // Details without a reason say what it waits for.
+    // Details without a reason name the condition that it waits for.
     ...((row.state === 'FAILED' || row.errorReason === null) && given('errorDetails', row.errorDetails)),
     createDate: row.createDate,
     updateDate: row.updateDate,
   }
 }
 
-/** A member that is left out rather than sent as null. */
+/** A member that is omitted rather than sent as null. */
 const given = (name: string, value: unknown) => (value === null ? {} : { [name]: value })
 
 function showFee({ gasLimit, baseFee, priorityFee, maxFee }: SignedFee) {

@@ -5,8 +5,8 @@ import { syncBalances } from '#engines/indexer/index'
 import { holdsAreSettled } from '#engines/transactions/index'
 
 /**
- * What a refusal for lack of coins waits for: that the wallet was compared with its chain, since coins come without a transfer
- * too, and that what left already is not held any more. To be called outside the `tx` that refused.
+ * The condition that a refusal for lack of coins waits for: the wallet is compared with its chain, since coins also come
+ * without a transfer, and holds of coins that already left are released. To be called outside the `tx` that refused.
  */
 export function settledFor(ctx: Ctx, chain: Chain, { address }: Wallet): () => Promise<boolean> {
   const outside: Ctx = { ...ctx, db: ctx.database }

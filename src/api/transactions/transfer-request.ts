@@ -111,10 +111,10 @@ export function requireAmount(
   return { text, atomic }
 }
 
-/** Below this are the zero address and what the chain itself answers at: nothing sent there ever comes back. */
+/** Addresses below this are the zero address and those reserved by the chain: coins sent there are lost. */
 const systemAddressesEnd = 0x200n
 
-/** A destination that can hold what is sent: not the zero address, not the chain's own, no token's contract. */
+/** A destination that can hold coins: not the zero address, not one reserved by the chain, not a token contract. */
 export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<`0x${string}`> {
   const address = parseAddress(blockchain as Blockchain, text)
   const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')

@@ -8,7 +8,7 @@ import { requireWalletChain } from './wallet-chain.ts'
 
 type Body = Static<typeof createWalletsBody>
 
-/** Makes `count` wallets on each chain; the wallets of one index share their address. */
+/** Creates `count` wallets on each chain; the wallets of one index share their address. */
 export async function createWalletsOf(
   ctx: Ctx,
   { body }: { body: Body },

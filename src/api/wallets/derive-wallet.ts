@@ -12,7 +12,7 @@ type Body = Static<typeof deriveBody>
 type ByIdInput = { params: Static<typeof deriveParams>; body: Body }
 type ByAddressInput = { body: Static<typeof deriveByAddressBody> }
 
-/** The same address on another EVM chain, from the wallet's id. */
+/** Derives the same address on another EVM chain, from the wallet's id. */
 export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
   const source = await requireWallet(ctx, params.id)
   return derive(ctx, source, params.blockchain, 'blockchain', body)
@@ -26,7 +26,7 @@ export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
   return derive(ctx, source, targetBlockchain, 'targetBlockchain', body)
 }
 
-/** 201 with a new wallet, 200 with the one that was there, its metadata replaced by what is given. */
+/** 201 with a new wallet, 200 with the existing one, its metadata replaced by the given one. */
 async function derive(ctx: Ctx, source: Wallet, target: Blockchain, field: string, { metadata }: Body) {
   if (familyOf(target) !== 'evm') {
     const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'

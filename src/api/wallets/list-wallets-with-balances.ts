@@ -29,7 +29,7 @@ export type WalletsWithBalancesQuery = {
   tokenAddress?: string
 }
 
-/** Wallets of one blockchain with what they own of the native coin and, when it is named, of one token. */
+/** Wallets of one blockchain with their balances of the native coin and, when it is named, of one token. */
 export async function listWalletsWithBalances(
   ctx: Ctx,
   query: WalletsWithBalancesQuery,
@@ -58,7 +58,7 @@ export async function listWalletsWithBalances(
   }
 }
 
-/** Who names one address wants its balance as the chain has it; a whole page is shown as the books have it. */
+/** Compares a single named address with its chain; a whole page shows the booked balances. */
 async function compareOne(ctx: Ctx, blockchain: Blockchain, address: string): Promise<void> {
   const wallet = await findWalletByAddress(ctx.db, ctx.entity.id, blockchain, address)
   if (wallet) await compareWallet(ctx, wallet)

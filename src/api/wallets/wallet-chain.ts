@@ -4,8 +4,8 @@ import type { WalletChain } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 
 /**
- * Whether wallets can be made on the blockchain: the key's environment (156006), and a chain this server is connected
- * to (155511), because what arrives on one it does not watch would go unseen. `field` names the request's field.
+ * Requires a blockchain on which wallets can be created: of the key's environment (156006), and connected to this server
+ * (155511), because deposits on an unwatched chain would go unseen. `field` names the request's field.
  */
 export function requireWalletChain(ctx: Ctx, blockchain: Blockchain, field: string): WalletChain {
   if (environmentOf(blockchain) !== ctx.entity.environment) throw onOtherEnvironment(ctx, field, blockchain)
