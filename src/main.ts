@@ -4,7 +4,7 @@ import { version } from '#runtime/version'
 
 type Listed = { summary: string; load(): Promise<Command> }
 
-/** Every command. The module of a command is loaded when the command is run, so that `--help` answers at once. */
+/** Every command. The module of a command is loaded when the command runs, so that `--help` answers at once. */
 const commands: Record<string, Listed> = {
   sandbox: {
     summary:

@@ -80,7 +80,7 @@ const actions: Record<string, Act> = {
   },
 }
 
-/** How far a chain is followed and, when it is halted, the final block that is gone and the one in its place. */
+/** Indexing progress of a chain and, when it is halted, the final block that is gone and the one in its place. */
 async function standingOf({ database }: EngineCtx, { network: { blockchain } }: Chain) {
   const { blockHash, otherHash, createDate: haltedAt } = (await findHalt(database, blockchain)) ?? {}
   return {

@@ -8,9 +8,9 @@ export type Command = {
   name: string
   usage: string
   options: Record<string, Option>
-  /** What may follow the name without a flag; most commands take nothing. */
+  /** Arguments that may follow the name without a flag; most commands take none. */
   positionals?: string
-  /** Whether its help lists the settings of the environment, or those for workers; the others' say where they are. */
+  /** Settings of the environment that its help lists, all or those for workers; other commands refer to `help serve`. */
   listsSettings?: 'all' | 'for workers'
   run: (input: Given) => Promise<number>
 }
@@ -20,7 +20,7 @@ export type Given = { flags: Record<string, string | boolean | undefined>; posit
 
 export class UsageError extends Error {}
 
-/** Parses what follows the command's name; a wrong flag is an error that names it and points to --help. */
+/** Parses the arguments of a command; a wrong flag is an error that names it and points to --help. */
 export function parseCommand(command: Command, args: string[]): Given | 'help' {
   const options: Options = { help: { type: 'boolean', short: 'h' } }
   for (const [name, option] of Object.entries(command.options)) options[name] = { type: option.type }
@@ -35,7 +35,7 @@ export function parseCommand(command: Command, args: string[]): Given | 'help' {
   }
 }
 
-/** Node says after the first sentence or line how to pass what nobody meant to pass. */
+/** Shortens Node's message, which goes on with advice on how to pass such a text as an argument. */
 function inWords({ message }: Error): string {
   const unknown = /^Unknown option '(.+?)'/.exec(message)
   return unknown ? `there is no option ${unknown[1]}` : message.split('\n')[0]!
@@ -66,7 +66,7 @@ const settingLines = (which: Command['listsSettings']) =>
     .map(([name, facts]) => row(name, settingColumn, facts))
     .join('\n')
 
-/** A name, and beside it in lines that a terminal does not break, the text. */
+/** A name and beside it the text, wrapped to the width of a terminal. */
 function row(name: string, column: number, { about, default: fallback }: SettingFacts): string {
   const text = fallback === undefined ? about : `${about} Default: ${fallback}.`
   const words = text.replaceAll('`', '').split(' ')
@@ -86,7 +86,7 @@ export const textOf = (given: Given, name: string): string | undefined => {
   return typeof value === 'string' ? value : undefined
 }
 
-/** Reads the text of a flag; the refusal of a wrong one becomes an error of usage. */
+/** Reads the text of a flag; the refusal of a wrong one becomes a UsageError. */
 export function readFlag<Value>(
   given: Given,
   name: string,

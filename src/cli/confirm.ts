@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline'
 
-/** Asks on standard error, and takes nothing but "yes" for a yes: no answer at all is a no. */
+/** Asks on standard error. Only "yes" confirms; no answer is a no. */
 export async function confirm(question: string): Promise<boolean> {
   const lines = createInterface({ input: process.stdin, output: process.stderr })
   const answer = await new Promise<string>((resolve) => {

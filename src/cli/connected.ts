@@ -5,7 +5,7 @@ import { readRootKey } from '#runtime/root-key'
 import { type Given, UsageError } from './command.ts'
 import { configOf, connectionOf, nodesOf } from './join.ts'
 
-/** Does a command's work with the database and the nodes that its flags and the environment name. */
+/** Runs a command's work with the database and the nodes that its flags and the environment name. */
 export async function connected<Result>(
   given: Given,
   work: (ctx: EngineCtx) => Promise<Result>,

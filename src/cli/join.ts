@@ -21,7 +21,7 @@ export const joinOptions: Record<string, Option> = {
   'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'info' },
 }
 
-/** The configuration of a role or command, from its flags and the environment: all of it is checked before anything is done. */
+/** The configuration of a role or command, from its flags and the environment, checked completely before any work. */
 export function configOf(given: Given, more: Partial<Config> = {}): Config {
   const dataDir = textOf(given, 'data-dir')
   const logLevel = readFlag(given, 'log-level', levelOf)
@@ -43,7 +43,7 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
 /** `DATABASE_URL` when set, else the database of the sandbox on the data directory: with the tables of this version. */
 export const connectionOf = (config: Config) => connect(config, requireTables)
 
-/** The same before this version's tables are in it: for `migrate`, and for roles, which migrate when they start. */
+/** The same, before this version's tables exist: for `migrate`, and for roles, which migrate when they start. */
 export const connectionToMigrate = (config: Config) => connect(config, requireKnownTables)
 
 async function connect(

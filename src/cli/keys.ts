@@ -170,7 +170,7 @@ function environmentOf(given: Given): Environment {
   throw new UsageError('--environment must be TEST or LIVE')
 }
 
-/** Nothing is at stake on test chains; whoever moves real money must have thought about it. */
+/** The policy of a new entity. TEST defaults to permissive; LIVE moves real money and needs an explicit choice. */
 async function policyOf(given: Given, environment: Environment) {
   const text = textOf(given, 'policy')
   if (text !== undefined) return readPolicy(text)

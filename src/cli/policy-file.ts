@@ -24,7 +24,7 @@ export async function readPolicy(text: string): Promise<Rules> {
   }
 }
 
-/** A misspelt blockchain would allow nothing there, and limit nothing either. */
+/** Refuses unknown blockchains: a misspelt one would allow nothing there, and limit nothing either. */
 function requireKnownChains(rules: Rules, file: string): void {
   if (rules.mode === 'permissive') return
   const entries = [

@@ -124,7 +124,7 @@ const actions: Record<string, Act> = {
 const policyText = ({ scope, subjectId, version, rules, actor, createDate }: VersionRow) =>
   `\n${scope} ${subjectId}, version ${version}, set by ${actor} at ${createDate}\n${JSON.stringify(rules, null, 2)}\n`
 
-/** Whose policy is meant: the narrowest that is named. */
+/** The subject of the policy: the narrowest one that is named. */
 async function subjectOf(database: Database, given: Given): Promise<PolicySubject> {
   const [walletSet, wallet] = [textOf(given, 'wallet-set'), textOf(given, 'wallet')]
   if (walletSet !== undefined && wallet !== undefined)

@@ -47,7 +47,7 @@ async function run(given: Given): Promise<number> {
   })
 }
 
-/** Comparing many addresses takes a while; whoever waits at a terminal sees how far it is. */
+/** Shows the progress at a terminal: comparing many addresses takes a while. */
 const progress = (blockchain: string) => (addresses: number) => {
   if (process.stderr.isTTY) process.stderr.write(`\r${blockchain}: ${addresses} addresses compared`)
 }
@@ -105,7 +105,7 @@ function asText(found: Found): string {
 
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
-/** Tokens of which there is nothing, on chain and in the books, are named together, to keep the others in sight. */
+/** Rows of a chain. Tokens with zero on chain and in the books share one line, to keep the others in sight. */
 function chainLines(proof: Proof): string[] {
   const { blockchain, block, addresses, tokens, gaps } = proof
   const hasSome = ({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number]) =>

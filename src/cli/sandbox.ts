@@ -82,7 +82,7 @@ async function runUntilStopped(given: Given, options: Omit<SandboxOptions, 'inte
   return reason ? 1 : 0
 }
 
-/** Less than this, and a block has no room for an ordinary contract. */
+/** The lowest gas limit of a block that leaves room for an ordinary contract. */
 const gasLimitMin = 5_000_000
 
 function gasLimitOf(given: Given): bigint | undefined {
@@ -144,7 +144,7 @@ These keys are public and work in sandboxes only. Ctrl-C stops everything.
 ${alarmLines()}`
 }
 
-/** Alarms of the start, which a person has to read before using the rest. */
+/** Alarms raised at the start, which the operator must read before use. */
 function alarmLines(): string {
   const lines = [...alarmWords()].map(([name, words]) => `  ${name}: ${words}\n`)
   return lines.length === 0 ? '' : `\nALARMS\n${lines.join('')}`

@@ -57,7 +57,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
     rootKey: await readRootKey(config),
   })
   if (config.databaseUrl !== undefined) await guardProduction(context.ctx)
-  // Whoever joins a sandbox works on its local chains, where gas costs nothing.
+  // A worker that joins a sandbox works on its local chains, where gas costs nothing.
   const faucet =
     role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
   const listener =
@@ -73,8 +73,8 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
 }
 
 /**
- * Tells of what belongs into a sandbox and is met outside of one. The keys and the secret of a sandbox's entity are public, so
- * they open nothing here.
+ * Warns of sandbox settings and credentials outside of a sandbox. The keys and the secret of a sandbox's entity are public,
+ * so they are refused here.
  */
 async function guardProduction({ config, db, log }: EngineCtx): Promise<void> {
   if (config.notificationTargets !== 'public')
