@@ -41,15 +41,15 @@ export type ContextInput = {
   rootKey: Buffer
   /** The nodes to connect to. `local` chains may be rewound to any depth; configured ones may not. */
   nodes: readonly (Omit<Node, 'network'> & { blockchain: string })[]
-  /** Whether endpoints prove that they are of their network before they are used: those of processes that act on them do. */
+  /** Whether endpoints are verified to be of their network before use: set by processes that act on them. */
   inspects?: boolean
-  /** Default: the time of the database, wherever that is. */
+  /** Default: the clock of the database server. */
   clock?: Clock
 }
 
 export type Context = { ctx: EngineCtx; close(): Promise<void> }
 
-/** Makes every dependency once and migrates the database: the only place where parts are put together. */
+/** Creates every dependency once and migrates the database: the only place where the parts are wired together. */
 export async function openContext(input: ContextInput): Promise<Context> {
   const { config, log } = input
   if (config.crashAt) {
@@ -95,10 +95,10 @@ const inspectionTo = (log: Log): Inspection => ({
 
 const gasOnly = { native: true, tokens: [] } as const
 
-/** `tried` resolves when what was left by the last start was looked at: alarms over it are raised by then. */
+/** `tried` resolves after the first attempt to open and merge the journals; its alarms are raised by then. */
 export type Engines = { tried: Promise<void>; stop(): Promise<void> }
 
-/** Starts the machines that act on their own: what the `worker` role runs. In a sandbox the faucet gives treasuries their gas. */
+/** Starts the background engines of the `worker` role. In a sandbox the faucet gives treasuries their gas. */
 export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
   const transactions = startTransactionWorker(ctx)
   const engines = [
@@ -118,17 +118,17 @@ export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
   }
 }
 
-/** How long requests under way may take once the server is told to stop. */
+/** Grace period of running requests after a stop signal. */
 const drainMs = 2_500
 
-/** A server that listens. */
+/** A listening server. */
 export type Listener = { url: string; stop(): Promise<void> }
 
-/** What only a sandbox adds to the API. */
+/** Additions of a sandbox to the API. */
 export type SandboxParts = {
   faucet: Faucet
   endpoints: readonly Endpoint<never>[]
-  /** The message for requests without a good key: where to find one. */
+  /** The message for requests without a valid key: where to find one. */
   refusal?: string
 }
 
@@ -142,7 +142,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     removed: removedPaths,
     notBuilt,
     refusal: sandbox?.refusal,
-    // Who develops on one machine is only told of it.
+    // A sandbox only logs that the clock is off, and keeps serving.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
       Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
@@ -171,20 +171,20 @@ async function listen(server: FastifyInstance, address: ListenAddress): Promise<
   await server.listen({ host, port: address.port }).catch(explainListen(address))
   const { port } = server.server.address() as AddressInfo
   const stop = async () => {
-    // Requests under way may end; a connection that says nothing, or never asks, must not hold up the end.
+    // Running requests may end; an idle connection must not delay the stop.
     const timer = setTimeout(() => server.server.closeAllConnections(), drainMs)
     await server.close().finally(() => clearTimeout(timer))
   }
   return { url: `http://${host.includes(':') ? `[${host}]` : host}:${port}`, stop }
 }
 
-/** Engines go on, in the time of the database: what they owe is late already. What customers ask for is refused. */
+/** Reason to refuse API requests while the host clock is off. Engines go on in database time: their work is already due. */
 const clockTrouble = ({ hostOffMs }: Clock): string | undefined =>
   Math.abs(hostOffMs?.() ?? 0) > hostOffMaxMs
     ? 'The clock of this server is off, and until that is corrected it serves nothing: try again later.'
     : undefined
 
-/** Whoever may log in has to be let into the role that the program runs as. */
+/** Explains a missing role or grant: the login user must be a member of the role that the program runs as. */
 const explainRole = (error: Error): never => {
   if (/role "bezant_runtime" does not exist/.test(error.message))
     throw new Error(
