@@ -8,7 +8,7 @@ import { readAmount } from './read-amount.ts'
 
 type Money = { amount: string; currency: string }
 
-/** Reads the amount of a payout or transfer. Checks the currency first, because the amount is counted in its digits. */
+/** Reads the amount and currency of a payout or transfer; an error of the currency is reported first. */
 export function readMoney(money: Money, notPositive: ErrorName): { amount: bigint; currency: string } {
   const { currency } = money
   if (currency !== 'USD' && currency !== 'EUR')

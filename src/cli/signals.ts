@@ -1,9 +1,9 @@
 const parentPollMs = 250
 
 /**
- * Resolves at the first SIGTERM or SIGINT. A second one within the stop does nothing for a moment, since
- * Ctrl-C reaches the whole process group at once and must not cut an orderly stop short; a third ends it.
- * Under npm the end of the parent counts as well: it is all that we see of a signal sent to npm.
+ * Resolves at the first SIGTERM or SIGINT. A second one has no effect, since Ctrl-C reaches the whole process
+ * group at once and must not cut an orderly stop short; a third exits at once with code 130.
+ * Under npm the end of the parent counts as a signal: nothing else shows a signal sent to npm.
  */
 export function untilToldToStop({ underNpm }: { underNpm: boolean }): Promise<string> {
   return new Promise((resolve) => {

@@ -7,7 +7,7 @@ export type ShowTransfer = {
   returnIdentities?: boolean | undefined
 }
 
-/** A transfer as the interface shows it. */
+/** A transfer as the API shows it. */
 export function showTransfer(transfer: Transfer, { running, returnIdentities }: ShowTransfer) {
   const { walletId: id, chain, fromAddress, toAddress: address, status } = transfer
   const wallet = { type: 'wallet', id }

@@ -5,7 +5,7 @@ import { keptFor } from '#lib/once'
 import { formatInstant } from '#lib/time'
 import { within } from '#lib/within'
 
-/** Lifetime of a cached head and timeout of a node: requests are not limited, those to nodes are. */
+/** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */
 const keptMs = 1_000
 export const patienceMs = 2_000
 
@@ -40,7 +40,7 @@ async function showChain(ctx: EngineCtx, chain: Chain) {
   }
 }
 
-/** State of a reachable or unreachable chain. A lag of one block depends only on the moment of the request. */
+/** State of a chain that is not halted. A lag of one block depends only on the moment of the request. */
 const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined): ChainState => {
   if (!head) return 'unreachable'
   return lagBlocks !== undefined && lagBlocks <= 1 ? 'following' : 'behind'

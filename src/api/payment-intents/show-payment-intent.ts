@@ -1,7 +1,7 @@
 import type { PaymentIntent } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 
-/** A payment intent as the interface shows it; `ids` only where a single transient one is shown. */
+/** A payment intent as the API shows it; `ids` only where a single transient one is shown. */
 export function showPaymentIntent(
   intent: PaymentIntent,
   ids?: { paymentIds: string[]; refundIds: string[] },
@@ -24,7 +24,7 @@ export function showPaymentIntent(
     ],
     ...(intent.depositAddress && { fees: feesOf(intent) }),
     ...(isTransient && ids),
-    // Written out, because the database keeps the members of JSON in an order of its own.
+    // Member by member, because the database reorders the members of JSON.
     timeline: intent.timeline.map(({ status, time, context, reason }) => ({
       status,
       time,

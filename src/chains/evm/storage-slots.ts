@@ -1,9 +1,9 @@
 import { type Address, concat, type Hex, isAddress, keccak256, stringToBytes, toHex } from 'viem'
 
-/** Contract storage as a genesis file writes it: 32-byte slot to 32-byte value, both 0x-prefixed; zero words left out. */
+/** Contract storage as in a genesis file: 32-byte slot to 32-byte value, both 0x-prefixed; zero words are omitted. */
 export type ContractStorage = Record<Hex, Hex>
 
-/** Where solc put a state variable: word, bytes from the low end of the word, width in bytes. */
+/** Place of a state variable in the layout of solc: word, bytes from the low end of the word, width in bytes. */
 export type StoragePlace = { slot: bigint; offset: number; sizeBytes: number }
 
 /** The slot of `mapping(address => …)[key]` for a mapping declared at `slot`. */
@@ -11,7 +11,7 @@ export function addressMappingSlot(slot: bigint, key: Address): bigint {
   return BigInt(keccak256(concat([toHex(addressWord(key), { size: 32 }), toHex(slot, { size: 32 })])))
 }
 
-/** An address as the number it is; letter case is not checked. RangeError when it is not 20 bytes of hex. */
+/** An address as a number; letter case is not checked. RangeError when it is not 20 bytes of hex. */
 export function addressWord(address: Address): bigint {
   if (!isAddress(address, { strict: false })) throw new RangeError(`Not an EVM address: ${address}`)
   return BigInt(address)
@@ -28,7 +28,7 @@ export function shortStringWord(text: string): bigint {
   return BigInt(toHex(word))
 }
 
-/** Packs values into their words; two values in the same bits, or one too wide for its place, is a RangeError. */
+/** Packs values into their words. RangeError for two values in the same bits, or for one too wide for its place. */
 export function packStorage(entries: Iterable<readonly [StoragePlace, bigint]>): ContractStorage {
   const words = new Map<bigint, { value: bigint; taken: bigint }>()
   for (const [{ slot, offset, sizeBytes }, value] of entries) {
