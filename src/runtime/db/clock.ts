@@ -1,6 +1,6 @@
 /**
- * The time of the database on every host: what one process dates, others compare, in limits, orders and expiry. The host's
- * own clock counts for nothing; that it is wrong is an alarm. Between two looks a steady clock goes on, which nobody sets.
+ * The database's time, used on every host: processes compare each other's timestamps in limits, orders and expiry. The host's
+ * own clock is not used; an alarm reports when it is off. Between two readings the monotonic clock carries the time forward.
  */
 import { type Clock, hostOffMaxMs, systemClock } from '#lib/time'
 import { raiseAlarm } from '../log/alarms.ts'
@@ -8,15 +8,15 @@ import { logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { type Db, sql } from './db.ts'
 
-/** The database's time at a moment of the steady clock, exact to `withinMs`: half of the time that the question took. */
+/** A reading: the database's time at a moment of the monotonic clock, exact to `withinMs`, half of the query's duration. */
 type Look = { steadyMs: number; databaseMs: number; withinMs: number }
 
 const looksAtOnce = 3
 const lookMs = 5_000
-/** How far a steady clock may drift. */
+/** The assumed maximum drift of the monotonic clock. */
 const driftShare = 1 / 5_000
 
-/** The best of a few looks, since any of them may have waited. */
+/** Returns the most exact of a few readings, since any of them may have been delayed. */
 const look = (db: Db): Promise<Look> =>
   db.tx(async (tx) => {
     const looks: Look[] = []
@@ -31,7 +31,7 @@ const look = (db: Db): Promise<Look> =>
     return looks.reduce((best, each) => (each.withinMs < best.withinMs ? each : best))
   })
 
-/** Chooses the more exact of two looks; the newer one when they contradict each other. */
+/** Chooses the more exact of two readings; the newer one when they contradict each other. */
 function better(known: Look, newer: Look): Look {
   const passedMs = newer.steadyMs - known.steadyMs
   const withinMs = known.withinMs + passedMs * driftShare
@@ -50,13 +50,13 @@ function clockOf(known: () => Look): Required<Clock> {
   }
 }
 
-/** The time of the database, looked at once: for a command that ends soon. */
+/** Reads the database's time once, for a short-lived command. */
 export async function readDatabaseClock(db: Db): Promise<Clock> {
   const known = await look(db)
   return clockOf(() => known)
 }
 
-/** The time of the database, looked at now and then. Raises an alarm while the host's own clock is off. */
+/** Reads the database's time periodically. Raises an alarm when the host's own clock is off. */
 export async function openDatabaseClock({
   database,
   log,

@@ -22,36 +22,36 @@ export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
 export type Db = {
-  /** Every row. */
+  /** Returns every row. */
   all<Row>(query: Sql): Promise<Row[]>
-  /** Exactly one row; anything else is a bug and throws. */
+  /** Returns exactly one row; any other number is a bug and throws. */
   one<Row>(query: Sql): Promise<Row>
-  /** The first row, if there is one. */
+  /** Returns the first row, if there is one. */
   maybe<Row>(query: Sql): Promise<Row | undefined>
-  /** How many rows were written. */
+  /** Returns the number of rows written. */
   run(query: Sql): Promise<number>
   /**
-   * Runs `work` in one database transaction; inside one it joins it, so that a verb can be part of a larger one.
-   * `limits` take the place of the usual ones, for work that is known to take long.
+   * Runs `work` in one database transaction; inside a transaction, joins it, so that a verb can be part of a larger one.
+   * `limits` replace the pool's limits, for work that is known to take long.
    */
   tx<Result>(work: (tx: Db) => Promise<Result>, limits?: Limits): Promise<Result>
-  /** Several statements in one string, for migrations only. */
+  /** Runs several statements in one string, for migrations only. */
   script(text: string): Promise<void>
 }
 
-/** The pool of a process, with what only a whole process needs. */
+/** The connection pools of a process, with its notifications, per-entity views and shutdown. */
 export type Database = Db &
   Listener & {
-    /** The same database through connections of its own, which only read and which work cannot use up. */
+    /** The same database through a separate pool of read-only connections, which writing work cannot exhaust. */
     reading: Db
     /**
-     * The same for what one tenant asks for: while its work waits for locks, others find connections. It waits for its own turn
-     * beside the pool, and is refused when too much of it does. A `tx` of it must not call it again.
+     * The database as used for one entity: while its calls wait for locks, other entities still get connections. Its calls
+     * queue in front of the pool and are refused when too many wait. A `tx` of it must not call it again.
      */
     onBehalfOf(entityId: string): Database
-    /** `reading` for what one tenant asks for, by the same rules. */
+    /** `reading` as used for one entity, by the same rules. */
     readingFor(entityId: string): Db
-    /** How many calls wait for a connection of each pool. */
+    /** Number of calls that wait for a connection of each pool. */
     waiting(): { work: number; reading: number }
     close(): Promise<void>
   }
@@ -71,21 +71,21 @@ parsers.setTypeParser(types.int8, Number)
 parsers.setTypeParser(types.numeric, BigInt)
 parsers.setTypeParser(types.timestamptz, instantFromText)
 
-/** "2026-11-21 01:02:03.4+00" to "2026-11-21T01:02:03.400Z" without a Date, which costs more than the query. */
+/** Converts "2026-11-21 01:02:03.4+00" to "2026-11-21T01:02:03.400Z" without a Date, which costs more than the query. */
 function instantFromText(text: string): string {
   const [seconds = '', fraction = ''] = text.replace('+00', '').split('.')
   return `${seconds.replace(' ', 'T')}.${fraction.padEnd(3, '0')}Z`
 }
 
-/** Of the connections of a process, this part is kept for reading. */
+/** Share of a process's connections that is reserved for reading. */
 const readingShare = 1 / 4
-/** Of the others, this part is kept for what no tenant waits for, such as engines in the same process. */
+/** Share of the other connections that is reserved for work of no entity, such as engines in the same process. */
 const ownShare = 1 / 4
-/** Calls of all tenants that wait for their turn. */
+/** Maximum number of queued calls of all entities. */
 const waitingMax = 1_000
 
 /**
- * Opens the pools of the role that the program runs as, which can add to books and trails but not rewrite them
+ * Opens the pools under the program's runtime role, which can append to ledgers and audit trails but not rewrite them
  * (migrations/0011). `maxConnections` bounds both pools together.
  */
 export function openDatabase(
@@ -104,7 +104,7 @@ export function openDatabase(
   const count = workingMax - Math.floor(workingMax * ownShare)
   const turns = { leavesRoom: true, waitingMax, waitMs: connectMs, crowded }
   const lanes = createLanes({ ...turns, count })
-  // One is left for looking up keys, which comes before anything is done on behalf of a tenant.
+  // One connection is left for API key lookups, which precede any work on behalf of an entity.
   const readingLanes = createLanes({ ...turns, count: Math.max(1, readingMax - 1) })
   const database: Database = {
     ...working,
@@ -134,7 +134,7 @@ function callsInTurn(db: Db, lanes: Lanes, asker: string): Db {
   }
 }
 
-/** Opens a pool as whoever the connection names: for migrations, and for tests that look past the role. */
+/** Opens a pool as the user that the connection names: for migrations, and for tests that bypass the runtime role. */
 export function openAsOwner(connection: Connection, maxConnections = 1): Database {
   const pool = openPool(connection, maxConnections, ownerLimits)
   const database: Database = {
@@ -168,15 +168,15 @@ function openPool(
   }
 }
 
-/** The rows of a statement that reads whole tables, with the time that this takes. */
+/** Returns the rows of a statement that reads whole tables, under the long time limits. */
 export const scan = <Row>(db: Db, query: Sql): Promise<Row[]> => db.tx((tx) => tx.all<Row>(query), unhurried)
 
-/** The most statements that a process prepares: variants of filters must not fill the memory of the server. */
+/** Maximum number of statements that a process prepares: filter variants must not fill the server's memory. */
 const preparedMax = 1_000
 const preparedNames = new Map<string, string>()
 
 /**
- * A query under a name, which the driver prepares once on each connection. Parsing and planning our statements costs
+ * Names a query, so that the driver prepares it once on each connection. Parsing and planning our statements costs
  * PostgreSQL more than running them.
  */
 function prepared(text: string, values: unknown[]): pg.QueryConfig {
@@ -216,7 +216,7 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect()
   let lost: Error | undefined
-  // A connection lost between two statements is told as an event; without a listener it would end the process.
+  // A connection lost between two statements emits an event; without a listener it would end the process.
   const onLost = (error: Error) => void (lost ??= error)
   client.on('error', onLost)
   const answered = limits && { query_timeout: answerMs(limits) }
@@ -235,7 +235,7 @@ async function inTransaction<Result>(
   } catch (error) {
     if (isConnectionLost(error)) lost ??= error as Error
     else await client.query('rollback').catch((failure: Error) => (lost ??= failure))
-    // The first to tell is the server, which says why; what is tried afterwards only finds the connection closed.
+    // The first error comes from the server and names the reason; later ones only report a closed connection.
     throw isConnectionLost(error) ? lost : error
   } finally {
     if (!lost) client.off('error', onLost)

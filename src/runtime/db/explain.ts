@@ -10,7 +10,7 @@ const unreachable = [
   'ECONNRESET',
 ]
 
-/** A server that cannot be reached at the start is most often a wrong setting. `otherwise` is one more thing to do about it. */
+/** Explains a server that is unreachable at the start, most often a wrong setting. `otherwise` is one more remedy to name. */
 export const explainDatabase =
   (connection: Connection, otherwise?: string) =>
   (error: NodeJS.ErrnoException): never => {

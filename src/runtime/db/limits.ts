@@ -2,34 +2,34 @@ import { hostname } from 'node:os'
 import type { PoolConfig } from 'pg'
 
 /**
- * How long the server waits before it ends a session that holds a transaction open and does nothing (its process may be
- * frozen), refuses a lock that another one holds, and ends a statement; 0 is for ever.
+ * Server timeouts: for a session that is idle inside a transaction (its process may be frozen), for a lock that another
+ * session holds, and for a statement; 0 is unlimited.
  */
 export type Limits = { idleMs: number; lockMs: number; statementMs: number }
 
-/** Of all that claims, signs and books: a frozen process holds its locks for `idleMs`, and others wait for them longer. */
+/** Limits of writing work. A frozen process holds its locks for `idleMs`; `lockMs` is longer, so others outwait it. */
 export const workLimits: Limits = { idleMs: 10_000, lockMs: 15_000, statementMs: 30_000 }
 
-/** Of questions: customers wait for the answers. */
+/** Limits of reads: customers wait for the answers. */
 export const readLimits: Limits = { idleMs: 10_000, lockMs: 5_000, statementMs: 15_000 }
 
-/** Of what reads or writes whole tables, such as proofs and the merge of a journal. */
+/** Limits of work that reads or writes whole tables, such as proofs and the merge of a journal. */
 export const unhurried: Limits = { idleMs: 60_000, lockMs: 60_000, statementMs: 900_000 }
 
-/** Of migrations, which take as long as they take; a frozen one must not stop every start. */
+/** Limits of migrations, whose statements are not limited; a frozen migration must not block every start. */
 export const ownerLimits: Limits = { idleMs: 60_000, lockMs: 0, statementMs: 0 }
 
-/** How much longer than the server the client waits for an answer, which a broken network loses. */
+/** Additional time that the client waits beyond the server's limit, in case a broken network loses the answer. */
 const graceMs = 5_000
 
-/** The driver's limit for the answer to a statement. */
+/** Returns the driver's timeout for the answer to a statement. */
 export const answerMs = ({ statementMs }: Limits): number => (statementMs === 0 ? 0 : statementMs + graceMs)
 
-/** How long work waits for a free connection, for its turn at one, or for the server to take a new one. */
+/** Maximum wait for a free connection, for a turn in the queue for one, or for the server to accept a new one. */
 export const connectMs = 15_000
 const keepAliveMs = 5_000
 
-/** Ends the sessions of hosts that are gone: what was sent to them is never acknowledged. */
+/** Settings that end the sessions of unreachable hosts, which acknowledge no data. */
 const partition = {
   tcp_user_timeout: 10_000,
   tcp_keepalives_idle: 5,
@@ -37,7 +37,7 @@ const partition = {
   tcp_keepalives_count: 3,
 }
 
-/** Settings of a connection, with `more` as further parameters of the session. */
+/** Returns the settings of a connection, with `more` as further parameters of the session. */
 export function connectionSettings(limits: Limits, more: Record<string, string> = {}): PoolConfig {
   const session = {
     timezone: 'UTC',
@@ -51,7 +51,7 @@ export function connectionSettings(limits: Limits, more: Record<string, string> 
     options: Object.entries(session)
       .map(([name, value]) => `-c ${name}=${value}`)
       .join(' '),
-    // An alarm names the session by it: which process, on which machine.
+    // Alarms identify the session by this name: host and process.
     application_name: `bezant ${hostname()}:${process.pid}`.slice(0, 63),
     query_timeout: answerMs(limits),
     connectionTimeoutMillis: connectMs,
@@ -60,7 +60,7 @@ export function connectionSettings(limits: Limits, more: Record<string, string> 
   }
 }
 
-/** Puts other limits on the transaction that has just begun. */
+/** Returns the statements that set other limits for the current transaction. */
 export const setLimits = ({ idleMs, lockMs, statementMs }: Limits): string =>
   `set local idle_in_transaction_session_timeout = ${idleMs}; set local lock_timeout = ${lockMs};
   set local statement_timeout = ${statementMs}`

@@ -2,7 +2,7 @@ import pg from 'pg'
 
 /** One subscription to a channel. */
 export type Listening = {
-  /** Resolves when the server has been told; rejects when the first try fails, though others follow. */
+  /** Resolves when the server has confirmed the subscription; rejects when the first attempt fails, though retries follow. */
   started: Promise<void>
   end(): Promise<void>
 }
@@ -19,14 +19,14 @@ const retryMs = 500
 
 /**
  * Listens to every channel of a process through one connection, opened for the first subscription, closed after the last, and
- * renewed when it breaks. Notices that are sent meanwhile are lost, so subscribers poll as well.
+ * reopened when it breaks. Notifications sent meanwhile are lost, so subscribers poll as well.
  */
 export function openListener(settings: pg.ClientConfig): Listener {
   const channels: Channels = new Map()
   let client: pg.Client | undefined
   let retry: NodeJS.Timeout | undefined
   let last: Promise<unknown> = Promise.resolve()
-  /** Runs one change after another, so that a connection is opened once and told of each channel once. */
+  /** Serializes changes, so that a connection is opened once and subscribes to each channel once. */
   const inOrder = (work: () => Promise<void>): Promise<void> => {
     const done = last.then(work)
     last = done.catch(() => undefined)
@@ -84,7 +84,7 @@ export function openListener(settings: pg.ClientConfig): Listener {
   }
 }
 
-/** A connection that listens to `channels` and calls their subscribers. */
+/** Opens a connection that listens to `channels` and calls their subscribers. */
 async function connected(settings: pg.ClientConfig, channels: Channels): Promise<pg.Client> {
   const client = new pg.Client(settings)
   client.on('error', () => undefined)

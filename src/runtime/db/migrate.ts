@@ -6,14 +6,14 @@ import { someRelations } from './relations.ts'
 
 const folder = fileURLToPath(new URL('../../../migrations/', import.meta.url))
 
-/** One number for all processes that might migrate the same database at once. */
+/** The advisory lock shared by all processes that might migrate the same database at once. */
 const migrationLock = 4_207_733_001
 
 /**
- * Applies the numbered SQL files that this database has not seen, each in its own database transaction.
- * An applied file must never change: its hash is kept and compared. Returns the names applied. A database of another
+ * Applies the numbered SQL files that are not yet applied, each in its own database transaction.
+ * An applied file must never change: its hash is stored and compared. Returns the names applied. A database of another
  * program is refused before anything is written.
- * Who may not own tables can call it too, as long as there is nothing to apply.
+ * A user who does not own the tables can call it too, as long as there is nothing to apply.
  */
 export async function migrate(connection: Connection): Promise<string[]> {
   const database = openAsOwner(connection)
@@ -37,7 +37,7 @@ export async function migrate(connection: Connection): Promise<string[]> {
 
 const listFiles = async () => (await readdir(folder)).filter((name) => /^\d{4}_.*\.sql$/.test(name)).sort()
 
-/** Throws when this version cannot bring the database to its tables: they are of a newer version, or of another program. */
+/** Throws when this version cannot migrate the database: its tables are of a newer version, or of another program. */
 export async function requireKnownTables(connection: Connection): Promise<void> {
   const database = openAsOwner(connection)
   try {
@@ -47,7 +47,7 @@ export async function requireKnownTables(connection: Connection): Promise<void> 
   }
 }
 
-/** Throws unless the database has the tables of this version, for commands that leave migrating to others. */
+/** Throws unless the database has the tables of this version, for commands that do not migrate. */
 export async function requireTables(connection: Connection): Promise<void> {
   const database = openAsOwner(connection)
   try {
@@ -63,7 +63,7 @@ export async function requireTables(connection: Connection): Promise<void> {
   }
 }
 
-/** The hash of each file that this database has seen, of which none may be unknown to this version. */
+/** Returns the hash of each applied migration; throws if this version does not know one of them. */
 async function requireKnown(db: Db, files: readonly string[]): Promise<Map<string, string>> {
   await refuseForeign(db)
   const applied = await hashesOfApplied(db)
@@ -71,7 +71,7 @@ async function requireKnown(db: Db, files: readonly string[]): Promise<Map<strin
   return applied
 }
 
-/** Looks in one statement: between two of them, another process may bring an empty database to our tables. */
+/** Throws if the database is another program's. Uses one statement: between two, another process may create our tables. */
 async function refuseForeign(db: Db): Promise<void> {
   const { name, isOurs, relations } = await db.one<{ name: string; isOurs: boolean; relations: string[] }>(
     // Other programs name a table schema_migrations too.
@@ -92,7 +92,7 @@ function refuseNewer(applied: ReadonlyMap<string, string>, files: readonly strin
   )
 }
 
-/** The hash of each file that this database has seen. */
+/** Returns the hash of each applied migration. */
 async function hashesOfApplied(db: Db): Promise<Map<string, string>> {
   const { exists } = await db.one<{ exists: boolean }>(
     sql`select to_regclass('schema_migrations') is not null as exists`,
@@ -111,7 +111,7 @@ function isApplied(before: ReadonlyMap<string, string>, name: string, sha256: st
   return known !== undefined
 }
 
-/** False when another process applied it meanwhile. */
+/** Applies one migration; returns false when another process applied it meanwhile. */
 const apply = (database: Database, name: string, sha256: string, text: string) =>
   database.tx(async (tx) => {
     await tx.run(sql`select pg_advisory_xact_lock(${migrationLock})`)

@@ -1,6 +1,6 @@
 import { type Sql, sql } from './sql.ts'
 
-/** Some of the tables, views and sequences in a database that belong to no extension: an array of their names. */
+/** An array of the names of up to five tables, views and sequences that belong to no extension. */
 export const someRelations: Sql = sql`array(
   select n.nspname || '.' || c.relname from pg_class c join pg_namespace n on n.oid = c.relnamespace
   where c.relkind in ('r', 'p', 'v', 'm', 'S', 'f') and n.nspname <> 'information_schema' and n.nspname !~ '^pg_'

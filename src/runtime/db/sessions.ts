@@ -3,30 +3,30 @@ import { type Loop, logTrouble, repeat } from '../loop.ts'
 import type { Scope } from '../scope.ts'
 import { type Database, raw, sql } from './db.ts'
 
-/** A session that holds up others, or that holds a transaction open and does nothing. */
+/** A session that blocks others, or that is idle inside a transaction. */
 export type StuckSession = {
   pid: number
-  /** `bezant HOST:PROCESS` of our own. */
+  /** `bezant HOST:PROCESS` for our own sessions. */
   applicationName: string
   state: string
   waitEvent: string | null
-  /** Its last statement, without values; how long ago that began, and the transaction. */
+  /** Its last statement, without values; then the ages of that statement and of its transaction. */
   query: string
   queryAgeMs: number
   txAgeMs: number
-  /** How many sessions wait for it, and for how long the first of them has. */
+  /** Number of sessions that wait for it, and the longest of their waits. */
   blocked: number
   waitedMs: number
 }
 
-/** Nothing of ours waits or stands idle this long while all is well; the server ends it at a multiple of it. */
+/** No session of ours waits or is idle this long in normal operation; the server ends it at a multiple of this. */
 const stuckMs = 4_000
 const lookMs = 2_000
 
-/** The sessions of this database that have been stuck for `ms`. One that waits for another itself is not to blame. */
+/** Returns the sessions of this database that have been stuck for `ms`, without those that wait for a lock themselves. */
 export const stuckSessions = (database: Database, ms = stuckMs): Promise<StuckSession[]> =>
   database.reading.tx(async (tx) => {
-    // The server shows a session's state to who logged in as the same user, which the role of the program is not.
+    // The server shows a session's state to sessions of the same user, which the program's role is not.
     await tx.script('set local role none')
     return tx.all<StuckSession>(sql`with long as (select clock_timestamp() - ${ms} * interval '1 millisecond' as ago),
       waits as (
@@ -48,7 +48,7 @@ export const stuckSessions = (database: Database, ms = stuckMs): Promise<StuckSe
 const msSince = (column: string) =>
   raw(`coalesce((extract(epoch from clock_timestamp() - ${column}) * 1000)::int8, 0)`)
 
-/** Raises an alarm for each session that is stuck, once in each process that looks. */
+/** Raises an alarm for each stuck session, once in each watching process. */
 export function watchSessions({ database, log }: Pick<Scope, 'database' | 'log'>): Loop {
   let known = new Set<string>()
   const turn = async () => {

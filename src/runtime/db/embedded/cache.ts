@@ -7,14 +7,14 @@ import { canReach, type Owner } from './privileges.ts'
 
 const abandonedMs = 3_600_000
 
-/** A directory of this user's for what is made once per machine and version; `owner` can enter it. */
+/** Opens this user's directory for files that are made once per machine and version; `owner` can enter it. */
 export async function openCache(version: string, owner: Owner | undefined): Promise<string> {
   const own = process.getuid?.() ?? userInfo().username
   const path = join(await temporaryDirectory(owner), `bezant-${own}-pg-${version}`)
   await mkdir(path, { mode: 0o700 }).catch((error) => {
     if (systemCode(error) !== 'EEXIST') throw error
   })
-  // The name can be guessed and the place is everybody's: what another user put there must never be executed.
+  // The name is predictable and the parent is world-writable: files that another user put there must never be executed.
   const found = await lstat(path)
   const foreign =
     process.getuid !== undefined && (found.uid !== process.getuid() || (found.mode & 0o022) !== 0)
@@ -29,8 +29,8 @@ export async function openCache(version: string, owner: Owner | undefined): Prom
 }
 
 /**
- * The entry `name` of the cache, made by `build` in a private place and renamed when whole, so that concurrent
- * makers and killed ones do no harm. An entry that a cleaner of temporary files has thinned out is made again.
+ * Returns the cache entry `name`. `build` makes it in a private directory, which is renamed when complete, so that concurrent
+ * and killed builders do no harm. An entry from which a temporary-file cleaner removed files is built again.
  */
 export async function cached(
   cache: string,
@@ -66,7 +66,7 @@ async function replace(draft: string, path: string): Promise<void> {
   }
 }
 
-/** Drafts an hour older than this one are of makers that were killed. */
+/** Removes drafts an hour older than this one: their builders were killed. */
 async function removeAbandoned(cache: string, draft: string): Promise<void> {
   const { mtimeMs } = await lstat(draft)
   for (const name of await readdir(cache)) {

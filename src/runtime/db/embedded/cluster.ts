@@ -14,7 +14,7 @@ import { findTemplate } from './template.ts'
 
 export type Cluster = {
   path: string
-  /** The same directory by a name short enough for the path of the socket in it. */
+  /** An alias of the same directory, short enough for the path of the socket in it. */
   shortPath: string
   name: string
   durability: Durability
@@ -27,16 +27,16 @@ const persistentName = 'postgres'
 const ephemeralPrefix = 'ephemeral-'
 const draftSuffix = '.new'
 
-/** Where the cluster is or will be. An ephemeral one stands beside a persistent one and never touches it. */
+/** Returns the path of a cluster. An ephemeral cluster is placed beside a persistent one and never touches it. */
 export function clusterPath(directory: DataDirectory, durability: Durability): string {
   const name = durability === 'persistent' ? persistentName : ephemeralPrefix + randomBytes(4).toString('hex')
   return join(directory.path, name)
 }
 
-/** Whether a data directory has a database that is kept. */
+/** Whether a data directory has a persistent database. */
 export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir, persistentName))
 
-/** Makes a cluster ready to be started: whole, and with nothing running on it. The caller holds the lock. */
+/** Prepares a cluster for a start: complete, and with no process running on it. The caller holds the lock. */
 export async function prepareCluster(
   directory: DataDirectory,
   path: string,
@@ -56,7 +56,7 @@ export async function removeCluster(cluster: Cluster): Promise<void> {
   await removeTree(cluster.path)
 }
 
-/** Copies the template under another name first, so that a cluster is whole if it is there at all. */
+/** Copies the template under a temporary name and renames it, so that a cluster that exists is complete. */
 async function createCluster(
   path: string,
   durability: Durability,
@@ -66,14 +66,14 @@ async function createCluster(
   const draft = path + draftSuffix
   await copyTree(await findTemplate(binaries, owner), draft, { owner })
   if (durability === 'ephemeral') return rename(draft, path)
-  // Commits are only as durable as the files beneath them, which were just copied, and their name.
+  // Commits are only as durable as the copied files and the directory entry of the cluster, so both are synced.
   const args = ['-D', here(draft, owner), '--sync-only']
   await run({ program: binaries.initdb, args, cluster: draft, owner })
   await rename(draft, path)
   await syncDirectory(join(path, '..'))
 }
 
-/** What killed processes leave: half-copied clusters, and ephemeral ones with perhaps their server. */
+/** Removes leftovers of killed processes: half-copied clusters, and ephemeral ones, whose server may still run. */
 async function clearLeftovers(directory: DataDirectory, log: EmbeddedLog): Promise<void> {
   for (const name of await readdir(directory.path)) {
     const path = join(directory.path, name)
@@ -95,7 +95,7 @@ async function removeTree(path: string): Promise<void> {
 }
 
 async function syncDirectory(path: string): Promise<void> {
-  // Windows neither can nor needs to.
+  // Windows cannot sync directories and does not need to.
   if (process.platform === 'win32') return
   const handle = await open(path)
   await handle.sync().finally(() => handle.close())

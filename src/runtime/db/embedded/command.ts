@@ -12,21 +12,21 @@ export type Command = {
 }
 
 /**
- * How a command names the cluster that it is started in. The user that PostgreSQL runs as may not be allowed to walk to the
- * cluster (root's home is closed to it), but a process started inside it can always name it by this.
+ * Returns the path by which a command names the cluster it is started in. PostgreSQL's user may lack access to a parent
+ * of the cluster (such as root's home), but a process started inside it can always use this path.
  */
 export function here(cluster: string, owner: Owner | undefined): string {
   return owner && process.platform === 'linux' ? '/proc/self/cwd' : cluster
 }
 
-/** Starts a program in its own session, so that a terminal's Ctrl-C reaches only us, who then stop it in order. */
+/** Starts a program in its own session: a terminal's Ctrl-C reaches only this process, which then stops it in order. */
 export function start(command: Command, input: 'ignore' | 'pipe' = 'ignore'): Promise<ChildProcess> {
   const child = spawn(command.program, command.args, {
     cwd: command.cluster,
     detached: process.platform !== 'win32',
     windowsHide: true,
     stdio: [input, 'pipe', 'pipe'],
-    // Nothing of our environment: PGDATA, LD_LIBRARY_PATH and the like would change what is run.
+    // Inherits no environment: PGDATA, LD_LIBRARY_PATH and the like would change the program's behaviour.
     env: { LC_ALL: 'C', TZ: 'UTC' },
     ...(command.owner && { uid: command.owner.uid, gid: command.owner.gid }),
   })
@@ -45,7 +45,7 @@ export function start(command: Command, input: 'ignore' | 'pipe' = 'ignore'): Pr
   })
 }
 
-/** Runs a program to its end, giving it `input`; throws with what it printed when it fails. */
+/** Runs a program to its end with `input` as its standard input; throws with its output when it fails. */
 export async function run(command: Command, input?: string): Promise<void> {
   const child = await start(command, input === undefined ? 'ignore' : 'pipe')
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {

@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Owner } from './privileges.ts'
 
 export type CopyOptions = {
-  /** Whom every entry of the copy is given to. */
+  /** The new owner of every entry of the copy. */
   owner?: Owner | undefined
-  /** Whether everybody may read the copy; otherwise directories are the owner's alone and files keep their mode. */
+  /** Whether the copy is world-readable; otherwise directories are private to the owner and files keep their mode. */
   readable?: boolean
 }
 
-/** Copies a directory to a path that does not exist yet, sharing blocks where the filesystem can; gives the number of entries. */
+/** Copies a directory to a new path, sharing blocks where the filesystem can; returns the number of entries. */
 export async function copyTree(from: string, to: string, options: CopyOptions): Promise<number> {
   await mkdir(to, { mode: 0o700 })
   const entries = await readdir(from, { withFileTypes: true })
@@ -31,7 +31,7 @@ export async function copyTree(from: string, to: string, options: CopyOptions): 
   return counts.reduce((sum, count) => sum + count, 0)
 }
 
-/** The number of entries below a directory, as `copyTree` counts them. */
+/** Returns the number of entries below a directory, as `copyTree` counts them. */
 export async function countEntries(directory: string): Promise<number> {
   return (await readdir(directory, { recursive: true })).length
 }

@@ -7,9 +7,9 @@ import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 
 export type DataDirectory = {
   path: string
-  /** The same directory by a name short enough for the path of a unix socket; for nothing else than sockets. */
+  /** An alias of the same directory, short enough for the path of a unix socket; used for sockets only. */
   shortPath: string
-  /** The symbolic link that had to be made for it, if any. */
+  /** The symbolic link behind the short path, if one was needed. */
   alias?: string
 }
 
@@ -45,7 +45,7 @@ export async function closeDataDirectory(directory: DataDirectory): Promise<void
   if (directory.alias) await removeAlias(directory.alias, directory)
 }
 
-/** Removes an alias that was made for this very directory, and nothing else whatever it is asked to remove. */
+/** Removes an alias that was made for this directory; ignores any other path. */
 export async function removeAlias(alias: string, directory: DataDirectory): Promise<void> {
   const home = dirname(alias)
   if (basename(home).startsWith(aliasPrefix(directory.path))) await rm(home, { recursive: true, force: true })

@@ -1,6 +1,6 @@
 export type EmbeddedErrorCode = 'IN_USE' | 'NOT_RUNNING' | 'NO_BINARIES' | 'UNUSABLE' | 'START_FAILED'
 
-/** Everything the embedded database refuses to do, with what the reader can do about it in the message. */
+/** An error of the embedded database; its message names the remedy. */
 export class EmbeddedPostgresError extends Error {
   readonly code: EmbeddedErrorCode
 

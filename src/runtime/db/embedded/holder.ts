@@ -2,14 +2,14 @@ import { readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 
-/** Where the server listens: `host` is the directory of its unix socket (127.0.0.1 on Windows). */
+/** The address of the server: `host` is the directory of its unix socket (127.0.0.1 on Windows). */
 export type Connection = { host: string; port: number; user: string; database: string }
 
-/** What the holder of a lock tells of itself. True only while its flag is up: a killed holder leaves it behind. */
+/** The record that a lock's holder publishes. Valid only while its flag is alive: a killed holder leaves it behind. */
 export type Holder = {
   flag: string
   pid: number
-  /** Whether it runs a server there, whose connection follows when it is ready. */
+  /** Whether the holder runs a server; `connection` is added when that server is ready. */
   serves: boolean
   connection?: Connection
   alias?: string | undefined
@@ -36,7 +36,7 @@ export async function removeHolder(directory: DataDirectory): Promise<void> {
   await rm(holderPath(directory), { force: true })
 }
 
-/** Removes the lock's own directory, unless somebody else's flag is in it. */
+/** Removes the lock's own directory, unless another process's flag is in it. */
 export async function removeLockDirectory(directory: DataDirectory): Promise<void> {
   await rmdir(lockDirectory(directory)).catch(() => undefined)
 }

@@ -23,7 +23,7 @@ export type { EmbeddedLog } from './log.ts'
 
 export type EmbeddedOptions = {
   dataDir: string
-  /** Keep nothing: the cluster is deleted by `stop`, and no commit waits for the disk. */
+  /** Whether the data is temporary: `stop` deletes the cluster, and no commit waits for the disk. */
   ephemeral: boolean
   log: EmbeddedLog
 }
@@ -31,7 +31,7 @@ export type EmbeddedOptions = {
 export type EmbeddedPostgres = {
   /** `host` is the directory of the server's unix socket (127.0.0.1 on Windows). */
   connection: Connection
-  /** Resolves when the server has ended; `expected` is false unless `stop` asked it to. */
+  /** Resolves when the server has ended; `expected` is false unless `stop` was called. */
   exited: Promise<Exit & { expected: boolean }>
   stop: () => Promise<void>
 }
@@ -61,8 +61,8 @@ export function holdDataDirectory({
 }
 
 /**
- * The server of the process that holds the data directory; waits for it while it starts. Throws `NOT_RUNNING` when
- * there is none.
+ * Returns the connection to the server of the process that holds the data directory; waits while it starts. Throws
+ * `NOT_RUNNING` when there is none.
  */
 export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
   const directory = await openDataDirectory(dataDir)
@@ -80,7 +80,7 @@ export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Pr
   }
 }
 
-/** Does `work` with the lock taken, which stays taken if it succeeds. */
+/** Runs `work` while holding the lock; the lock stays held if `work` succeeds. */
 async function locked<Result>(
   dataDir: string,
   serves: boolean,
@@ -130,7 +130,7 @@ async function startLocked(
   return { connection: postmaster.connection, exited, stop: () => (stopping ??= stop()) }
 }
 
-/** Only what is empty: anything else in the data directory is not ours to delete. */
+/** Removes empty directories only: other files in the data directory belong to others. */
 async function removeEmptied(directory: DataDirectory): Promise<void> {
   await removeLockDirectory(directory)
   await rmdir(directory.path).catch(() => undefined)

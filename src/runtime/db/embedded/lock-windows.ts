@@ -8,7 +8,7 @@ import { listenOn, probe } from './sockets.ts'
 
 const name = 'pipe'
 
-/** A named pipe's first instance is exclusive and ends with its process: on Windows it is the whole lock. */
+/** Creates the lock on Windows: a named pipe, whose first instance is exclusive and ends with its process. */
 export async function raisePipe(directory: DataDirectory): Promise<Flag | undefined> {
   await mkdir(lockDirectory(directory), { recursive: true })
   const server = await listenOn(pipePath(directory)).catch((error) => {

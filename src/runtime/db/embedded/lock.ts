@@ -1,17 +1,17 @@
 /**
  * The exclusive lock of a data directory.
  *
- * Node has no flock, pid files lie (reused pids, other containers' pids), and "remove the stale file, then create
- * mine" lets two processes take over at once. What the kernel does give, and takes back at the instant a process
- * dies, is a listening unix socket: connecting to it is refused if and only if nobody listens any more.
+ * Node has no flock, pid files are unreliable (reused pids, other containers' pids), and "remove the stale file, then create
+ * mine" lets two processes take over at once. The lock uses listening unix sockets, which the kernel closes the instant a
+ * process dies: a connection is refused if and only if no process listens any more.
  *
- * Each process raises a flag: a socket with a name never used again, listening before it is renamed into
- * `lock/`. Only then does it look at all other flags, and it owns the directory when none of them is alive. Of two
- * processes the one that raised its flag later sees the other's, whatever the timing, so both never own it; a dead
- * flag can be removed at any time because its name never comes back to life. When several contend, those with a
- * larger name lower theirs and wait. `holder.json` only says who holds the lock, for messages and for joining.
+ * Each process raises a flag: a socket with a unique name, listening before it is renamed into `lock/`. Only then does
+ * it check all other flags, and it owns the directory when none of them is alive. Of two processes, the one that raised its
+ * flag later always sees the other's, so both never own it; a dead flag can be removed at any time because its name is
+ * never reused. When several contend, those with a larger name lower theirs and wait. `holder.json` only identifies the
+ * holder, for messages and for joining.
  *
- * Holds between containers that share a volume; not between machines that share a network filesystem.
+ * The lock works between containers that share a volume; not between machines that share a network filesystem.
  */
 import { randomBytes, randomInt } from 'node:crypto'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
@@ -32,7 +32,7 @@ import { livePipes, raisePipe } from './lock-windows.ts'
 import { listenOn, probe } from './sockets.ts'
 
 export type Lock = {
-  /** Tells those who join where the database listens. */
+  /** Publishes the database's address to processes that join. */
   publish: (connection: Connection) => Promise<void>
   release: () => Promise<void>
 }
@@ -41,7 +41,7 @@ export type Flag = { name: string; lower: () => Promise<void> }
 
 const contentionMs = 10_000
 
-/** Takes the lock or throws `IN_USE`, having changed nothing. */
+/** Acquires the lock, or throws `IN_USE` without changing anything. */
 export async function acquireLock(directory: DataDirectory, serves: boolean): Promise<Lock> {
   const flag = await contend(directory)
   const previous = await readHolder(directory)
@@ -57,7 +57,7 @@ export async function acquireLock(directory: DataDirectory, serves: boolean): Pr
   }
 }
 
-/** Who holds the lock; `undefined` when nobody who is alive. */
+/** Returns the record of the lock's holder; `undefined` when no living process holds it. */
 export async function findHolder(directory: DataDirectory): Promise<Holder | undefined> {
   const holder = await readHolder(directory)
   return holder && (await liveFlags(directory)).includes(holder.flag) ? holder : undefined
@@ -97,7 +97,7 @@ async function raise(directory: DataDirectory): Promise<Flag | undefined> {
     await rename(`${path}.new`, path)
     return { name, lower: () => lower(server, path) }
   } catch (error) {
-    // An ephemeral holder that just left took the empty directory with it: the caller looks again.
+    // An ephemeral holder that just ended removed the empty directory: the caller retries.
     if (systemCode(error) === 'ENOENT') return undefined
     throw new EmbeddedPostgresError(
       'UNUSABLE',
@@ -112,7 +112,7 @@ async function lower(server: Server, path: string): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
-/** The names of the flags whose process lives, sorted; removes those of the dead. */
+/** Returns the sorted names of the flags whose process lives; removes those of dead processes. */
 async function liveFlags(directory: DataDirectory): Promise<string[]> {
   if (process.platform === 'win32') return livePipes(directory)
   const names = await readdir(lockDirectory(directory)).catch((error) => {
@@ -131,7 +131,7 @@ async function liveFlags(directory: DataDirectory): Promise<string[]> {
 async function isAlive(directory: DataDirectory, name: string): Promise<boolean> {
   const state = await probe(join(directory.shortPath, 'lock', name))
   if (state === 'dead') await rm(join(lockDirectory(directory), name), { force: true })
-  // The short path may be gone where the flag is not, so only the directory itself can tell that it was lowered.
+  // The short path may be missing while the flag exists, so only the directory itself shows whether it was lowered.
   if (state === 'gone')
     return (await readdir(lockDirectory(directory)).catch((): string[] => [])).includes(name)
   return state === 'alive'

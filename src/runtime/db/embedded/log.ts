@@ -1,11 +1,11 @@
-/** What the supervisor needs of a logger; pino satisfies it. */
+/** The logger interface that the supervisor needs; pino satisfies it. */
 export type EmbeddedLog = {
   info: (details: object, message: string) => void
   warn: (details: object, message: string) => void
   error: (details: object, message: string) => void
 }
 
-/** Hands one line of PostgreSQL's log on at the level it deserves. */
+/** Logs one line of PostgreSQL's log at the matching level. */
 export function relayLine(log: EmbeddedLog, line: string): void {
   const [, severity, message] = /^(LOG|WARNING|FATAL|PANIC|DETAIL|HINT):\s+(.*)$/.exec(line) ?? []
   const details = { source: 'postgres' }

@@ -7,14 +7,14 @@ import type { EmbeddedLog } from './log.ts'
 import { probe } from './sockets.ts'
 
 const patience = [
-  // Fast shutdown, immediate shutdown, and what cannot be refused.
+  // Fast shutdown, immediate shutdown, and an unconditional kill.
   { signal: 'SIGINT', waitMs: 1200 },
   { signal: 'SIGQUIT', waitMs: 800 },
   { signal: 'SIGKILL', waitMs: 2000 },
 ] as const
 
 /**
- * The name that a cluster's processes carry in their command line, which every user may read (unlike their working
+ * Returns the name that a cluster's processes carry in their command line, which every user may read (unlike their working
  * directory): the directory's device and inode, which survive a rename and differ from any other cluster's.
  */
 export async function clusterName(cluster: string): Promise<string> {
@@ -23,8 +23,8 @@ export async function clusterName(cluster: string): Promise<string> {
 }
 
 /**
- * Ends the PostgreSQL processes that a killed supervisor left on this cluster, and takes away the pid files that
- * say they are there. The caller holds the lock.
+ * Ends the PostgreSQL processes that a killed supervisor left on this cluster, and removes their pid files.
+ * The caller holds the lock.
  */
 export async function endOrphans(cluster: string, socket: string, log: EmbeddedLog): Promise<void> {
   if (process.platform === 'win32') return
@@ -32,7 +32,7 @@ export async function endOrphans(cluster: string, socket: string, log: EmbeddedL
   let orphans = await findProcesses(name)
   for (const { signal, waitMs } of patience) {
     if (orphans.length === 0) break
-    // To a backend SIGINT means something else; the postmaster passes an orderly shutdown on, if it still lives.
+    // SIGINT has another meaning for a backend; the postmaster, if it still lives, forwards an orderly shutdown.
     const addressed = signal === 'SIGINT' ? orphans.filter((orphan) => orphan.isPostmaster) : orphans
     if (addressed.length === 0) continue
     const pids = addressed.map(({ pid }) => pid)
@@ -47,7 +47,7 @@ export async function endOrphans(cluster: string, socket: string, log: EmbeddedL
       `A PostgreSQL that cannot be ended from here still runs on ${cluster}: it is another container's or another user's. Stop it there first, or give another directory with --data-dir.`,
     )
   }
-  // PostgreSQL would take any process of the number in them for its own, even a zombie that nobody reaps.
+  // PostgreSQL would mistake any process with the pid in these files for its own, even an unreaped zombie.
   for (const claim of ['postmaster.pid', `${basename(socket)}.lock`])
     await rm(join(cluster, claim), { force: true })
 }
@@ -56,7 +56,7 @@ function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal)
   } catch (error) {
-    // ESRCH: it is gone. EPERM: it is another user's, so it cannot be ours whatever it calls itself.
+    // ESRCH: the process is gone. EPERM: it belongs to another user, so it is not ours despite its name.
     if (!['ESRCH', 'EPERM'].includes(systemCode(error) ?? '')) throw error
   }
 }

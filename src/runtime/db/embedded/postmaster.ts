@@ -62,7 +62,7 @@ export async function startPostmaster(
 async function chooseListening(cluster: Cluster) {
   const settings = { cluster_name: cluster.name }
   if (process.platform !== 'win32') {
-    // In the cluster itself, which only its owner may enter; relative, so that no path is too long for it.
+    // The socket is in the cluster itself, which only its owner may enter; the path is relative, so never too long.
     return {
       settings: { ...settings, port: String(port), listen_addresses: '', unix_socket_directories: '.' },
       address: { host: cluster.shortPath, port },
@@ -83,7 +83,7 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address ? address.port : 0
 }
 
-/** Hands the server's log on, and keeps its last lines to explain a failed start. */
+/** Forwards the server's log, and keeps its last 20 lines to explain a failed start. */
 function relayOutput(child: ChildProcess, log: EmbeddedLog): string[] {
   const tail: string[] = []
   for (const stream of [child.stdout!, child.stderr!]) {
@@ -96,7 +96,7 @@ function relayOutput(child: ChildProcess, log: EmbeddedLog): string[] {
   return tail
 }
 
-/** `postmaster.pid` tells the state of the server: its eighth line is what pg_ctl waits for too. */
+/** Waits until `postmaster.pid` reports the server as ready on its eighth line, which pg_ctl waits for too. */
 async function isReady(child: ChildProcess, cluster: Cluster): Promise<boolean> {
   const deadline = performance.now() + readyMs
   while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {
@@ -114,7 +114,7 @@ async function stopPostmaster(
   binaries: Binaries,
 ): Promise<void> {
   if (process.platform === 'win32') return stopOnWindows(exited, cluster, binaries)
-  // Fast shutdown ends the sessions and checkpoints; an immediate one leaves a recovery to the next start.
+  // A fast shutdown ends the sessions and checkpoints; an immediate one leaves recovery to the next start.
   for (const [signal, waitMs] of [
     ['SIGINT', fastMs],
     ['SIGQUIT', immediateMs],

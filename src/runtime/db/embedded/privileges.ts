@@ -6,8 +6,8 @@ import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 export type Owner = { name: string; uid: number; gid: number }
 
 /**
- * `undefined` when this process is not root: PostgreSQL then runs as the same user. A cluster that exists keeps the
- * owner it has, so that what an ordinary user began can go on as root.
+ * Returns `undefined` when this process is not root: PostgreSQL then runs as the same user. An existing cluster keeps its
+ * owner, so that root can continue a cluster that an ordinary user created.
  */
 export async function findOwner(cluster: string): Promise<Owner | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -15,7 +15,7 @@ export async function findOwner(cluster: string): Promise<Owner | undefined> {
   if (existing && existing.uid !== 0)
     return { name: `uid ${existing.uid}`, uid: existing.uid, gid: existing.gid }
   const users = await readFile('/etc/passwd', 'utf8').catch(() => '')
-  // initdb and postgres refuse a uid that the system has no name for, so a made-up number will not do.
+  // initdb and postgres refuse a uid without a user name, so an arbitrary number does not work.
   for (const name of ['postgres', '_postgres', 'nobody']) {
     const fields = users
       .split('\n')
@@ -29,7 +29,7 @@ export async function findOwner(cluster: string): Promise<Owner | undefined> {
   )
 }
 
-/** Whether `owner` may read (and enter, for a directory) `path`: the permission bits of it and of all above it. */
+/** Whether `owner` may read (or enter, for a directory) `path`, by the permission bits of it and of all its parents. */
 export async function canReach(path: string, owner: Owner): Promise<boolean> {
   const entry = await stat(path)
   const shift = entry.uid === owner.uid ? 6 : entry.gid === owner.gid ? 3 : 0

@@ -10,7 +10,7 @@ const tuned = {
   max_logical_replication_workers: '0',
   timezone: 'UTC',
   log_timezone: 'UTC',
-  // What a statement did wrong is told to who sent it; the server's log is for the server.
+  // Statement errors are returned to the client; the server's log is for the server.
   log_min_messages: 'log',
   log_checkpoints: 'off',
   log_line_prefix: '',
@@ -22,7 +22,7 @@ const byDurability = {
   ephemeral: { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' },
 }
 
-/** The arguments that tune a postmaster; as arguments they hold whatever the cluster's own files say. */
+/** Returns the postmaster's settings as arguments, which override the cluster's own files. */
 export function settingsOf(durability: Durability, listening: Record<string, string>): string[] {
   const settings = { ...tuned, ...byDurability[durability], ...listening }
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])

@@ -1,7 +1,7 @@
 import { createConnection, createServer, type Server } from 'node:net'
 import { systemCode } from './errors.ts'
 
-/** Binds and listens on a unix socket (on Windows a named pipe); what connects is told nothing and let go. */
+/** Binds and listens on a unix socket (on Windows a named pipe); closes each connection without sending data. */
 export function listenOn(path: string): Promise<Server> {
   const server = createServer((connection) => connection.destroy())
   return new Promise((resolve, reject) => {
@@ -17,8 +17,8 @@ export function listenOn(path: string): Promise<Server> {
 }
 
 /**
- * Whether a living process listens at `path`: the kernel's word, which needs nothing from that process, not even
- * that it is awake. `gone` means that there is no such path.
+ * Checks whether a living process listens at `path`. The kernel answers, even for a suspended process.
+ * `gone` means that there is no such path.
  */
 export function probe(path: string): Promise<'alive' | 'dead' | 'gone'> {
   return new Promise((resolve) => {
@@ -29,7 +29,7 @@ export function probe(path: string): Promise<'alive' | 'dead' | 'gone'> {
     })
     connection.once('error', (error) => {
       const code = systemCode(error)
-      // Anything else, such as a full backlog or a missing permission, is no proof of death.
+      // Other errors, such as a full backlog or a missing permission, do not prove that the process is dead.
       resolve(code === 'ENOENT' ? 'gone' : code === 'ECONNREFUSED' ? 'dead' : 'alive')
     })
   })

@@ -9,7 +9,7 @@ import type { Owner } from './privileges.ts'
 export const user = 'bezant'
 export const database = 'bezant'
 
-// The builtin provider sorts and folds the same on every platform, which the system's locales do not.
+// The builtin provider sorts and folds the same on every platform; the system's locales do not.
 const initdbOptions = [
   `--username=${user}`,
   '--encoding=UTF8',
@@ -22,7 +22,7 @@ const initdbOptions = [
   '--no-instructions',
 ]
 
-/** An empty cluster to copy: made once per machine and version, because initdb takes about a second. */
+/** Returns an empty cluster to copy, made once per machine and version, because initdb takes about a second. */
 export function findTemplate(binaries: Binaries, owner: Owner | undefined): Promise<string> {
   const digest = createHash('sha256').update(initdbOptions.join(' ')).digest('hex').slice(0, 8)
   return cached(binaries.cache, `template-${digest}`, async (cluster) => {
@@ -34,7 +34,7 @@ export function findTemplate(binaries: Binaries, owner: Owner | undefined): Prom
       { program: binaries.postgres, args: ['--single', '-D', here(cluster, owner), 'template1'], ...at },
       `ALTER DATABASE postgres RENAME TO ${database};\n`,
     )
-    // Back to root, so that nothing else that runs as that user can alter what new clusters are made of.
+    // Owned by root again, so that other processes of that user cannot alter the template of new clusters.
     if (owner) await takeBack(cluster)
   })
 }

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 
 export type Watchdog = { dismiss: () => void }
 
-// Its standard input ends when we do, however we end; a word on it means that there is nothing left to watch.
+// Its standard input closes when this process ends, however it ends; a word on it dismisses the watchdog.
 const script = `
 read -r word && exit 0
 kill -"$2" "$1"
@@ -12,8 +12,8 @@ while kill -0 "$1" 2>/dev/null && [ $tries -lt 100 ]; do sleep 0.1; tries=$((tri
 `
 
 /**
- * A shell that outlives a SIGKILL of this process to shut its server down, and to delete `discard` (a directory
- * with a name never used again) afterwards. Without it a crash would leave the server running until the next start.
+ * Starts a shell that survives a SIGKILL of this process, shuts its server down, and then deletes `discard` (a directory
+ * with a unique name). Without it a crash would leave the server running until the next start.
  */
 export function watch(pid: number, signal: 'INT' | 'QUIT', discard: string | undefined): Watchdog {
   if (process.platform === 'win32') return { dismiss: () => {} }
@@ -23,7 +23,7 @@ export function watch(pid: number, signal: 'INT' | 'QUIT', discard: string | und
     env: { PATH: '/usr/bin:/bin' },
     stdio: ['pipe', 'ignore', 'ignore'],
   })
-  // Without a shell there is only no watchdog; the next start ends what a crash left.
+  // Without a shell there is no watchdog; the next start then ends processes left by a crash.
   shell.on('error', () => {})
   shell.stdin.on('error', () => {})
   shell.unref()
