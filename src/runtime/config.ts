@@ -6,62 +6,62 @@ import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import type { Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
 
-/** Everything that a process can be told. Flags win over the environment, which wins over the defaults. */
+/** The configuration of a process. Flags override the environment, which overrides the defaults. */
 export type Config = {
   dataDir: string
-  /** Where workers keep their journals; unset: `journals` in the data directory. */
+  /** Directory of the workers' journals; unset: `journals` in the data directory. */
   journalDir: string | undefined
   databaseUrl: string | undefined
   databaseConnectionsMax: number
   host: string
   port: number
-  /** Where a worker answers probes; unset: nowhere. */
+  /** Port on which a worker answers probes; unset: none. */
   workerPort: number | undefined
-  /** The address that links and console pages carry; derived from host and port when unset. */
+  /** Base URL for links and console pages; derived from host and port when unset. */
   publicUrl: string | undefined
-  /** 32 bytes as 64 hexadecimal digits: opens every key at rest. Unset: kept in `root.key` of the data directory. */
+  /** Root key, 32 bytes as 64 hexadecimal digits, which decrypts every key at rest; unset: `root.key` of the data directory. */
   rootKey: Buffer | undefined
   logLevel: string
-  /** How long blocks and steps below final ones are kept. */
+  /** Retention of blocks and their steps below the final ones, in days. */
   blockRetentionDays: number
   bodyBytesMax: number
   /** Requests per second for one API key, or for one address without a good key; 0 switches the limit off. */
   requestsPerSecondMax: number
-  /** Addresses and networks of proxies that tell the truth about where a request came from. */
+  /** Addresses and networks of proxies that are trusted to report a request's source address. */
   proxies: string[]
-  /** Refuse more transactions of one address at once than the network's `pendingMax`. */
+  /** Whether to limit the pending transactions of one address to the network's `pendingMax`. */
   pendingLimits: boolean
-  /** Accelerate what is stuck without being asked, as far as the fee stays under its cap. */
+  /** Whether to bump the fees of stuck transactions automatically, up to the fee cap. */
   autoBump: boolean
-  /** How long a new recipient of payouts waits after its review before it can be paid; 0 is not at all. */
+  /** Hold of a new payout recipient between its review and its first payout, in hours; 0 is none. */
   recipientHoldHours: number
-  /** Where the entities of this installation are at home: what the travel rule asks of them. ISO 3166-1 alpha-2. */
+  /** Home country of this installation's entities (ISO 3166-1 alpha-2), which decides their travel rule duties. */
   entityCountry: string
-  /** Show transfers under way as `running`; some clients know no more than pending, complete and failed. */
+  /** Whether transfers under way show as `running`; some clients know only pending, complete and failed. */
   transferRunning: boolean
-  /** Where notifications may go: `public` addresses only, or to this machine (`loopback`) or its network (`private`) too. */
+  /** Allowed targets of webhooks: `public` addresses only, or also this machine (`loopback`) or its network (`private`). */
   notificationTargets: Targets
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
-  /** An npm script runs us: a signal that npm gets ends the shell between us, and is not passed on. */
+  /** Whether an npm script started this process: a signal to npm ends the shell in between and is not forwarded. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
   networks: NodeSetting[]
-  /** For tests of crashes: where this process kills or freezes itself. */
+  /** For crash tests: the point at which this process kills or freezes itself. */
   crashAt: CrashPlan | undefined
-  /** An entity whose keys open nothing here, because they are public. */
+  /** An entity whose keys are refused here, because they are public. */
   refusedEntityId: string | undefined
-  /** Names in the environment that look like settings and are none. */
+  /** Names in the environment that look like settings but are not. */
   unknownSettings: string[]
 }
 
-/** What is read of it has to be among the settings: the compiler looks. */
+/** The environment. The compiler checks that every name read from it is a setting. */
 export type Environment = { [name in Setting | OwnName]?: string | undefined }
 
-/** Names that no operator sets. */
+/** Names that operators do not set. */
 type OwnName = 'BEZANT_CRASH_AT' | 'npm_lifecycle_event'
 
-/** Reads the environment; `overrides` are what the command line said. This is the only reader of the environment. */
+/** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
@@ -100,7 +100,7 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
   }
 }
 
-/** A misspelled setting would have no effect and say nothing. */
+/** Finds misspelled settings, which would otherwise be ignored silently. */
 function unknownIn(environment: Environment): string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_CRASH_AT',
@@ -123,7 +123,7 @@ function portOf(environment: Environment, name: Setting): number | undefined {
   throw new Error(`${name} must be a port from 0 to ${portMax}, not "${port}"`)
 }
 
-/** The function that removes blocks keeps as many in any case. */
+/** The pruning function in the database keeps at least as many days. */
 const retentionDaysMin = 7
 
 function retentionOf(environment: Environment): number {
@@ -146,7 +146,7 @@ function countryOf(environment: Environment): string {
   throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
 }
 
-/** A root key, or an error that names where it was read. */
+/** Parses a root key; the error names its source. */
 export function rootKeyOf(text: string, source: string): Buffer {
   if (/^[0-9a-fA-F]{64}$/.test(text)) return Buffer.from(text, 'hex')
   throw new Error(`${source} must hold 64 hexadecimal digits (32 bytes)`)
@@ -154,7 +154,7 @@ export function rootKeyOf(text: string, source: string): Buffer {
 
 const levels = ['debug', 'info', 'warn', 'error']
 
-/** A level of the log, or an error that names the setting. */
+/** Parses a log level; the error names the setting. */
 export function levelOf(text: string, setting: string): string {
   if (levels.includes(text)) return text
   throw new Error(`${setting} must be one of ${levels.join(', ')}, not "${text}"`)
@@ -162,7 +162,7 @@ export function levelOf(text: string, setting: string): string {
 
 const targets = ['public', 'loopback', 'private']
 
-/** Where notifications may go, or an error that names the setting. */
+/** Parses the allowed targets of webhooks; the error names the setting. */
 export function targetsOf(text: string, setting: string): Targets {
   if (targets.includes(text)) return text as Targets
   throw new Error(`${setting} must be one of ${targets.join(', ')}, not "${text}"`)

@@ -1,21 +1,21 @@
 import type { Log } from './log/log.ts'
 
 export type Loop = {
-  /** Makes the next turn start at once; a wake during a turn is not lost. */
+  /** Starts the next turn at once; a wake during a turn is not lost. */
   wake(): void
-  /** Resolves when the turn that is under way has ended. */
+  /** Stops the loop; resolves when the current turn has ended. */
   stop(): Promise<void>
 }
 
-/** How long a loop rests when nobody wakes it: what a lost notice costs. */
+/** Pause of a loop that is not woken: the delay caused by a lost notification. */
 const safetyMs = 2_000
 
-/** Told how each turn ended. */
+/** Callbacks for the outcome of each turn. */
 export type Outcome = { failed(error: unknown): void; went?(): void }
 
 /**
- * Logs when `what` begins to fail, what it fails with since, and when it goes on. A node that is away fails every turn: that
- * is worth one line, not one a second.
+ * Logs the first failure of a task, each change of its error, and its recovery. An unreachable node fails every turn, which
+ * warrants one line, not one per second.
  */
 export function logTrouble(log: Log, what: string, about: object = {}): Required<Outcome> {
   let failing: string | undefined
@@ -32,7 +32,7 @@ export function logTrouble(log: Log, what: string, about: object = {}): Required
   }
 }
 
-/** Runs `turn` again and again while it did something, then when woken or after a while. A failing turn is tried again. */
+/** Runs `turn` repeatedly while it reports work done, then when woken or after `restMs`. A failing turn is retried. */
 export function repeat(turn: () => Promise<boolean>, outcome: Outcome, restMs: number = safetyMs): Loop {
   let stopped = false
   let woken = false

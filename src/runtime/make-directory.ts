@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 
 /**
- * Makes a directory and those above it that are missing; returns the highest one it made. Node's own recursive mkdir tries
- * for ever where a file system answers ENOENT to a name that it does not allow, as /proc does.
+ * Creates a directory and its missing parents; returns the highest one created. Node's own recursive mkdir never ends
+ * where a file system answers ENOENT to a name that it does not allow, as /proc does.
  */
 export async function makeDirectory(path: string): Promise<string | undefined> {
   if (await isDirectory(path)) return undefined
@@ -12,7 +12,7 @@ export async function makeDirectory(path: string): Promise<string | undefined> {
   try {
     await mkdir(path, { mode: 0o700 })
   } catch (error) {
-    // Another process may have made it a moment ago.
+    // Another process may have created it concurrently.
     if (!(await isDirectory(path))) throw error
     return highest
   }

@@ -1,21 +1,21 @@
-/** The nodes of one network, as an operator names them. */
+/** The nodes of one network, as the operator configures them. */
 export type NodeSetting = {
   blockchain: string
   /** The first of `rpcUrls`. */
   rpcUrl: string
   rpcUrls: string[]
-  /** How many endpoints must name the same block before it is final; more than half when left out. */
+  /** Number of endpoints that must report the same block before it is final; more than half when left out. */
   agree?: number
-  /** Transactions of one address in no block yet, for nodes whose pools hold more or fewer than is usual. */
+  /** Maximum unmined transactions of one address, for nodes whose mempools hold more or fewer than usual. */
   inFlightMax?: number
-  /** How many calls the endpoints take in one request; learnt when left out. */
+  /** Maximum calls in one batch request to the endpoints; learnt when left out. */
   batchMax?: number
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
 const endpointsMax = 16
 
-/** Reads `BEZANT_NETWORKS`. Messages name no address: it may hold a key. */
+/** Reads `BEZANT_NETWORKS`. Messages contain no endpoint URL, since it may hold a key. */
 export function parseNodeSettings(text: string | undefined): NodeSetting[] {
   if (!text) return []
   let list: unknown

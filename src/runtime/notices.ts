@@ -1,8 +1,8 @@
 import type { Scope } from './scope.ts'
 
 /**
- * Calls `onNotice` for every NOTIFY on `channel`. Subscribers poll as well, so a failure to listen is logged and stops
- * nothing. Returns how to end it.
+ * Calls `onNotice` for every NOTIFY on `channel`. Subscribers poll as well, so a failure to listen is only logged.
+ * Returns a function that ends the subscription.
  */
 export function hearNotices(
   { database, log }: Pick<Scope, 'database' | 'log'>,

@@ -6,7 +6,7 @@ import { makeDirectory } from './make-directory.ts'
 
 const pathIn = ({ dataDir }: Config) => join(dataDir, 'root.key')
 
-/** The 32 bytes that open every key at rest: from `BEZANT_ROOT_KEY`, else from `root.key` in the data directory. */
+/** Reads the 32-byte root key, which decrypts every key at rest: `BEZANT_ROOT_KEY`, else `root.key` in the data directory. */
 export async function readRootKey(config: Config): Promise<Buffer> {
   const key = await findRootKey(config)
   if (key) return key
@@ -25,13 +25,13 @@ export async function findRootKey(config: Config): Promise<Buffer | undefined> {
   return text === undefined ? undefined : rootKeyOf(text.trim(), path)
 }
 
-/** The remedy for a root key that is missing beside its database: another key would open nothing there. */
+/** Creates the error for a root key that is missing beside its database, where another key would decrypt nothing. */
 export const rootKeyMissing = (config: Config, database: string): Error =>
   new Error(
     `${pathIn(config)} is missing, and ${database} was sealed with it: put the file back from a copy, or set BEZANT_ROOT_KEY. No other key opens what is there; to start anew, give an empty directory with --data-dir`,
   )
 
-/** Makes `root.key`, whole and on the disk before it has its name. The key that another process made meanwhile is taken. */
+/** Creates `root.key`, synced to disk before it gets its name. Returns another process's key if that one was faster. */
 export async function makeRootKey(config: Config): Promise<Buffer> {
   await makeDirectory(config.dataDir).catch((error: Error) => {
     throw new Error(
@@ -55,5 +55,5 @@ export async function makeRootKey(config: Config): Promise<Buffer> {
   return readRootKey(config)
 }
 
-/** Removes a key that opens nothing any longer. */
+/** Removes a root key that is no longer in use. */
 export const removeRootKey = (config: Config): Promise<void> => rm(pathIn(config), { force: true })

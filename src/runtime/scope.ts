@@ -4,7 +4,7 @@ import type { Database, Db } from './db/db.ts'
 import type { Log } from './log/log.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
-/** What every piece of work has at hand, whoever asked for it. */
+/** The dependencies of all work, of requests and engines alike. */
 export type Scope = {
   config: Config
   database: Database
@@ -12,30 +12,30 @@ export type Scope = {
   db: Db
   clock: Clock
   log: Log
-  /** The figures of this process, made once in `context.ts`. */
+  /** The metrics of this process, created once in `context.ts`. */
   metrics: Metrics
 }
 
 export type Environment = 'TEST' | 'LIVE'
 
-/** Scopes of an API key: the customer's interface, and the operator's, to read or to write. */
+/** Scopes of an API key: the customer API, and the operator API for reading or writing. */
 export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
-/** Who asks, through which key, in which request. */
+/** The caller of a request: its entity, its key and the request id. */
 export type Caller = {
   entity: { id: string; environment: Environment; appId: string }
   actor: string
   requestId: string
 }
 
-/** A request's scope: `tx` makes the same scope with its `db` inside one database transaction. */
+/** A request's scope; inside a database transaction its `db` is the `tx`. */
 export type RequestScope = Scope &
   Caller & {
-    /** The instant this request was received, in milliseconds: the default of `to`. */
+    /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
-    /** What must be written although the request's `tx` was rolled back, such as a ciphertext that was shown. */
+    /** Writes that must happen although the request's `tx` was rolled back, such as recording a used ciphertext. */
     afterRollback: (() => Promise<void>)[]
-    /** What is worth doing once the request's `tx` has committed, and does no harm when it is left out, such as a wake-up call. */
+    /** Optional actions after the commit of the request's `tx`, such as waking an engine; omitting one does no harm. */
     afterCommit: (() => Promise<unknown>)[]
   }

@@ -1,13 +1,13 @@
 export type SettingFacts = {
   about: string
   default?: string
-  /** Whether a worker has no use for it. */
+  /** Whether only the API uses it, not a worker. */
   ofApi?: true
 }
 
 /**
- * Every setting of the environment, as `bezant serve --help` and `docs/settings.md` show it: adding one is adding it here,
- * and reading it in `config.ts`.
+ * Every setting of the environment, as `bezant serve --help` and `docs/settings.md` show it. To add one, add it here
+ * and read it in `config.ts`.
  */
 export const settings = {
   DATABASE_URL: {

@@ -7,22 +7,22 @@ import type { Caller, KeyScope } from '#runtime/scope'
 import { createKeyLookup } from './key-lookup.ts'
 import { type ApiKey, hashSecret } from './store.ts'
 
-/** How long a process may trust a key it has read: the longest that a revoked key can still work. */
+/** Cache time of a verified key: the longest that a revoked key can still work. */
 const trustMs = 1_000
 const verifiedMax = 10_000
 
-/** Who shows a good key, and what it was made for. */
+/** The holder of a valid key, with the key's scopes. */
 export type KeyHolder = Omit<Caller, 'requestId'> & { scopes: readonly KeyScope[] }
 
 export type Authenticate = (authorization: string | undefined) => Promise<KeyHolder>
 
 /**
- * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal looks the same, whatever was wrong, and says `refusal`,
- * except a key without a known prefix, which has its own documented code.
+ * Checks `Authorization: Bearer PREFIX:ID:SECRET`. Every refusal is identical and carries the message `refusal`,
+ * except for a key without a known prefix, which has its own documented code.
  */
 export function createAuthenticate(db: Db, config: Config, refusal?: string): Authenticate {
   const lookUp = createKeyLookup(db)
-  /** Only keys shown with the right secret are kept, so that made-up ones push nothing out. */
+  /** Caches only keys presented with the right secret, so that invalid keys evict nothing. */
   const verified = new Map<string, { key: ApiKey; untilMs: number }>()
 
   const keyOf = async (id: string): Promise<ApiKey | undefined> => {

@@ -3,14 +3,14 @@ import { shareNext } from '#lib/once'
 import type { Db } from '#runtime/db/db'
 import { type ApiKey, findApiKeys } from './store.ts'
 
-/** Ids of one query. One that was never verified finds no place beyond it; one that was is never turned away. */
+/** Maximum ids per query. Beyond it, ids that were never verified are refused; ids verified before are always accepted. */
 const idsMax = 500
 
 export type KeyLookup = (id: string, verifiedBefore: boolean) => Promise<ApiKey | undefined>
 
 /**
- * Reads keys by id with one query at a time for all requests that wait: requests with made-up keys, however many, occupy
- * one connection of the database.
+ * Reads keys by id with one query at a time for all waiting requests: requests with invalid keys, however many, occupy
+ * one database connection.
  */
 export function createKeyLookup(db: Db): KeyLookup {
   let asked = new Set<string>()

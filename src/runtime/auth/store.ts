@@ -38,11 +38,11 @@ export type NewApiKey = {
   nowMs: number
   id?: string
   secret?: string
-  /** Default: the customer's interface alone. */
+  /** Default: `api` alone. */
   scopes?: readonly KeyScope[]
 }
 
-/** Makes a key and returns its text, which is shown once and never kept. */
+/** Creates a key and returns its text, which is shown once and never stored. */
 export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string; text: string }> {
   const id = key.id ?? newId(key.nowMs)
   const secret = key.secret ?? randomBytes(32).toString('hex')
@@ -67,7 +67,7 @@ export async function revokeApiKey(tx: Db, id: string, nowMs: number): Promise<s
   return row?.entityId
 }
 
-/** Of these ids, those that are keys and not revoked. */
+/** Returns the keys with these ids that are not revoked. */
 export const findApiKeys = (db: Db, ids: readonly string[]) =>
   db.all<ApiKey>(sql`select k.id, k.entity_id as "entityId", k.secret_hash as "secretHash",
       k.scopes, e.environment, e.app_id as "appId"

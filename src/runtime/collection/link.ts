@@ -2,24 +2,24 @@ import { formatInstant } from '#lib/time'
 import type { Page } from './page.ts'
 import type { PageQuery } from './query.ts'
 
-/** What the addresses of one answer's Link header are made from. */
+/** Input of one response's Link header. */
 export type LinkInput = {
-  /** Absolute, from configuration: never from the Host header, which a client writes. */
+  /** Absolute, from configuration: never from the Host header, which the client controls. */
   baseUrl: string
   path: string
-  /** The parameters of the client's query that the operation knows; every address keeps the filters among them. */
+  /** The client's query parameters that the operation knows; every link keeps the filters among them. */
   query: Record<string, unknown>
   page: PageQuery
   found: Page<{ id: string }>
 }
 
 /**
- * The Link header (RFC 8288) of a page: self and first always, next and prev where there is such a page.
- * Every address carries `to` and `pageSize`, so that pages do not move while items arrive.
+ * Returns the Link header (RFC 8288) of a page: self and first always, next and prev where there is such a page.
+ * Every link carries `to` and `pageSize`, so that pages do not shift while items arrive.
  */
 export function linkHeader(input: LinkInput): string {
   const { page, found } = input
-  // Before an empty page, which lies behind the last item, stands what comes before the item it was asked for by.
+  // The page before an empty page, which lies after the last item, ends before the requested cursor's item.
   const first = found.rows[0]?.id ?? page.pageAfter
   const last = found.rows.at(-1)?.id
   const own = page.pageAfter

@@ -3,17 +3,17 @@ import { formatInstant } from '#lib/time'
 import { allOf, type Db, raw, type Sql, sql } from '#runtime/db/db'
 import type { PageQuery } from './query.ts'
 
-/** Where a list's items come from. Every source has the columns `id` and `create_date`. */
+/** The source of a list's items. Every source has the columns `id` and `create_date`. */
 export type Source = {
-  /** What to select. */
+  /** The selected columns. */
   columns: Sql
-  /** The table or join, as it stands after `from`. */
+  /** The table or join after `from`. */
   from: Sql
   /** The alias that owns `id` and `create_date`. */
   alias: string
-  /** Whose items these are; holds for deleted ones too, so that a deleted item stays a valid cursor. */
+  /** The condition on the owner of the items; also true for deleted items, which stay valid cursors. */
   scope: Sql
-  /** What the client asked for; part of what a cursor is bound to. */
+  /** The client's filters; a cursor is valid for them only. */
   filters: (Sql | undefined)[]
   /** Hides deleted items from pages without making their ids unknown as cursors. */
   visible?: Sql
@@ -24,8 +24,8 @@ export type Page<Row> = { rows: Row[]; hasNext: boolean; hasPrev: boolean }
 type Keyed = { id: string }
 
 /**
- * Reads one page by keyset on (create_date, id), so that a page at any depth costs what the first one costs.
- * The fast path is a single query: the cursor is looked up inside it, and only an empty answer is examined further.
+ * Reads one page by keyset on (create_date, id), so that a page at any depth costs as much as the first one.
+ * The fast path is a single query, which looks up the cursor itself; only an empty result needs a second one.
  */
 export async function readPage<Row extends Keyed>(
   db: Db,
@@ -58,7 +58,7 @@ function trim<Row>(rows: Row[], page: PageQuery, backwards: boolean): Page<Row> 
 
 type Anchor = { cursorId: string; backwards: boolean }
 
-/** One row more than the page holds, to know whether there is a further one. */
+/** Reads one row more than the page holds, to know whether there is a further page. */
 function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Promise<Row[]> {
   const { alias } = source
   const descending = (page.order === 'DESC') !== (anchor?.backwards ?? false)
@@ -69,8 +69,8 @@ function read<Row>(db: Db, source: Source, page: PageQuery, anchor?: Anchor): Pr
     anchor &&
     sql`(${at}, ${id}) ${raw(descending ? '<' : '>')} (select ${at}, ${id} from ${source.from}
     where ${allOf([source.scope, ...inRange(page, alias), ...source.filters])} and ${id} = ${anchor.cursorId})`
-  // The cursor is in the range and so bounds this side of it. Said twice, the index is entered at the end of the
-  // range and walked from there to the cursor.
+  // The cursor is in the range and so bounds this side of it. With both conditions, PostgreSQL would enter the index at
+  // the end of the range and scan from there to the cursor.
   const range = past ? [descending ? since(page, alias) : upTo(page, alias)] : inRange(page, alias)
   const where = allOf([source.scope, source.visible, ...range, ...source.filters, past])
   return db.all<Row>(sql`select ${source.columns} from ${source.from} where ${where}

@@ -3,7 +3,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { formatInstant, parseInstant } from '#lib/time'
 
-/** What a list route grants beyond its own filters. */
+/** Options of a list route beyond its own filters. */
 export type Collection = {
   pageSizeDefault: number
   pageSizeMax: number
@@ -15,7 +15,7 @@ export const walletCollection: Collection = { pageSizeDefault: 10, pageSizeMax: 
 export const orderedWalletCollection: Collection = { ...walletCollection, order: true }
 export const businessCollection: Collection = { pageSizeDefault: 50, pageSizeMax: 50, order: false }
 
-/** One page as asked for, checked and with its defaults filled in. */
+/** The requested page, validated and with its defaults filled in. */
 export type PageQuery = {
   fromMs: number | undefined
   toMs: number
@@ -25,9 +25,9 @@ export type PageQuery = {
   order: 'ASC' | 'DESC'
 }
 
-/** The query parameters that every list of this kind takes. */
+/** Returns the query parameters that every list of this kind accepts. */
 export function collectionProperties(collection: Collection): TProperties {
-  // No examples: the reference page would fill them in, and ask for nothing but an old day.
+  // No examples: the reference page would prefill them and so query an old day only.
   const date = (description: string) => Type.Optional(Type.String({ description }))
   return {
     from: date('Inclusive start of the range applied to createDate, RFC 3339.'),
@@ -68,7 +68,7 @@ export function parsePageQuery(
   }
 }
 
-/** Where the client may not choose, only the order that the list has is taken: another one is not silently ignored. */
+/** Returns the order; where the client may not choose it, refuses any order but the list's own instead of ignoring it. */
 function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
   if (order === undefined || order === 'DESC') return 'DESC'
   if (collection.order && order === 'ASC') return 'ASC'
@@ -80,7 +80,7 @@ function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
 
 function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQuery, 'fromMs' | 'toMs'> {
   const fromMs = instant('from', query)
-  // A range that begins later than this request is empty, and ends where it begins, so that its links can be followed.
+  // A range that begins after the request is empty; it ends at its beginning, so that its links remain valid.
   const toMs = instant('to', query) ?? Math.max(receivedMs, fromMs ?? receivedMs)
   if (fromMs === undefined || fromMs <= toMs) return { fromMs, toMs }
   const reasons = { from: 'is after to', to: 'is before from' }

@@ -7,17 +7,17 @@ import type { Endpoint } from './endpoint.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Routes without it need no key, and know no caller. */
+    /** The required authorization; routes without it need no key and have no caller. */
     auth?: Endpoint['auth']
   }
 }
 
-/** Tells who makes the request, once it was admitted; without a verified key it throws. */
+/** Returns the key holder of an admitted request; throws when the request has no verified key. */
 export type CallerOf = (request: FastifyRequest) => KeyHolder
 
 /**
- * Admits each request before a byte of its body is read: first its key is checked, then it is counted, by that key, or by
- * the address it came from where no key was verified. So a caller cannot use up the requests of another's key.
+ * Admits each request before a byte of its body is read: checks its key, then counts the request against that key, or
+ * against its source address without a verified key. So a caller cannot exhaust the rate limit of another key.
  */
 export async function admitRequests(
   server: FastifyInstance,
@@ -46,7 +46,7 @@ export async function admitRequests(
   }
 }
 
-/** A key is made for some of the scopes; what it is not made for is refused before the request is looked at. */
+/** Refuses a request whose key lacks the needed scope, before the request is parsed. */
 function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
   if (scopes.includes(needed)) return
   throw new ApiError(

@@ -5,24 +5,24 @@ import { levelsMax, membersMax } from './bounds.ts'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** How large the body of this route may be. Without it the route reads none. */
+    /** Maximum size of this route's body. Without it the route reads no body. */
     bodyBytesMax?: number
   }
 }
 
-/** Enough for every body that carries no call data, document or batch. */
+/** Maximum size of a body that carries no call data, document or batch. */
 export const usualBodyBytesMax = 65_536
 
-/** A body has this long to arrive, and a second more for each of these bytes that it may have. */
+/** Time limit of a body: a base, plus a second for each `bodyBytesEachSecond` of its announced or maximum size. */
 const bodyBaseMs = 5_000
 const bodyBytesEachSecond = 262_144
 
-/** Clients send `application/json` with no body, and one sends a form type with no body: both are an empty object. */
+/** Parses JSON bodies. Some clients send `application/json` or a form type with no body: both are an empty object. */
 export function parseBodies(server: FastifyInstance): void {
   server.removeAllContentTypeParsers()
   server.addContentTypeParser('*', async (request: FastifyRequest, payload: Readable) => {
     const { bodyBytesMax } = request.routeOptions.config
-    // An unexpected body is not read: Node discards it once the answer is sent.
+    // An unexpected body is not read: Node discards it once the response is sent.
     if (bodyBytesMax === undefined) return undefined
     const bytes = await readBody(request, payload, bodyBytesMax)
     if (bytes.length === 0) return {}
@@ -33,7 +33,7 @@ export function parseBodies(server: FastifyInstance): void {
   })
 }
 
-/** The bytes of the body; refuses more than `bytesMax`, and a body that arrives too slowly. */
+/** Reads the body; refuses more than `bytesMax`, and a body that arrives too slowly. */
 function readBody(request: FastifyRequest, payload: Readable, bytesMax: number): Promise<Buffer> {
   const announced = Number(request.headers['content-length'] ?? 0)
   if (announced > bytesMax) return Promise.reject(tooLarge(bytesMax))
@@ -42,7 +42,7 @@ function readBody(request: FastifyRequest, payload: Readable, bytesMax: number):
     let length = 0
     const settle = (act: () => void) => {
       clearTimeout(timer)
-      // A listener stays for errors of a line that is cut later.
+      // The error listener stays, for connections that break later.
       payload.off('data', onData).off('end', onEnd)
       act()
     }
@@ -66,7 +66,7 @@ const tooLarge = (bytesMax: number) =>
     `The request body is larger than the ${bytesMax} bytes that this operation accepts.`,
   )
 
-/** Depth and number of values are checked before anything is made of the text: values cost far more than bytes. */
+/** Parses JSON. Depth and number of values are checked before parsing: values cost far more than bytes. */
 function parseJson(bytes: Buffer): unknown {
   const reason = unboundedIn(bytes)
   if (reason) throw badBody(reason)
@@ -80,7 +80,7 @@ function parseJson(bytes: Buffer): unknown {
 const [quote, backslash, comma] = [0x22, 0x5c, 0x2c]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
-/** Why nothing should be made of this text, or `undefined`: one look at each byte, whether it is JSON or not. */
+/** Returns why this text must not be parsed, or `undefined`. Scans each byte once, whether the text is JSON or not. */
 export function unboundedIn(text: Uint8Array): string | undefined {
   let levels = 0
   let members = 0

@@ -1,18 +1,18 @@
 import { invalid } from '#lib/errors'
 
-/** More than any documented body has; what walks one recursively may rely on it. */
+/** Bounds above any documented body; code that walks a body recursively may rely on them. */
 export const levelsMax = 32
 export const membersMax = 10_000
-/** In a unicode pattern a well-formed pair is one character, so only halves match. */
+/** Matches lone surrogates only: in a unicode pattern a well-formed pair is one character. */
 const loneSurrogate = /\p{Surrogate}/u
 
 /**
- * Refuses what no operation can want and the database cannot hold, wherever in the request it stands: nesting and
- * member counts without end, NUL characters, halves of surrogate pairs. `name` is how an error calls the value.
+ * Refuses values that no operation accepts and the database cannot store, anywhere in the request: excessive nesting and
+ * member counts, NUL characters, halves of surrogate pairs. `name` identifies the value in errors.
  */
 export function checkBounds(value: unknown, name: string): void {
   let members = 0
-  // A list instead of recursion: the depth is what is not trusted.
+  // A list instead of recursion, because the depth is untrusted.
   const open: { value: unknown; location: string; level: number }[] = [{ value, location: name, level: 0 }]
   for (let next = open.pop(); next; next = open.pop()) {
     const { value: item, location, level } = next

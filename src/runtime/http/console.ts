@@ -14,7 +14,7 @@ const files = {
   ...Object.fromEntries(['ask.js', 'console.js', 'sections.js', 'table.js'].map(script)),
 }
 
-/** The page may load and call nothing but this server. */
+/** The page may load from and call this server only. */
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

@@ -4,65 +4,65 @@ import type { Page } from '#runtime/collection/page'
 import type { Collection, PageQuery } from '#runtime/collection/query'
 import type { RequestScope } from '#runtime/scope'
 
-/** What a verb receives: every part has passed its schema. */
+/** The input of a verb: every part has passed its schema. */
 export type Input<Params, Query, Body> = { params: Params; query: Query; body: Body; page: PageQuery }
 
 type Part<Schema> = Schema extends TSchema ? Static<Schema> : Record<string, never>
 
 /**
- * One operation of the interface, declared: the only things a route file holds.
- * A verb is `(ctx, input, prepared) => result`; it knows nothing of HTTP.
+ * The declaration of one operation; route files contain nothing else.
+ * A verb is `(ctx, input, prepared) => result`; it is independent of HTTP.
  */
 export type Endpoint<Ctx = RequestScope> = {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `{name}` for parameters, as the interface documents it. */
+  /** The documented path, with `{name}` for parameters. */
   path: string
   operationId: string
   summary: string
   tag: string
   /**
-   * Who may ask: `none` is for the few routes that answer anybody, `apiKey` takes the keys of customers, and the operator's
-   * scopes those that were made for them.
+   * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, and the operator scopes
+   * for keys created with them.
    */
   auth: 'apiKey' | 'operator:read' | 'operator:write' | 'none'
-  /** Whether X-User-Token makes the request that user's. No version issues such tokens yet, so each is unknown. */
+  /** Whether the request can act for a user by X-User-Token. No version issues such tokens yet, so each is unknown. */
   takesUserToken?: boolean
   params?: TObject | undefined
   query?: TObject | undefined
   body?: TObject | undefined
-  /** Whether the body may be as large as the server takes at all, for call data and documents; others end at 64 KiB. */
+  /** Whether the body may be as large as the server's limit, for call data and documents; others are limited to 64 KiB. */
   largeBody?: boolean
-  /** The shape inside `data`; absent when the answer has no body. */
+  /** The schema of `data`; absent when the response has no body. */
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */
   status?: 200 | 201 | 204
-  /** A second status whose answer has the shape of a success: that of a probe which tells what is wrong. */
+  /** A second status whose response has the shape of a success: that of a probe which reports a problem. */
   troubleStatus?: 503
-  /** False for the few answers that are not wrapped in `data`. */
+  /** False for the few responses that are not wrapped in `data`. */
   enveloped?: boolean
-  /** Present on every list: which shared parameters it takes. `items` is where the page stands in `data`. */
+  /** Present on every list: its shared parameters. `items` names the member of `data` that holds the page. */
   collection?: Collection & { items?: string }
   /** Present when the body carries `idempotencyKey`. `status` of the conflict differs between product lines. */
   idempotent?: Idempotent<Ctx>
   /**
-   * Whether it changes something, and so runs in a `tx`; default: all but GET. A GET that does, such as a link in a message, is
-   * not done by HEAD. A POST that only asks holds no connection of the database while it waits for a node.
+   * Whether the operation writes, and so runs in a `tx`; default: all but GET. A GET that writes, such as a link in a
+   * message, has no HEAD route. A POST that only reads holds no database connection while it waits for a node.
    */
   changing?: boolean
-  /** The media type of an answer that is text, not JSON. */
+  /** The media type of a response that is text, not JSON. */
   media?: string
   errors: readonly ErrorName[]
-  /** Work that must not hold a database transaction, such as decrypting; its result goes to the verb. */
+  /** Work that must not hold a database transaction, such as decrypting; its result is passed to the verb. */
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
   verb: (ctx: Ctx, input: Input<never, never, never>, prepared: never) => Promise<unknown>
 }
 
 export const isChanging = ({ changing, method }: Endpoint<never>): boolean => changing ?? method !== 'GET'
 
-/** How a repeated request finds what the first one made: it answers with the resource as it is now. */
+/** Replay of a repeated request: it answers with the current state of the resource that the first one created. */
 export type Idempotent<Ctx> = {
   conflict: ErrorName
-  /** Whose keys these are: operations of one name take a key once between them. Default: the `operationId`. */
+  /** The scope of the keys: operations with the same name accept a key only once in total. Default: the `operationId`. */
   operation?: string
   /** The status of a replay, which differs between product lines. Default 200. */
   replayStatus?: 200 | 201
@@ -97,7 +97,7 @@ export function endpoint<
 }
 
 /**
- * What a list verb answers: the page, and how a row is shown.
+ * The result of a list verb: the page and its items as shown.
  * The route wraps the items and writes the Link header.
  */
 export type ListResult<Row extends { id: string } = { id: string }> = {
@@ -107,7 +107,7 @@ export type ListResult<Row extends { id: string } = { id: string }> = {
   extra?: Record<string, unknown>
 }
 
-/** An answer whose status is not the declared one, such as 200 for "already there" where 201 is "made". */
+/** A response with another status than the declared one, such as 200 for "already exists" where 201 is "created". */
 export type Answer = { status: number; data: unknown }
 const answers = new WeakSet<object>()
 

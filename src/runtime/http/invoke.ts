@@ -14,7 +14,7 @@ type AnyInput = Input<Record<string, unknown>, Record<string, unknown>, Record<s
 
 /**
  * Runs one request's verb. Order: idempotent replay, then work outside the database (`prepare`),
- * then the verb in one `tx`. Only an accepted request binds its key; a refused one leaves nothing.
+ * then the verb in one `tx`. Only an accepted request binds its key; a refused one leaves no trace.
  */
 export async function invoke(
   endpoint: Endpoint<never>,
@@ -53,20 +53,20 @@ export async function invoke(
   }
 }
 
-/** How long a request waits for its twins: longer than the server lets a frozen one hold the key. */
+/** Time that a request waits for its duplicates: longer than the server lets a frozen process hold the key. */
 const twinMs = workLimits.idleMs + 3_000
 
 const settleMs = 2_000
 const settlePollMs = 10
 
-/** Runs `work` in a `tx`. A premature refusal is decided again once what was under way is booked. */
+/** Runs `work` in a `tx`. A premature refusal is decided again once the pending postings are booked. */
 async function untilSettled<Result>(
   ctx: RequestScope,
   work: (inTx: RequestScope) => Promise<Result>,
 ): Promise<Result> {
   const endMs = performance.now() + settleMs
   for (let decided = 0; ; decided++) {
-    // What is to be done after a refusal belongs to the refusal that counts.
+    // Actions after a rollback run only for the final refusal, so each attempt collects its own.
     const afterRollback: RequestScope['afterRollback'] = []
     const afterCommit: RequestScope['afterCommit'] = []
     try {
@@ -91,7 +91,7 @@ type Once = BindingKey & { fingerprint: Buffer }
 
 function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput): Once {
   const { idempotencyKey, entitySecretCiphertext: _, ...rest } = input.body
-  // Only what the operation reads counts: client libraries add fields of their own that differ at every try.
+  // Only fields that the operation reads count: client libraries add fields of their own that differ at every attempt.
   const known = Object.keys(endpoint.body?.properties ?? {})
   const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   return {

@@ -1,10 +1,10 @@
 import type { Endpoint } from './endpoint.ts'
 import { pathsOf } from './schemas.ts'
 
-/** A documented operation that is not built, such as `GET /v1/w3s/users/{id}`. */
+/** A documented operation that is not implemented, such as `GET /v1/w3s/users/{id}`. */
 export type NotBuilt = `${Endpoint['method']} /${string}`
 
-/** Makes the text of a 404: it tells a documented operation that is not built from an address that is none. */
+/** Creates the text of a 404, which distinguishes a documented but unimplemented operation from an unknown path. */
 export function tellNotFound(notBuilt: readonly NotBuilt[]): (method: string, path: string) => string {
   const patterns = new Map<string, string[][]>()
   for (const operation of notBuilt) {
@@ -23,7 +23,7 @@ export function tellNotFound(notBuilt: readonly NotBuilt[]): (method: string, pa
     )
   }
   return (asked, path) => {
-    // HEAD answers as GET does, down to the length of the text that it leaves out.
+    // HEAD answers like GET, including the length of the omitted text.
     const method = asked === 'HEAD' ? 'GET' : asked
     return isNotBuilt(method, path)
       ? `Resource not found: ${method} ${path} is documented, but not part of this version. The operations that are built are listed at /docs, and by area in the README under "What works".`

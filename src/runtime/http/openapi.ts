@@ -3,7 +3,7 @@ import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { version } from '#runtime/version'
 
-/** Describes every route registered after this call; `/openapi.json` serves it, `/docs` shows it without any outside request. */
+/** Describes every route registered after this call at `/openapi.json`; `/docs` shows it without any outside request. */
 export async function registerOpenApi(
   server: FastifyInstance,
   baseUrl: () => string | undefined,
@@ -28,7 +28,7 @@ export async function registerOpenApi(
     uiConfig: { docExpansion: 'list', deepLinking: true, persistAuthorization: true },
     theme: {
       title: 'Bezant API',
-      // The bar names another project and loads whatever document an address tells it to.
+      // Hidden, because the bar names another project and loads any document that the URL names.
       css: [{ filename: 'theme.css', content: '.swagger-ui .topbar { display: none }' }],
     },
     uiHooks: {
@@ -38,7 +38,7 @@ export async function registerOpenApi(
       },
     },
   })
-  // These documents are public, and writing one takes milliseconds.
+  // Cached: these documents are public, and serializing one takes milliseconds.
   const document = onFirstCall(() => JSON.stringify(server.swagger()))
   const forReferencePage = onFirstCall(() =>
     JSON.stringify({ ...server.swagger(), servers: [{ url: baseUrl() ?? '/' }] }),

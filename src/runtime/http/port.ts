@@ -3,16 +3,16 @@ import { createServer } from 'node:net'
 import type { Config } from '#runtime/config'
 import type { Setting } from '#runtime/settings'
 
-/** Where a process listens, and the setting that says so. */
+/** The listen address of a process, and the setting of its port. */
 export type ListenAddress = { host: string; port: number; setting: Setting }
 
 export const apiAddress = ({ host, port }: Config): ListenAddress => ({ host, port, setting: 'BEZANT_PORT' })
 
-/** The address of a worker's probes, if it is given a port for them. */
+/** Returns the address of a worker's probes, if a port is configured for them. */
 export const workerAddress = ({ host, workerPort }: Config): ListenAddress | undefined =>
   workerPort === undefined ? undefined : { host, port: workerPort, setting: 'BEZANT_WORKER_PORT' }
 
-/** Throws, in words that say what to do, unless the address can be listened on now. */
+/** Throws an error that names the remedy, unless the address is free to listen on now. */
 export async function requirePort(address: ListenAddress): Promise<void> {
   const { host, port } = address
   const server = createServer().listen({ host, port })

@@ -16,7 +16,7 @@ export type Registration = {
   scope: Scope
   callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope
-  /** Why the process cannot do its work, if so: what needs a key is answered with 503. */
+  /** Returns why the process cannot serve, if so: requests that need a key are then answered with 503. */
   notReady?: () => string | undefined
 }
 
@@ -46,7 +46,7 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
   return largeBody ? config.bodyBytesMax : Math.min(usualBodyBytesMax, config.bodyBytesMax)
 }
 
-/** The wallets have error codes of their own where the business account has general ones. */
+/** Whether the endpoint belongs to the wallets, which have their own error codes; the business account has general ones. */
 const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
 
 function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint: Endpoint<never>) {

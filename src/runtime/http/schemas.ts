@@ -4,7 +4,7 @@ import { oncePer } from '#lib/once'
 import { collectionProperties } from '#runtime/collection/query'
 import { type Endpoint, isChanging } from './endpoint.ts'
 
-/** The query as it is validated and documented: the route's own filters and, for a list, the shared parameters. */
+/** Returns the validated and documented query: the route's own filters and, for a list, the shared parameters. */
 export const querySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
   if (!endpoint.collection) return endpoint.query
   return Type.Object({
@@ -13,7 +13,7 @@ export const querySchema = oncePer((endpoint: Endpoint<never>): TObject | undefi
   } as TProperties)
 })
 
-/** The body, with `idempotencyKey` where the operation takes one. */
+/** Returns the body, with `idempotencyKey` where the operation accepts one. */
 export const bodySchema = oncePer((endpoint: Endpoint<never>): TObject | undefined => {
   if (!endpoint.body || !endpoint.idempotent) return endpoint.body
   const key = Type.String({
@@ -38,7 +38,7 @@ const optionsOf = ({
 
 const exampleKey = '6f1f0a52-6c66-4e3c-8f0e-2a7ba20d1e10'
 
-/** The body of a success, with its envelope. */
+/** Returns the schema of a success body, with its envelope. */
 export function responseSchema(endpoint: Endpoint<never>): TSchema | undefined {
   if (!endpoint.response) return undefined
   if (endpoint.enveloped === false) return endpoint.response
@@ -62,8 +62,8 @@ export const errorSchema = Type.Object({
 })
 
 /**
- * The addresses an operation answers at: the documented one, then those that the specification writes
- * without the product prefix. Fastify's parameter form.
+ * Returns the paths of an operation: the documented one, then the one that the specification writes
+ * without the product prefix. Parameters are in Fastify's form.
  */
 export function pathsOf(path: string): string[] {
   const url = path.replaceAll(/\{(\w+)\}/g, ':$1')
@@ -77,14 +77,14 @@ const userTokenHeader = Type.Object({
   ),
 })
 
-/** Ciphertexts and changes wait for their turn, and an entity with too many of them loses some. */
+/** Adds 429 to writes and requests with a ciphertext: they queue, and an entity with too many of them has some refused. */
 const errorsOf = (endpoint: Endpoint<never>): readonly ErrorName[] => {
   const { errors, body } = endpoint
   const takesTurns = isChanging(endpoint) || 'entitySecretCiphertext' in (body?.properties ?? {})
   return takesTurns ? [...errors, 'tooManyRequests'] : errors
 }
 
-/** The schema object of one route as the OpenAPI generator reads it. */
+/** Returns the schema object of one route for the OpenAPI generator. */
 export function openApiRoute(endpoint: Endpoint<never>): object {
   const success = endpoint.status ?? 200
   const response = responseSchema(endpoint)

@@ -17,29 +17,29 @@ import { type NotBuilt, tellNotFound } from './not-found.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerEndpoint } from './register.ts'
 
-/** A path that the interface once had: it answers 410 and says what to use instead. */
+/** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
 
 export type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
-  /** Whether it has the console and the description of its operations too. */
+  /** Whether to serve the console and the OpenAPI description too. */
   pages: boolean
   removed: readonly RemovedPath[]
   notBuilt: readonly NotBuilt[]
-  /** Adds what the composition root knows beyond the scope, such as chains and custody. */
+  /** Adds the composition root's parts beyond the scope, such as chains and custody. */
   widen: (ctx: RequestScope) => RequestScope
-  /** Whether the process can do its work; anything but `undefined` is answered as 503. */
+  /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
-  /** Replaces the usual message for requests without a good key. */
+  /** Replaces the usual message for requests without a valid key. */
   refusal?: string | undefined
 }
 
-/** Headers that have not arrived by then end the line; so does a request whose body has not. */
+/** Time limits for the headers and for the whole request; the connection is closed after either. */
 const headersMaxMs = 5_000
 const requestMaxMs = 15_000
 
-/** Makes the HTTP server with every endpoint registered; the caller adds pages of its own and listens. */
+/** Creates the HTTP server with every endpoint registered; the caller adds pages of its own and listens. */
 export async function createServer(input: ServerInput): Promise<FastifyInstance> {
   const { config } = input.scope
   const server = fastify({
@@ -66,7 +66,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     allowedHeaders: ['Authorization', 'Content-Type', 'X-Request-Id', 'X-User-Token'],
     exposedHeaders: ['Link', 'X-Request-Id', 'Retry-After'],
     maxAge: 600,
-    // An OPTIONS request that is no preflight gets the plain answer too, not an error of another shape.
+    // An OPTIONS request that is no preflight gets the plain response too, not an error in another format.
     strictPreflight: false,
   })
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
@@ -84,7 +84,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   return server
 }
 
-/** Routes are named by their patterns, so that the addresses that are asked for do not make a series each. */
+/** Measures requests by route pattern, so that requested paths do not each create a series. */
 function measureRequests(server: FastifyInstance, { metrics }: Scope): void {
   server.addHook('onResponse', async (request, reply) => {
     const route = request.routeOptions.url ?? 'none'
@@ -95,10 +95,10 @@ function measureRequests(server: FastifyInstance, { metrics }: Scope): void {
   })
 }
 
-/** What is asked for: proxies also write it with scheme and host in front, and clients with doubled slashes. */
+/** Returns the request path: proxies may prefix it with scheme and host, and clients with doubled slashes. */
 const pathOf = (url: string) => `/${url.replace(/^https?:\/\/[^/?#]*/i, '').replace(/^\/+/, '')}`
 
-/** What the parser of HTTP itself refuses never becomes a request; it gets our vocabulary all the same. */
+/** Answers requests that the HTTP parser refuses, and that so reach no handler, with our error codes. */
 function refuseUnreadable(error: Error & { code?: string }, socket: Socket): void {
   if (!socket.writable) return void socket.destroy()
   const refusal = new ApiError(kindsByParserCode[error.code ?? ''] ?? 'invalidRequest')
@@ -113,7 +113,7 @@ const kindsByParserCode: Record<string, ErrorName> = {
   ERR_HTTP_REQUEST_TIMEOUT: 'requestTimeout',
 }
 
-/** The caller's own id when it is a plain token, so that it can be found in the log; a fresh one otherwise. */
+/** Returns the caller's own id if it is a plain token, so that it can be found in the log; a fresh one otherwise. */
 const requestIdOf = (header: string | string[] | undefined): string =>
   typeof header === 'string' && /^[\w.-]{1,128}$/.test(header) ? header : randomUUID()
 
@@ -141,7 +141,7 @@ function sendError(reply: FastifyReply, error: ApiError) {
   })
 }
 
-/** What the framework refuses before a verb runs, in our vocabulary. */
+/** Our error kinds for errors that the framework raises before a verb runs. */
 const kindsByFrameworkCode: Record<string, ErrorName> = {
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupportedMediaType',
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalidRequest',
@@ -156,7 +156,7 @@ function apiErrorOf(thrown: unknown): ApiError {
   const kind = kindsByFrameworkCode[code ?? '']
   if (kind) return new ApiError(kind)
   if (statusCode && statusCode >= 400 && statusCode < 500) return new ApiError('invalidRequest')
-  // The client may try again: what was accepted all the same answers to its key.
+  // The client may retry: if the request was accepted after all, its idempotency key replays it.
   if (isDatabaseAway(thrown)) return new ApiError('unavailable')
   return new ApiError('internal')
 }

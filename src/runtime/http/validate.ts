@@ -8,7 +8,7 @@ import { isUuid } from '#lib/ids'
 import { suggest } from '#lib/nearest'
 import { parseInstant } from '#lib/time'
 
-/** Unknown fields are ignored, so nothing is removed or refused for being extra. */
+/** Settings under which unknown fields are ignored: they are neither removed nor refused. */
 const settings = { allErrors: true, strict: false, removeAdditional: false, verbose: true } as const
 
 const ajv = withFormats(new Ajv(settings))
@@ -25,9 +25,9 @@ export type Part = 'params' | 'query' | 'body'
 export type Check = (value: unknown) => void
 
 /**
- * Makes of `schema` a check that throws the documented error naming every bad field. It is compiled when it is first asked:
- * all of them together take longer than the rest of a start. `malformedId` is what the product answers to an id in the address
- * that is no UUID.
+ * Returns a check of `schema` that throws the documented error naming every bad field. It is compiled on first use: compiling
+ * all of them takes longer than the rest of a start. `malformedId` is the product's error for an id in the path that is no
+ * UUID.
  */
 export function checkOf(schema: TSchema, part: Part, malformedId: ErrorName = 'invalidRequest'): Check {
   let compiled: ValidateFunction | undefined
@@ -39,8 +39,8 @@ export function checkOf(schema: TSchema, part: Part, malformedId: ErrorName = 'i
 }
 
 /**
- * Query and path arrive as text: "10" is an integer there, "true" a boolean. Ajv's own coercion also takes " 5",
- * "0x10" and "Infinity", so ours does it, in place.
+ * Converts query and path parameters from text in place: "10" to an integer, "true" to a boolean. Ajv's own coercion
+ * would also accept " 5", "0x10" and "Infinity".
  */
 function readTexts(schema: TSchema, values: Record<string, unknown>): void {
   const { properties = {} } = schema as { properties?: Record<string, { type?: string }> }
@@ -53,7 +53,7 @@ function readTexts(schema: TSchema, values: Record<string, unknown>): void {
   }
 }
 
-/** Whether a response has the documented shape; for tests. */
+/** Compiles a check that a response has the documented shape; for tests. */
 export function compileResponse(schema: TSchema): ValidateFunction {
   return ajv.compile(schema)
 }
@@ -152,7 +152,7 @@ function lengthTold(error: ErrorObject): Told {
   return { error: 'length_outside_bounds', reason, constraints: max === undefined ? { min } : { min, max } }
 }
 
-/** "/amounts/0" and a missing "id" become "amounts[0].id". */
+/** Returns the location of an error: "/amounts/0" and a missing "id" become "amounts[0].id". */
 function locationOf(error: ErrorObject): string {
   const path = error.instancePath
     .split('/')

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** A key binds one accepted request of one operation to the resource it made, for good. */
+/** A key permanently binds one accepted request of one operation to the resource it created. */
 export type Binding = { fingerprint: Buffer; resourceId: string | null }
 
 export type BindingKey = { entityId: string; operation: string; key: string }
@@ -12,10 +12,10 @@ export const findBinding = (db: Db, { entityId, operation, key }: BindingKey) =>
 const lockOf = ({ entityId, operation, key }: BindingKey) =>
   sql`hashtextextended(${`idempotency:${entityId}:${operation}:${key}`}, 0)`
 
-/** `held`: a twin of the request is at work on it, here or in another process. `bound`: a twin has committed. */
+/** `held`: a duplicate request is being processed, here or in another process. `bound`: a duplicate has committed. */
 export type Claim = 'claimed' | 'held' | 'bound'
 
-/** Claims the key inside the `tx` that does the work, until that ends. It never waits for a twin, who may be frozen. */
+/** Claims the key until the end of the `tx` that does the work. Never waits for a duplicate, whose process may be frozen. */
 export async function claimBinding(
   tx: Db,
   { entityId, operation, key }: BindingKey,
@@ -35,7 +35,7 @@ export async function claimBinding(
   return claim
 }
 
-/** Whether no twin is at work on it at this moment. */
+/** Whether no duplicate request is being processed at this moment. */
 export const isUnclaimed = async (db: Db, binding: BindingKey): Promise<boolean> =>
   (await db.one<{ free: boolean }>(sql`select pg_try_advisory_xact_lock_shared(${lockOf(binding)}) as free`))
     .free
@@ -45,7 +45,7 @@ export async function bindResource(tx: Db, binding: BindingKey, resourceId: stri
     where entity_id = ${binding.entityId} and operation = ${binding.operation} and key = ${binding.key}`)
 }
 
-/** The keys that are bound to these resources, as JSON texts of their rows. */
+/** Returns the keys that are bound to these resources, as JSON texts of their rows. */
 export const copyBindings = (db: Db, refs: readonly { entityId: string; id: string }[]) =>
   db.all<{
     entityId: string
@@ -56,10 +56,10 @@ export const copyBindings = (db: Db, refs: readonly { entityId: string; id: stri
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::text[]) as n(e, i)
     join idempotency_keys k on k.entity_id = n.e and k.resource_id = n.i`)
 
-/** The same request was accepted once more: as `takenBy`, while nobody knew any longer that it had been as `id`. */
+/** A request accepted twice: as `id`, and again as `takenBy` while the record of the first acceptance was lost. */
 export type Twin = { entityId: string; id: string; takenBy: string }
 
-/** Binds keys again as they were. Returns those that the same request has bound to another resource meanwhile. */
+/** Restores lost bindings. Returns those whose request has bound its key to another resource meanwhile. */
 export async function restoreBindings(tx: Db, copies: readonly string[]): Promise<Twin[]> {
   const given = sql`unnest(${copies}::text[]) as n(text),
     jsonb_populate_record(null::idempotency_keys, n.text::jsonb) r`
@@ -70,7 +70,7 @@ export async function restoreBindings(tx: Db, copies: readonly string[]): Promis
     where k.fingerprint = r.fingerprint and k.resource_id <> r.resource_id`)
 }
 
-/** The keys of `takenBy` answer with `id` from now on. */
+/** Binds the keys of `takenBy` to `id` from now on. */
 export const rebind = (tx: Db, twins: readonly Twin[]) =>
   tx.run(sql`update idempotency_keys k set resource_id = n.i
     from unnest(${twins.map((twin) => twin.entityId)}::uuid[], ${twins.map((twin) => twin.id)}::text[],

@@ -5,15 +5,15 @@ import { type BindingKey, isUnclaimed } from './store.ts'
 
 const firstMs = 10
 const longestMs = 500
-/** Requests of one process that wait at once; more are told to come back. */
+/** Maximum number of waiting requests of one process; further ones are refused and may be sent again. */
 const waitingMax = 1_000
 
-/** Requests that wait for one key look together, by one question at a time. */
+/** Requests that wait for the same key share one query at a time. */
 const waitersOf = oncePer((_: Db) => ({ count: 0, looks: new Map<string, Promise<boolean>>() }))
 
 /**
- * Waits until no twin is at work on the key, which says nothing of how that ended; false when `endMs` has come first.
- * Holds no connection between two looks, and none that writes.
+ * Waits until no duplicate request holds the key, whatever its outcome; returns false when `endMs` comes first.
+ * Holds no connection between two polls, and uses read-only ones.
  */
 export async function untilUnclaimed(
   database: Database,

@@ -1,6 +1,6 @@
 import type { Log } from './log.ts'
 
-/** Every alarm there is. `docs/operate.md` says of each what happened and what to do; `npm run check` compares. */
+/** All alarms. `docs/operate.md` documents the cause and the remedy of each; `npm run check` compares the lists. */
 export const alarmNames = [
   'books-differ',
   'chain-begun-anew',
@@ -32,7 +32,7 @@ export type AlarmName = (typeof alarmNames)[number]
 const counts = new Map<AlarmName, number>(alarmNames.map((name) => [name, 0]))
 const words = new Map<AlarmName, string>()
 
-/** Tells the operator of something that a person has to look at: one log line with the alarm's name, and one more in its count. */
+/** Reports a problem that the operator must examine: writes a log line with the alarm's name and increments its count. */
 export function raiseAlarm(
   log: Log,
   alarm: AlarmName,
@@ -45,8 +45,8 @@ export function raiseAlarm(
   log.error({ alarm, ...about }, message)
 }
 
-/** How often this process raised each alarm since it started. */
+/** Returns the number of times that this process raised each alarm since it started. */
 export const alarmCounts = (): ReadonlyMap<AlarmName, number> => counts
 
-/** The alarms that this process raised since it started, each in its last words. */
+/** Returns the last message of each alarm that this process raised since it started. */
 export const alarmWords = (): ReadonlyMap<AlarmName, string> => words

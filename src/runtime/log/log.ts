@@ -2,7 +2,7 @@ import { type DestinationStream, type Logger, pino } from 'pino'
 
 export type Log = Pick<Logger, 'debug' | 'info' | 'warn' | 'error' | 'child'>
 
-/** Logs go to standard error by default, since standard output belongs to the command's own answer. */
+/** Creates a log. It writes to standard error by default, since standard output carries the command's result. */
 export function createLog(level: string, destination?: DestinationStream): Log {
   return pino(
     {

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Who can be reached at an address: anybody's server, this machine, this network, or nothing that one may call. */
+/** The reach of an address: a public server, this machine, this network, or an address that must not be called. */
 export type Reach = 'public' | 'loopback' | 'private' | 'special'
 
 type Ranges = readonly (readonly [network: string, prefix: number])[]
@@ -10,7 +10,7 @@ const loopback: Ranges = [
   ['::1', 128],
 ]
 
-/** Networks of one organisation, shared address space of carriers included. */
+/** Private networks, including the shared address space of carriers. */
 const inside: Ranges = [
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -19,7 +19,7 @@ const inside: Ranges = [
   ['fc00::', 7],
 ]
 
-/** What the IANA registries keep for other purposes than reaching a server. */
+/** Ranges that the IANA registries reserve for other purposes than reaching a server. */
 const specialOfIpv4: Ranges = [
   ['0.0.0.0', 8],
   ['169.254.0.0', 16],
@@ -33,7 +33,7 @@ const specialOfIpv4: Ranges = [
   ['240.0.0.0', 4],
 ]
 
-/** All of IPv6 but this is special; within it, what carries an IPv4 address or is kept for protocols and documents. */
+/** The only IPv6 range that is not special, and the special ranges in it: IPv4 tunnels, protocols and documentation. */
 const globalUnicast: Ranges = [['2000::', 3]]
 const specialOfGlobalUnicast: Ranges = [
   ['2001::', 23],
@@ -49,7 +49,7 @@ const lists = {
   globalUnicast: listOf(globalUnicast),
 }
 
-/** What a literal address reaches, one of IPv6 that stands for IPv4 never the public. No plain address, or a zone: special. */
+/** Returns the reach of a literal address. IPv6 forms of IPv4 are never public; a zone or a non-address is special. */
 export function reachOf(address: string): Reach {
   const version = address.includes('%') ? 0 : isIP(address)
   if (version === 0) return 'special'

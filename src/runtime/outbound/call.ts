@@ -12,12 +12,12 @@ export type Call = {
   signal?: AbortSignal | undefined
 }
 
-/** What was answered; `text` is the beginning of the body. */
+/** A response; `text` is the beginning of the body. */
 export type Answered = { status: number; text: string }
 
 /**
- * Calls addresses that customers named. The name is resolved once per call, every address is checked, and the connection
- * is made to a checked one only. Redirects are answers like others. Rejects with TargetRefused, or when there is no answer.
+ * Calls URLs that customers supplied. Resolves the name once per call, checks every address, and connects to a checked
+ * one only. Does not follow redirects. Rejects with TargetRefused, or when there is no response.
  */
 export type Caller = (call: Call) => Promise<Answered>
 
@@ -52,7 +52,7 @@ function send({ url, addresses }: Target, call: Call, signal: AbortSignal): Prom
         signal,
       },
       (response) => {
-        // From here on the status is known, and what ends the connection only ends the reading.
+        // From here on the status is known; a broken connection only ends the reading of the body.
         sent.removeListener('error', reject).on('error', () => undefined)
         void read(response).then(resolve)
       },
@@ -62,7 +62,7 @@ function send({ url, addresses }: Target, call: Call, signal: AbortSignal): Prom
   })
 }
 
-/** The status decides; of the body only the beginning is read, and whatever ends it early changes nothing. */
+/** Reads the status and the beginning of the body; an early end of the body is no error. */
 function read(response: IncomingMessage): Promise<Answered> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
@@ -79,7 +79,7 @@ function read(response: IncomingMessage): Promise<Answered> {
   })
 }
 
-/** Gives the addresses that were checked, in place of asking again. */
+/** Returns a lookup of the checked addresses, which replaces a second DNS query. */
 const lookupIn =
   (addresses: readonly string[]): LookupFunction =>
   (_, { all }, callback) => {

@@ -3,18 +3,18 @@ import { isIP } from 'node:net'
 import { type Reach, reachOf } from './address.ts'
 
 /**
- * Where addresses that customers name may lead. `public`: https to public addresses only. `loopback`: to this machine too,
- * and `private`: to its network as well, by http or https; for sandboxes.
+ * Allowed targets of URLs that customers supply. `public`: https to public addresses only. `loopback`: this machine too,
+ * and `private`: its network as well, both by http or https; for sandboxes.
  */
 export type Targets = 'public' | 'loopback' | 'private'
 
-/** Every address of a name; rejects when there is none. */
+/** Returns every address of a name. */
 export type Resolve = (name: string) => Promise<string[]>
 
-/** An address that must not, or cannot, be called; the message continues "the address …". */
+/** A URL that must not, or cannot, be called; the message continues "the address …". */
 export class TargetRefused extends Error {}
 
-/** An address that was found good: connect to these addresses and no others. */
+/** An accepted URL: connect to these addresses and no others. */
 export type Target = { url: URL; addresses: readonly string[] }
 
 const allowed: Record<Targets, readonly Reach[]> = {
@@ -24,12 +24,12 @@ const allowed: Record<Targets, readonly Reach[]> = {
 }
 
 const textMax = 2_048
-/** Below this only the web's own ports; above it, not those of databases and other services that are no web servers. */
+/** Below this port only 80 and 443 are allowed; above it, all but the ports of databases and other non-web services. */
 const ownPortMin = 1_024
 const webPorts = [80, 443]
 const otherPorts = [2049, 3306, 3389, 5432, 5900, 6000, 6379, 9042, 9200, 11211, 27017]
 
-/** Parses what a customer named, without looking anything up. Throws TargetRefused. */
+/** Parses a customer's URL without a DNS lookup. Throws TargetRefused. */
 export function parseTarget(text: string): URL {
   if (text.length > textMax) throw new TargetRefused(`is longer than ${textMax} characters`)
   if (/[\s\\]/.test(text) || !/^https?:\/\/[^/]/i.test(text))
@@ -47,7 +47,7 @@ export function parseTarget(text: string): URL {
   return url
 }
 
-/** Resolves the name once and checks every address that it has: one that is not allowed spoils all. Throws TargetRefused. */
+/** Resolves the name once and checks all its addresses: one that is not allowed refuses the URL. Throws TargetRefused. */
 export async function findTarget(text: string, targets: Targets, resolve: Resolve): Promise<Target> {
   const url = parseTarget(text)
   if (url.protocol === 'http:' && targets === 'public') throw new TargetRefused('must be an https:// address')
@@ -66,7 +66,7 @@ export const portOf = (url: URL): number => Number(url.port || (url.protocol ===
 
 const shown = (name: string) => (name.length > 100 ? `${name.slice(0, 100)}…` : name)
 
-/** Asked over the network and never in the thread pool, where one slow name server would hold up everything else. */
+/** Queries over the network and never in the thread pool, where one slow name server would block all other work. */
 const resolver = new Resolver({ timeout: 2_000, tries: 2 })
 
 export const resolveName: Resolve = async (name) => {

@@ -3,19 +3,19 @@ import { type Db, sql } from '#runtime/db/db'
 
 export type Change = {
   entityId: string
-  /** Who did it: `key:<id>` for a request, the engine's name otherwise. */
+  /** The actor: `key:<id>` for a request, the engine's name otherwise. */
   actor: string
-  /** What happened, as `<resource>.<past tense>`, for example `transaction.initiated`. */
+  /** The event type as `<resource>.<past tense>`, for example `transaction.initiated`. */
   type: string
   resourceId: string
-  /** What a reader of the event needs; never a secret. */
+  /** The data that a reader of the event needs; never a secret. */
   data?: Record<string, unknown>
   requestId?: string | undefined
 }
 
 /**
  * Appends the event and the audit entry of each change, in the `tx` that makes the change.
- * Both tables are append-only; `events` is the outbox that notifications are made from.
+ * Both tables are append-only; `events` is the outbox for webhooks.
  */
 export async function recordChanges(tx: Db, atMs: number, changes: readonly Change[]): Promise<void> {
   if (changes.length === 0) return
@@ -38,7 +38,7 @@ export async function recordChanges(tx: Db, atMs: number, changes: readonly Chan
     select e, i, a, t, r, q, ${at}::timestamptz from changes`)
 }
 
-/** Who made changes of these types to one resource or to any, and when: the newest, first. */
+/** Returns the actor and date of changes of these types to one resource, or to any, newest first. */
 export const changesOf = <Type extends string>(
   db: Db,
   entityId: string,

@@ -1,6 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-/** Seconds: from an answer out of memory to one that waits for a node. */
+/** Bucket bounds in seconds: from a response out of memory to one that waits for a node. */
 const requestBuckets = [0.005, 0.02, 0.1, 0.5, 2, 10]
 
 const deliveryOutcomes = ['delivered', 'retried', 'failed', 'dropped'] as const
@@ -8,8 +8,8 @@ const deliveryOutcomes = ['delivered', 'retried', 'failed', 'dropped'] as const
 export type Metrics = ReturnType<typeof openMetrics>
 
 /**
- * Makes the metrics of a process, in a registry of their own. `docs/operate.md` says what each of them tells. None is labelled
- * by tenant, wallet or raw address: their number must not grow with customers or with what strangers ask for.
+ * Creates the metrics of a process, in a registry of their own. `docs/operate.md` documents each of them. None is labelled by
+ * entity, wallet or raw path: the number of series must not grow with customers or with arbitrary requests.
  */
 export function openMetrics() {
   const registry = new Registry()

@@ -1,4 +1,4 @@
-/** Every queue that tenants share and a loop claims from. `testing/turns.test.ts` starves each of them. */
+/** All queues that entities share and a loop claims from. `testing/turns.test.ts` tests each of them for starvation. */
 export const queues = [
   'signing',
   'sending',

@@ -1,12 +1,12 @@
 /**
- * Queues that tenants share. A claim takes the first row of every tenant, then the second of each, and so on, and begins
- * after the tenant that was served last. What cannot move rests for a tenth of the time that it has waited, so that
- * neither a busy tenant nor one with much that is stuck delays another.
+ * Queues that entities share. A claim takes the first row of every entity, then the second of each, and so on, beginning
+ * after the entity that was served last. A blocked item is deferred for a tenth of the time that it has waited, so that
+ * neither a busy entity nor one with many blocked items delays another.
  */
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import type { Queue } from './queues.ts'
 
-/** Where a worker stands in a queue. Each worker turns for itself. */
+/** The position of a worker in a queue: the entity it served last. Each worker has its own. */
 export type Turn = { readonly queue: Queue; after: string }
 
 const noEntity = '00000000-0000-0000-0000-000000000000'
@@ -14,14 +14,14 @@ const noEntity = '00000000-0000-0000-0000-000000000000'
 export const newTurn = (queue: Queue): Turn => ({ queue, after: noEntity })
 
 export type Shared = {
-  /** The table and the condition under which its rows are in the queue: those of an index on the tenant. */
+  /** The table and the condition under which its rows are in the queue: those of an index on the entity. */
   from: Sql
   where: Sql
-  /** Rows of the tenant `turn.entity_id` that may be claimed, in their order. */
+  /** The claimable rows of the entity `turn.entity_id`, in order. */
   rows: Sql
 }
 
-/** At most `limit` rows of a queue, by `position`. The query leaps from tenant to tenant, whatever waits of each. */
+/** Selects at most `limit` rows of a queue by `position`. Skips from entity to entity, regardless of each one's backlog. */
 export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: number): Sql =>
   sql`with recursive turn as (
       (select entity_id from ${from} where ${where} order by entity_id limit 1)
@@ -33,7 +33,7 @@ export const inTurns = ({ after }: Turn, { from, where, rows }: Shared, limit: n
     from turn cross join lateral (select w.*, row_number() over () as place from (${rows} limit ${limit}) w) r
     where turn.entity_id is not null order by position limit ${limit}`
 
-/** Notes who was served, so that the next claim begins with the others. Gives the rows back. */
+/** Records the entity served last, so that the next claim begins with the others. Returns the rows. */
 export function served<Row extends { entityId: string }>(turn: Turn, rows: readonly Row[]): readonly Row[] {
   const isLate = (entityId: string) => entityId <= turn.after
   let last: string | undefined
@@ -48,7 +48,7 @@ export function served<Row extends { entityId: string }>(turn: Turn, rows: reado
   return rows
 }
 
-/** How long what cannot move yet rests: a tenth of the time that it has waited, within these bounds. */
+/** Returns the deferral of a blocked item: a tenth of the time that it has waited, from 0.5 to 30 s. */
 export const restMsOf = (waitedMs: number): number => Math.min(30_000, Math.max(500, waitedMs / 10))
 
 export type Resting = {
@@ -56,11 +56,11 @@ export type Resting = {
   /** The name of the item in its queue: an id, or an address. */
   key: string
   waitedMs: number
-  /** How it looked when it could not move; it does not rest once it looks different. */
+  /** The item's state when it was deferred; a different state ends the deferral. */
   seen?: string
 }
 
-/** Keeps these out of the queue for a while. `blockchain` is empty where the queue has none. */
+/** Defers these items. `blockchain` is empty where the queue has none. */
 export async function rest(
   db: Db,
   queue: Queue,
@@ -82,11 +82,11 @@ export async function rest(
     delete from rests where (entity_id, queue, blockchain, key) in (select * from over)`)
 }
 
-/** For a query: whether what is called `key` in the queue does not rest. */
+/** SQL condition: the item `key` of the queue is not deferred. */
 export const isAwake = (queue: Queue, blockchain: string, entityId: Sql, key: Sql): Sql =>
   sql`coalesce(${restsUntil(queue, blockchain, entityId, key, sql`''`)} <= now(), true)`
 
-/** For a query: until when it rests, or did; null when it never did as it looks now. */
+/** SQL for the time until which an item is or was deferred in the state `seen`; null if it never was. */
 export const restsUntil = (queue: Queue, blockchain: string, entityId: Sql, key: Sql, seen: Sql): Sql =>
   sql`(select rests.look_after from rests where rests.entity_id = ${entityId} and rests.queue = ${queue}
     and rests.blockchain = ${blockchain} and rests.key = ${key} and rests.seen = ${seen})`
