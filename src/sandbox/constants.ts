@@ -1,16 +1,16 @@
 /**
- * PUBLIC SANDBOX KEYS. Everybody knows them: they hold worthless coins on local chains and nothing anywhere else.
+ * PUBLIC SANDBOX KEYS, known to all: they hold worthless coins on local chains and nothing anywhere else.
  * Never send anything of value to these addresses.
  */
 export type SandboxAccount = { address: `0x${string}`; privateKey: `0x${string}` }
 
-/** Mints USDC and EURC without limit and pays out native coins; the program sends from it. SHA-256 of "bezant sandbox faucet". */
+/** Account of the faucet: mints USDC and EURC without limit, sends native coins. SHA-256 of "bezant sandbox faucet". */
 export const faucetAccount: SandboxAccount = {
   address: '0xC6564c1bD882D35ddF5b77Da804f55bbE5EdB815',
   privateKey: '0xd603e3c47cbd2e8c256a8d0e4d7abdc90792a0c0a5006b9f9354ebf68fb2fc92',
 }
 
-/** Owner, master minter, pauser and blocklister of the local stablecoins; only people use it. SHA-256 of "bezant sandbox issuer". */
+/** Owner, master minter, pauser and blocklister of the local stablecoins; used by hand. SHA-256 of "bezant sandbox issuer". */
 export const issuerAccount: SandboxAccount = {
   address: '0x69d1e68282ee890a54796F12fd13E7dcc64858F8',
   privateKey: '0x471cdb533995caa8f4a9c309c819ecd0a4596eae3d5b60ad95f64ed4fb111f49',
@@ -18,7 +18,7 @@ export const issuerAccount: SandboxAccount = {
 
 export const devMnemonic = 'test test test test test test test test test test test junk'
 
-/** The accounts every Ethereum development node funds, with 10,000 native coins each; free for developers to use. */
+/** The accounts that every Ethereum development node funds with 10,000 native coins each, for developers to use. */
 export const devAccounts: readonly SandboxAccount[] = [
   {
     address: '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266',

@@ -1,6 +1,6 @@
 /**
  * PUBLIC SANDBOX CREDENTIALS, the same on every machine, so that examples and tests can name them.
- * They open a sandbox only: `serve` never creates them.
+ * They are valid in a sandbox only: `serve` never creates them.
  */
 export const sandboxEntity = {
   id: '00000000-0000-4000-8000-00000000be2a',

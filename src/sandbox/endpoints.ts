@@ -9,7 +9,7 @@ const chainSchema = Type.Object({
   tokens: Type.Object({ USDC: Type.String(), EURC: Type.String() }),
 })
 
-/** What a developer needs to use a running sandbox; printed as one line with `--json`. */
+/** The data that a developer needs to use a running sandbox; printed as one line with `--json`. */
 export const sandboxAnswerSchema = Type.Object({
   url: Type.String(),
   apiKey: Type.String(),
@@ -21,11 +21,11 @@ export const sandboxAnswerSchema = Type.Object({
 
 export type SandboxAnswer = Static<typeof sandboxAnswerSchema>
 
-/** The message of a sandbox for requests without a good key. */
+/** The message of a sandbox for requests without a valid key. */
 export const refusal =
   'This sandbox does not know the API key, or there is none: GET /sandbox shows the one it has. Send "Authorization: Bearer <API key>".'
 
-/** Operations that only a sandbox has. Its credentials are public, so it may tell them to anybody. */
+/** Operations that only a sandbox has. Its credentials are public, so they are returned without authorization. */
 export const sandboxEndpoints = (answer: () => SandboxAnswer): readonly Endpoint<never>[] => [
   endpoint<RequestScope>({
     method: 'GET',

@@ -6,13 +6,13 @@ export type Node = { blockchain: string; rpcUrl: string; local: boolean }
 
 const pathIn = (dataDir: string) => join(dataDir, 'nodes.json')
 
-/** Writes `nodes.json`, from which other roles on the same data directory read where the chains are. */
+/** Writes `nodes.json`, from which other roles on the same data directory read the addresses of the chains. */
 export async function publishNodes(dataDir: string, nodes: readonly Node[]): Promise<void> {
   await writeFile(`${pathIn(dataDir)}.new`, JSON.stringify(nodes))
   await rename(`${pathIn(dataDir)}.new`, pathIn(dataDir))
 }
 
-/** The chains of the sandbox that runs on this directory; none when no sandbox does. */
+/** Returns the chains of the sandbox that runs on this directory; none when no sandbox does. */
 export async function readPublishedNodes(dataDir: string): Promise<Node[]> {
   const text = await readFile(pathIn(dataDir), 'utf8').catch(() => '[]')
   return JSON.parse(text) as Node[]

@@ -1,6 +1,6 @@
 /**
- * Which database of `DATABASE_URL` a sandbox may write to: one that holds nothing, or the one that this data directory
- * began. On any other the sandbox's chains, which are not those that its blocks came from, would take its history back.
+ * Limits a sandbox to its own database in `DATABASE_URL`: an empty one, or the one that this data directory initialized.
+ * In any other, the sandbox's chains, which are not those that its blocks came from, would revert its history.
  */
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,19 +9,19 @@ import { explainDatabase } from '#runtime/db/explain'
 import { makeDirectory } from '#runtime/make-directory'
 import { readContents } from './store.ts'
 
-/** Named after what is in it: the database that this directory's sandbox began. */
+/** Returns the path of the file that identifies the database which this directory's sandbox initialized. */
 const pathIn = (dataDir: string) => join(dataDir, 'database')
 
 const unsetUrl = 'unset DATABASE_URL to use the embedded one'
 
 export type OwnDatabase = {
-  /** Whether this directory's sandbox has begun it before. */
+  /** Whether this directory's sandbox initialized it before. */
   isKnown: boolean
-  /** Notes that this directory's sandbox begins it: to be called before anything is written to it. */
+  /** Records that this directory's sandbox initializes it; must be called before any write to it. */
   claim(): Promise<void>
 }
 
-/** Looks at the database without writing to it, and throws unless it is the sandbox's own. */
+/** Checks the database without writing to it, and throws unless it is the sandbox's own. */
 export async function requireOwnDatabase(connection: Connection, dataDir: string): Promise<OwnDatabase> {
   const database = openAsOwner(connection)
   const { identity, relations } = await readContents(database)

@@ -31,7 +31,7 @@ export type SandboxOptions = {
   blockchains: readonly string[]
   blockTimeMs?: number | undefined
   gasLimit?: bigint | undefined
-  /** Ends the start: what has been started by then is stopped, and the start fails. */
+  /** Aborts the start: the parts started so far are stopped, and the start fails. */
   interruption: AbortSignal
 }
 
@@ -39,7 +39,7 @@ export type Sandbox = {
   answer: SandboxAnswer
   ctx: EngineCtx
   chains: readonly LocalChain[]
-  /** Resolves when a part that the sandbox cannot do without has ended by itself. */
+  /** Resolves with the reason when an essential part of the sandbox has ended unexpectedly. */
   broken: Promise<string>
   stop(): Promise<void>
 }
@@ -57,7 +57,7 @@ export const defaultBlockchains = [
   'ZKS-SEPOLIA',
 ] as const
 
-/** Starts the whole platform: database, chains, engines and API. What was started is stopped again when a part fails. */
+/** Starts the whole platform: database, chains, engines and API. Stops the started parts again when one fails. */
 export async function startSandbox(options: SandboxOptions): Promise<Sandbox> {
   const undo: (() => Promise<unknown>)[] = []
   const stop = onceOnly(async () => {
@@ -126,7 +126,7 @@ async function startParts(
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }
 }
 
-/** The database may know another chain of the same name, whose directory is gone: its blocks are about to be taken back. */
+/** Raises an alarm for each new chain that replaces one of the same name in the database, whose blocks will be reverted. */
 async function tellBegunAnew({ config, database, log }: EngineCtx, begun: readonly Network[]): Promise<void> {
   for (const network of begun) {
     const { blockchain } = network
@@ -140,7 +140,7 @@ async function tellBegunAnew({ config, database, log }: EngineCtx, begun: readon
   }
 }
 
-/** A database that keeps nothing has nothing to put back. Returns how to remove what is written meanwhile. */
+/** Uses temporary journals, since an ephemeral database needs no recovery. Returns a function that removes them. */
 async function dropJournals(config: Config): Promise<() => Promise<void>> {
   const journalDir = join(config.dataDir, 'ephemeral-journals')
   const drop = () => rm(journalDir, { recursive: true, force: true })
@@ -154,8 +154,8 @@ type Store = { connection: Connection; broken: Promise<string>; stop: () => Prom
 type PreparedStore = { rootKey: Buffer; openStore(): Promise<Store>; dropKey(): Promise<void> }
 
 /**
- * Looks at what is there before anything is written: a database of somebody else is refused, and so is one whose root key is
- * missing. A new key is on the disk before the database that it seals is begun.
+ * Checks the existing data before anything is written: refuses another program's database, and one whose root key is
+ * missing. A new root key is on disk before the database that it encrypts is initialized.
  */
 async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promise<PreparedStore> {
   const { dataDir, databaseUrl } = config
@@ -178,7 +178,7 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
   }
 }
 
-/** The embedded server, or the one of `DATABASE_URL`; either way this process alone holds the data directory. */
+/** Opens the embedded server, or the one of `DATABASE_URL`; either way locks the data directory for this process. */
 async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
   const { dataDir, databaseUrl } = config
   if (databaseUrl !== undefined) {
@@ -194,7 +194,7 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
   return { connection: postgres.connection, broken, stop: postgres.stop }
 }
 
-/** The fixed entity, its API key and its entity secret: already registered, so that the first request works. */
+/** Registers the fixed entity, its API key and its entity secret, so that the first request works. */
 async function seedSandbox(ctx: EngineCtx): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   await ctx.database.tx(async (tx) => {
@@ -211,7 +211,7 @@ async function seedSandbox(ctx: EngineCtx): Promise<void> {
   await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
 }
 
-/** The data of a network that a sandbox can have. */
+/** Returns a network that a sandbox can run; throws for any other. */
 export function requireTestNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)
   if (network?.environment === 'TEST') return network

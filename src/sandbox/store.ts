@@ -2,13 +2,13 @@ import { type Db, sql } from '#runtime/db/db'
 import { someRelations } from '#runtime/db/relations'
 
 export type Contents = {
-  /** The server and the database on it: a copy that was restored elsewhere is another one. */
+  /** The server and the database on it: a copy restored elsewhere has another identity. */
   identity: string
-  /** Some of the tables, views and sequences in it that belong to no extension. */
+  /** Up to five of its tables, views and sequences that belong to no extension. */
   relations: string[]
 }
 
-/** The contents of a database, in short. */
+/** Reads a summary of a database's contents. */
 export const readContents = (db: Db) =>
   db.one<Contents>(sql`select
     (select system_identifier from pg_control_system()) || '/'

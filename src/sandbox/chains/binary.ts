@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 const architectures: Record<string, string> = { x64: 'amd64', arm64: 'arm64' }
 
 /**
- * The path of the node's binary, straight from its platform package, so that it works where install scripts did not run.
+ * Returns the path of the node's binary in its platform package, so that it works where install scripts did not run.
  * Throws an Error that names the remedy when this platform's package is absent.
  */
 export function anvilBinary(platform: string = process.platform, arch: string = process.arch): string {
@@ -25,7 +25,7 @@ export function anvilBinary(platform: string = process.platform, arch: string = 
   return path
 }
 
-/** The platform package is a dependency of @foundry-rs/anvil, which need not be hoisted beside us. */
+/** Resolves the platform package, a dependency of @foundry-rs/anvil that need not be hoisted beside us. */
 function resolveFrom(require: NodeJS.Require, name: string): string {
   try {
     return require.resolve(`${name}/package.json`)

@@ -8,17 +8,17 @@ import { requestsIn } from './requests.ts'
 import type { Reply } from './rpc.ts'
 import { careForPool } from './stranded.ts'
 
-/** How a chain's state outlives its node, or does not. */
+/** Persistence of a chain's state beyond its node, if any. */
 export type Keeper = {
-  /** Starts (or adopts) a node with everything that was kept, mining as it should. */
+  /** Starts (or adopts) a node with the persisted state and the right mining mode. */
   open(mining: Mining): Promise<LocalNode>
-  /** Sends on a request that may change the chain, keeping what a later `open` needs. */
+  /** Forwards a request that may change the chain, and records the data that a later `open` needs. */
   write(node: LocalNode, body: Buffer): Promise<Reply>
-  /** Runs `work` while nothing else is written, and nothing persisted. */
+  /** Runs `work` while no other write and no persist runs. */
   alone<T>(work: () => Promise<T>): Promise<T>
-  /** Makes everything up to now durable without the journal. */
+  /** Writes the current state, so that it no longer depends on the journal. */
   persist(node: LocalNode): Promise<void>
-  /** Persists for the last time and lets go of the files; the node is ended by the caller. */
+  /** Persists for the last time and closes the files; the caller ends the node. */
   close(node: LocalNode): Promise<void>
 }
 
@@ -27,7 +27,7 @@ export type Chain = {
   rpcUrl: string
   nodeUrl(): string
   pid(): number
-  /** Sets what looks at every request from now on, or nothing. */
+  /** Sets the hook that sees every request from now on; undefined removes it. */
   intercept(hook: Intercept | undefined): void
   persist(): Promise<void>
   stop(): Promise<void>
@@ -44,7 +44,7 @@ export type ChainOptions = {
 const restartAttempts = 5
 const endGraceMs = 1000
 
-/** One local chain: its node, kept alive, behind its published address. */
+/** Starts one local chain: a supervised node behind a published address. */
 export async function startChain(options: ChainOptions): Promise<Chain> {
   const { network, keeper, log } = options
   const mining = miningEvery(options.blockTimeMs)

@@ -9,7 +9,7 @@ import { startNode } from './node.ts'
 import { kindOf, requestsIn, waitsForBlock } from './requests.ts'
 import { post } from './rpc.ts'
 
-/** Keeps nothing: a node that dies comes back with the same empty chain. `directory` is temporary. */
+/** Creates a keeper that persists nothing: a node that dies restarts with the same empty chain. `directory` is temporary. */
 export function ephemeralKeeper(
   network: Network,
   directory: string,

@@ -2,16 +2,16 @@ import { WebSocket } from 'ws'
 import type { BlockEntry } from './journal.ts'
 import { callMany, type RpcAnswer } from './rpc.ts'
 
-/** Hands on every block of a node, in order, soon after it was mined. */
+/** Passes on every block of a node, in order, soon after it was mined. */
 export type Follower = {
-  /** Resolves when every block mined until now has been handed on. */
+  /** Resolves when every block mined until now has been passed on. */
   flush(): Promise<void>
-  /** Goes on after this block; `swap` runs when nothing is being handed on. */
+  /** Continues after this block; `swap` runs while no block is being passed on. */
   restart(number: number, swap: () => void): Promise<void>
   stop(): void
 }
 
-/** At the most so often is a busy node asked; a lone block is fetched at once. */
+/** Minimum interval between fetches from a busy node; a single block is fetched at once. */
 const gatherMs = 5
 const blocksPerRequest = 100
 
@@ -23,7 +23,7 @@ type NodeBlock = {
   transactions: string[]
 }
 
-/** Follows from behind block `last`. Blocks are gathered for a moment, so that a busy node is asked for many at once. */
+/** Follows the blocks after `last`. Gathers blocks for `gatherMs`, so that a busy node is asked for many at once. */
 export function followBlocks(nodeUrl: string, last: number, onBlock: (block: BlockEntry) => void): Follower {
   let next = last + 1
   let isStopped = false
@@ -67,7 +67,7 @@ export function followBlocks(nodeUrl: string, last: number, onBlock: (block: Blo
     const waitMs = Math.max(0, gatherMs - (performance.now() - askedMs))
     timer ??= setTimeout(() => flush().catch(() => {}), waitMs)
   })
-  // The node's end is noticed by whoever started it.
+  // The code that started the node handles its end.
   socket.on('error', () => {})
   return {
     flush,

@@ -1,4 +1,4 @@
-/** Lets many pass together, or one alone: the alone one waits for those inside and holds back those who come after. */
+/** A shared/exclusive lock: exclusive work waits for running work and blocks later work until it ends. */
 export type Gate = {
   shared<T>(work: () => Promise<T>): Promise<T>
   alone<T>(work: () => Promise<T>): Promise<T>

@@ -4,7 +4,7 @@ import { faucetAccount, issuerAccount } from '../constants.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
 
-/** Where contracts with addresses known beforehand are deployed from (EIP-2470 style, by a keyless transaction). */
+/** The deployer of contracts with predictable addresses (EIP-2470 style, by a keyless transaction). */
 export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 const create2DeployerCode =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
@@ -18,7 +18,7 @@ const issuerBalance = 10n ** 22n
 
 export type GenesisOptions = { timestampS: number; gasLimit: bigint }
 
-/** The genesis file of a local chain: its stablecoins are there, initialised, from block 0. The node adds the development accounts. */
+/** Returns the genesis file of a local chain, with initialized stablecoins. The node adds the development accounts. */
 export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOptions) {
   const alloc: Record<string, AllocatedAccount> = {
     [faucetAccount.address]: { balance: hex(faucetBalance) },

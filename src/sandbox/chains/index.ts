@@ -15,14 +15,14 @@ export type { Intercept } from './proxy.ts'
 export type LocalChain = {
   blockchain: Blockchain
   chainId: number
-  /** The published address, HTTP and WebSocket. What is sent here survives restarts. */
+  /** The published address, HTTP and WebSocket. Changes made through it survive restarts. */
   rpcUrl: string
-  /** The node itself; what is sent here is lost if the node is killed. It changes when a node is started again. */
+  /** The node's own address; changes made through it are lost if the node is killed. A restart of the node changes it. */
   readonly nodeUrl: string
-  /** The node's process; it changes too. */
+  /** The node's process id; it changes with a restart too. */
   readonly pid: number
   tokens: Record<TokenSymbol, `0x${string}`>
-  /** Puts a hook before every request to `rpcUrl`, to delay, drop or answer it; undefined takes it away. */
+  /** Sets a hook that can delay, drop or answer every request to `rpcUrl`; undefined removes it. */
   intercept(hook: Intercept | undefined): void
 }
 
@@ -36,7 +36,7 @@ export type LocalChains = {
 
 export type LocalChainsOptions = {
   networks: readonly Network[]
-  /** State is kept in `<dataDir>/chains/<blockchain>/`; the caller holds the directory's lock. Not touched when `ephemeral`. */
+  /** State is kept in `<dataDir>/chains/<blockchain>/`; the caller holds the directory's lock. Unused when `ephemeral`. */
   dataDir: string
   ephemeral: boolean
   /** Time between blocks; each transaction is mined at once when left out. */
@@ -87,7 +87,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
 
 type Keepers = {
   keeperOf(network: Network): Keeper
-  /** The published port of the last time, which tools may have been told. */
+  /** The published port of the previous run, which tools may be configured with. */
   portOf(network: Network): { read(): number | undefined; write(port: number): void }
   release(): void
 }
@@ -110,7 +110,7 @@ function ephemeralKeepers(options: LocalChainsOptions): Keepers {
   }
 }
 
-/** Where a chain is kept. */
+/** Returns the directory of a chain. */
 export const chainDirectory = (dataDir: string, { blockchain }: Network): string =>
   resolve(dataDir, 'chains', blockchain)
 

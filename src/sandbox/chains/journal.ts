@@ -1,6 +1,6 @@
 /**
- * Wire format of `journal-<generation>.jsonl`: one JSON entry per line, appended in the order things were sent, to be
- * played onto the state of the same generation. A last line without its end was never acknowledged and is cut off.
+ * File format of `journal-<generation>.jsonl`: one JSON entry per line, appended in the order of sending, to be replayed
+ * onto the state of the same generation. An incomplete last line was never acknowledged and is cut off.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { RpcCall } from './rpc.ts'
@@ -8,17 +8,17 @@ import type { RpcCall } from './rpc.ts'
 export type MiningMode = { automine: boolean; intervalS: number | null }
 
 export type JournalEntry =
-  /** First line: what the state file does not hold. `offsetS` is how far the chain's clock is ahead of ours. */
+  /** First line: data missing in the state file. `offsetS` is the lead of the chain's clock over ours, in seconds. */
   | HeadEntry
-  /** Signed transactions, written before the node saw them; `atS` is our clock. */
+  /** Signed transactions, written before the node received them; `atS` is our clock. */
   | { kind: 'raw'; atS: number; txs: string[] }
-  /** Those of them that the node refused. */
+  /** Signed transactions that the node refused. */
   | { kind: 'refused'; txs: string[] }
-  /** A transaction the node signed, in full, written before its hash was acknowledged. */
+  /** A complete transaction that the node signed, written before its hash was returned. */
   | { kind: 'sent'; atS: number; hash: string; tx: Record<string, unknown> }
   | { kind: 'admin'; method: string; params: readonly unknown[] }
   | ({ kind: 'mining' } & MiningMode)
-  /** A block as it was mined, so that playing the journal makes the same one again. */
+  /** A mined block, so that a replay of the journal produces the same one. */
   | {
       kind: 'block'
       number: number
@@ -43,13 +43,13 @@ export type BlockEntry = Extract<JournalEntry, { kind: 'block' }>
 export type Journal = {
   append(entry: JournalEntry): void
   sizeBytes(): number
-  /** How many blocks, and how many transactions and other requests, the journal holds. */
+  /** Number of blocks, and number of transactions and other requests, in the journal. */
   blocks(): number
   changes(): number
   close(): void
 }
 
-/** Begins a journal; the entries are on disk when this returns. */
+/** Creates a journal; the entries are on disk when this returns. */
 export function createJournal(path: string, entries: readonly JournalEntry[]): Journal {
   const file = openSync(path, 'w', 0o600)
   const journal = journalOn(file, 0)
@@ -58,7 +58,7 @@ export function createJournal(path: string, entries: readonly JournalEntry[]): J
   return journal
 }
 
-/** Opens a journal to append to it, and returns what it holds. A journal that is not there is begun. */
+/** Opens a journal for appending, and returns its entries. Creates a missing journal. */
 export function openJournal(path: string): { journal: Journal; entries: JournalEntry[] } {
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
   if (!existsSync(path)) return { journal: createJournal(path, [head]), entries: [head] }
@@ -79,7 +79,7 @@ function parseEntries(bytes: Buffer): JournalEntry[] {
     try {
       entries.push(JSON.parse(bytes.toString('utf8', start, end)) as JournalEntry)
     } catch {
-      // A line broken by a lost write in the middle of the file: what follows is still worth having.
+      // A line broken by a lost write in the middle of the file: the later entries are still useful.
     }
     start = end + 1
   }

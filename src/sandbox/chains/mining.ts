@@ -2,16 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { RpcRequest } from './requests.ts'
 import { call, callMany } from './rpc.ts'
 
-/** Whether a request sets how blocks come about. */
+/** Whether a request sets the mining mode. */
 export function setsMining(request: RpcRequest): boolean {
   return /^(evm|anvil|hardhat)_set(Automine|IntervalMining)$/.test(request.method)
 }
 
-/** The node's own timer counts whole seconds; shorter or uneven times are ticked from here. */
+/** Controls mining. The node's own timer counts whole seconds; other intervals are driven by a timer here. */
 export type Mining = {
-  /** At once for each transaction, or every `blockTimeMs`. */
+  /** Starts mining: at once for each transaction, or every `blockTimeMs`. */
   begin(url: string): Promise<void>
-  /** Leaves mining to whoever has just set it on the node. */
+  /** Stops the timer here, after a request has set another mining mode on the node. */
   release(): void
 }
 
@@ -43,8 +43,8 @@ export function miningEvery(blockTimeMs: number | undefined): Mining {
 const stuckAfterMs = 100
 
 /**
- * A node that mines at once still takes a moment after it has answered. What replaces the chain must not overtake
- * that: the node would put the block of the old state on top of the new one.
+ * Waits until an automining node has mined its pool, which takes a moment after its answer. A request that replaces the
+ * chain must not overtake this: the node would put the block of the old state on top of the new one.
  */
 export async function poolMined(url: string): Promise<void> {
   if (!(await call<boolean>(url, 'anvil_getAutomine'))) return

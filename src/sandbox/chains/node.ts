@@ -6,11 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { anvilBinary } from './binary.ts'
 import { call } from './rpc.ts'
 
-/** A running node: a child of ours, or one adopted from an earlier process. */
+/** A running node: a child process, or one adopted from an earlier process. */
 export type LocalNode = {
   pid: number
   url: string
-  /** Resolves, with what is known of the reason, when the process has ended. */
+  /** Resolves with the known reason when the process has ended. */
   exited: Promise<string>
   /** Ends the process: SIGTERM, then SIGKILL after `graceMs`. Resolves when it is gone. */
   end(graceMs: number): Promise<void>
@@ -19,19 +19,19 @@ export type LocalNode = {
 export type NodeOptions = {
   chainId: number
   gasLimit: bigint
-  /** The node's overflow of old states goes here; holding the chain's name, it is also how we recognise our nodes. */
+  /** The node's directory for old states. It contains the chain's name, so it also identifies our nodes. */
   cacheDir: string
   source: { init: string } | { state: string }
-  /** Taken if free, so that addresses people noted stay valid. */
+  /** The preferred port, used if free, so that known addresses stay valid. */
   port?: number | undefined
-  /** Told at once, so that a process of ours is known to whoever cleans up, even if it never gets ready. */
+  /** Called right after the spawn, so that cleanup knows the process even if it never becomes ready. */
   onSpawn: (spawned: { pid: number; port: number }) => void
 }
 
 const startTimeoutMs = 60_000
 const startAttempts = 3
 
-/** Starts a node that mines nothing yet. Retries when another process takes the chosen port first. */
+/** Starts a node that does not mine yet. Retries when another process takes the chosen port first. */
 export async function startNode(options: NodeOptions): Promise<LocalNode> {
   const binary = anvilBinary()
   for (let attempt = 1; ; attempt++) {
@@ -45,9 +45,9 @@ export async function startNode(options: NodeOptions): Promise<LocalNode> {
 }
 
 async function spawnNode(binary: string, port: number, options: NodeOptions): Promise<LocalNode> {
-  // A group of its own: Ctrl-C reaches us only, so that the state is written before the node ends.
+  // The node gets its own process group: Ctrl-C reaches only this process, so that the state is written before the node ends.
   const errorPath = join(options.cacheDir, 'errors.log')
-  // A file, not a pipe: a node that outlives us must not break on writing to nobody.
+  // A file, not a pipe: a node that outlives this process must not fail on writing to a closed pipe.
   const errorFile = openSync(errorPath, 'w')
   const child = spawn(binary, nodeArguments(port, options), {
     detached: true,
@@ -114,7 +114,7 @@ export async function answering(url: string, chainId: number, signal?: AbortSign
   }
 }
 
-/** A free loopback port: the preferred one, or any. */
+/** Returns a free loopback port: the preferred one, or any. */
 export function freePort(preferred?: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer()

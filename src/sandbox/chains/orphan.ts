@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { answering, type LocalNode } from './node.ts'
 
-/** What is noted of a node when it is started, for the process that comes after us if we are killed. */
+/** The record of a started node, for the next process if this one is killed. */
 export type NodeRecord = {
   pid: number
   port: number
   chainId: number
-  /** Whether it had everything that was kept: one that was still being filled is of no use. */
+  /** Whether it had the complete persisted state: a node with a partial state cannot be adopted. */
   isReady: boolean
 }
 
@@ -31,8 +31,8 @@ export function writeRecord(directory: string, record: NodeRecord): void {
 }
 
 /**
- * The node an earlier process left running, if it is ours, was ready and answers; else it is ended. `marker` is a path
- * from its command line, so that a process number used again never hits a stranger.
+ * Returns the node that an earlier process left running, if it is ours, was ready and answers; ends it otherwise. `marker`
+ * is a path from its command line, so that a reused pid never affects another program.
  */
 export async function adoptOrEnd(
   record: NodeRecord | undefined,
@@ -73,7 +73,7 @@ function adopted({ pid, port }: NodeRecord): LocalNode {
   return { pid, url: `http://127.0.0.1:${port}`, exited, end }
 }
 
-/** Whether a process exists and has not merely been left uncollected by its parent. */
+/** Whether a process exists and is not a zombie. */
 export function isRunning(pid: number): boolean {
   return signal(pid, 0) && !/^State:\s+Z/m.test(statusOf(pid))
 }
@@ -94,7 +94,7 @@ function statusOf(pid: number): string {
   }
 }
 
-/** The command line of a process; empty when there is none or this platform does not tell. */
+/** Returns the command line of a process; empty when there is no process or this platform does not show it. */
 function commandOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8')

@@ -1,6 +1,6 @@
 /**
- * Keeps a local chain in a directory: a state file of some moment and a journal of everything sent since. A request is
- * in the journal before the node sees it, or before its answer goes out where only the answer tells what it became.
+ * Keeps a local chain in a directory: a state file and a journal of everything sent since. A request is in the journal
+ * before the node receives it, or before its answer is returned where only the answer identifies the transaction.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Network } from '#chains/network'
@@ -23,7 +23,7 @@ export type PersistentOptions = {
   network: Network
   directory: string
   gasLimit: bigint
-  /** Whether transactions are mined at once when nobody set anything else. */
+  /** Whether transactions are mined at once unless a request sets another mode. */
   minesAtOnce: boolean
   log: Log
 }
@@ -63,7 +63,7 @@ export function persistentKeeper(options: PersistentOptions): Keeper {
   }
 }
 
-/** Adopts the node an earlier process left, or starts one and plays onto it what was kept. */
+/** Adopts the node that an earlier process left, or starts one and replays the journal onto it. */
 async function openSession(options: PersistentOptions, mining: Mining): Promise<Session> {
   const { network, directory, log } = options
   const files = stateFilesIn(directory)
@@ -111,7 +111,7 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
   }
 }
 
-/** What a node left running has behind it, without doing it again. */
+/** Derives the result of a replay from the journal, for an adopted node, which needs no replay. */
 function recall(entries: readonly JournalEntry[], settings: Settings): Replayed {
   const recalled: Replayed = { offsetS: 0, mining: undefined, lastBlock: 0 }
   for (const entry of entries) {
@@ -130,7 +130,7 @@ function recall(entries: readonly JournalEntry[], settings: Settings): Replayed 
   return recalled
 }
 
-/** The genesis file stays as it was first written; a new time in it would be a new chain. Returns its gas limit. */
+/** Writes the genesis file once; a new time in it would create a new chain. Returns its gas limit. */
 function ensureGenesis({ network, gasLimit }: PersistentOptions, files: StateFiles): bigint {
   if (!existsSync(files.genesis)) {
     const genesis = genesisOf(network, { timestampS: Math.floor(Date.now() / 1000), gasLimit })
@@ -141,7 +141,7 @@ function ensureGenesis({ network, gasLimit }: PersistentOptions, files: StateFil
   return BigInt(genesis.gasLimit)
 }
 
-/** The limit asked for holds from now on, unless somebody has set another one on the node. */
+/** Applies the configured gas limit from now on, unless a request has set another one on the node. */
 async function applyGasLimit(session: Session, gasLimit: bigint): Promise<void> {
   const isSetByHand = session.settings.list().some(({ method }) => method.endsWith('_setBlockGasLimit'))
   const { url } = session.node
@@ -159,7 +159,7 @@ async function beginMining({ node, mining }: Session, usual: Mining, isAdopted: 
   else if (mining.intervalS !== null) await call(node.url, 'evm_setIntervalMining', [mining.intervalS])
 }
 
-/** We may have been killed between a revert and its dump: then the journal tells of blocks that are no more. */
+/** Dumps the state if an earlier process was killed between a revert and its dump: its journal then holds removed blocks. */
 async function dumpIfReplaced(session: Session, entries: readonly JournalEntry[]): Promise<void> {
   const last = entries.reduce<{ number: number; hash: string } | undefined>((found, entry) => {
     if (entry.kind === 'block') return entry

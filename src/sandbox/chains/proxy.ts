@@ -13,13 +13,13 @@ import { mayChange } from './requests.ts'
 import type { Reply } from './rpc.ts'
 
 /**
- * Decides what becomes of a request before the node sees it: 'forward' it, 'drop' the connection unanswered, or answer
- * with a body of its own. It may take its time. Faults are injected here.
+ * Decides on a request before the node receives it: 'forward' it, 'drop' the connection unanswered, or answer with a body
+ * of its own. It may delay the request. Used for fault injection.
  */
 export type Intercept = (request: { body: Buffer }) => Promise<'forward' | 'drop' | { body: string }>
 
 export type ProxyOptions = {
-  /** The node's address, once there is one: it changes when the node is started again. */
+  /** Resolves to the node's address once it runs; the address changes when the node is restarted. */
   target: () => Promise<string>
   /** Forwards a request that may change the chain and returns the answer for the client. */
   write: (body: Buffer) => Promise<Reply>
@@ -39,7 +39,7 @@ const hopHeaders = new Set([
   'upgrade',
 ])
 
-/** The published address of a chain, HTTP and WebSocket on one port: reads stream through untouched. */
+/** Serves the published address of a chain, HTTP and WebSocket on one port: reads pass through unchanged. */
 export async function startProxy(options: ProxyOptions): Promise<ChainProxy> {
   const agent = new Agent({ keepAlive: true, maxSockets: 512, maxFreeSockets: 64 })
   const server = createServer({ keepAliveTimeout: 60_000 }, (incoming, outgoing) => {
@@ -65,7 +65,7 @@ export async function startProxy(options: ProxyOptions): Promise<ChainProxy> {
   return { url: `http://127.0.0.1:${port}`, port, close }
 }
 
-/** Listens on the preferred port when it is free, else on any. */
+/** Listens on the preferred port if it is free, else on any. */
 function listen(server: Server, port = 0): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => (port === 0 ? reject(error) : resolve(listen(server, 0))))
@@ -140,7 +140,7 @@ function readBody(incoming: IncomingMessage): Promise<Buffer> {
   })
 }
 
-/** The client's socket and one of its own to the node; what may change the chain takes the same way as over HTTP. */
+/** Connects the client's socket to a socket of its own to the node; writes take the same path as over HTTP. */
 function joinSockets(options: ProxyOptions, client: WebSocket): void {
   const upstream = options.target().then((target) => openSocket(target.replace('http', 'ws'), client))
   upstream.catch(() => client.terminate())
@@ -165,7 +165,7 @@ async function relay(
   if (verdict === 'drop') return client.terminate()
   if (typeof verdict === 'object') return client.send(verdict.body)
   if (mayChange(data)) {
-    // Not awaited: requests on one socket have no promised order, and waiting would make senders take turns.
+    // Not awaited: requests on one socket have no guaranteed order, and waiting would serialize senders.
     options.write(data).then(
       (reply) => client.send(reply.body.toString()),
       () => client.terminate(),

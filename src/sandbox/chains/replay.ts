@@ -1,7 +1,7 @@
 /**
- * Plays a journal onto the state of its generation. Blocks are made again one by one from their recorded transactions
- * and times, which gives the same hashes, since nothing else in a local block is left to chance. Transactions that were
- * acknowledged but whose block was not recorded any more are sent again after them.
+ * Replays a journal onto the state of its generation. Mines each block again from its recorded transactions and time,
+ * which gives the same hashes, since local blocks are otherwise deterministic. Then sends acknowledged transactions again
+ * whose block was not recorded.
  */
 import type { Log } from '#runtime/log/log'
 import type { BlockEntry, JournalEntry, MiningMode } from './journal.ts'
@@ -10,19 +10,19 @@ import type { Settings } from './settings.ts'
 
 export type Replayed = {
   offsetS: number
-  /** As somebody set it on the node; undefined when nobody did. */
+  /** The mining mode set by a request; undefined when none has set it. */
   mining: MiningMode | undefined
-  /** Number of the last block the journal records, or the one of the state. */
+  /** Number of the last block in the journal, or else in the state. */
   lastBlock: number
 }
 
-/** `isExpected`: acknowledged, and to be sent again if no recorded block holds it (`wasMined`). */
+/** `isExpected`: acknowledged, and to be sent again if no recorded block contains it (`wasMined`). */
 type Source = { call: RpcCall; atS: number; isExpected: boolean; wasMined: boolean }
 
 const callsPerRequest = 500
 const setBaseFee = 'anvil_setNextBlockBaseFeePerGas'
 
-/** The node must not be mining by itself. `minesAtOnce` tells what it does when nobody set anything. */
+/** Replays the entries. The node must not mine by itself; `minesAtOnce` is its mode unless a request has set one. */
 export async function replay(
   nodeUrl: string,
   entries: readonly JournalEntry[],
@@ -56,14 +56,14 @@ export async function replay(
     await expectUnmined(nodeUrl, sources, entries)
   }
   await sendLeftOvers(nodeUrl, sources, done, done.mining?.automine ?? minesAtOnce)
-  // Playing back moved the node's clock to the past.
+  // The replay moved the node's clock to the past.
   await call(nodeUrl, 'evm_setTime', [Math.floor(Date.now() / 1000) + done.offsetS])
   for (const pending of settings.pending())
     await call(nodeUrl, pending.method, pending.params).catch(() => {})
   return done
 }
 
-/** Every transaction of the journal by its hash, in the order sent. The node does the hashing. */
+/** Returns every transaction of the journal by its hash, in the order of sending. The node computes the hashes. */
 async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): Promise<Map<string, Source>> {
   const raws = entries.flatMap((entry) => (entry.kind === 'raw' ? entry.txs : []))
   const hashes = new Map<string, string>()
@@ -95,7 +95,7 @@ async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): P
   return sources
 }
 
-/** How often each signed transaction was sent without being refused; the same bytes may have been sent many times. */
+/** Counts how often each signed transaction was sent without a refusal; the same bytes may have been sent many times. */
 function countAcknowledged(entries: readonly JournalEntry[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const entry of entries) {
@@ -130,14 +130,14 @@ async function mineAgain(
     source.isExpected = false
     source.wasMined = true
   }
-  // One after the other: the node orders equal fees by arrival, and takes the parts of a batch as they come.
+  // One after the other: the node orders equal fees by arrival, and may execute the calls of a batch in any order.
   await callMany(nodeUrl, calls.slice(0, 2))
   for (const { method, params } of calls.slice(2)) await call(nodeUrl, method, params).catch(() => {})
   await mineAt(nodeUrl, block.timestampS)
   settings.blockMined()
 }
 
-/** Mines a block with this time; the node takes a time before the last block's only through its clock. */
+/** Mines a block with this time; the node accepts a time before the last block's only through its clock. */
 async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
   try {
     await call(nodeUrl, 'evm_mine', [timestampS])
@@ -147,7 +147,7 @@ async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
   }
 }
 
-/** After a playback that went another way: what is not on the chain has to be sent again. */
+/** Marks transactions that are not on the chain to be sent again, after a replay that gave other blocks. */
 async function expectUnmined(
   nodeUrl: string,
   sources: Map<string, Source>,

@@ -1,14 +1,14 @@
-/** What a JSON-RPC method does to a chain, as far as keeping it is concerned. */
+/** The effect of a JSON-RPC method on a chain, as far as persistence is concerned. */
 export type RequestKind =
   /** Changes nothing. */
   | 'read'
-  /** A signed transaction: the bytes are all that is needed to send it again. */
+  /** A signed transaction: its bytes suffice to send it again. */
   | 'raw'
-  /** A transaction the node signs or takes on faith; which one it became is known from the answer. */
+  /** A transaction that the node signs or accepts unsigned; only the answer identifies it. */
   | 'unsigned'
-  /** Changes state or settings, in an order that matters to the transactions around it. */
+  /** Changes state or settings; its order among the transactions matters. */
   | 'admin'
-  /** Replaces the chain or the pool by something only the node itself remembers. */
+  /** Replaces the chain or the pool by contents that only the node knows. */
   | 'wholesale'
 
 export type RpcRequest = { id?: unknown; method: string; params?: unknown }
@@ -19,7 +19,7 @@ const replacing =
   /^(anvil|hardhat|evm)_(revert|reorg|rollback|loadState|reset|dropTransaction|dropAllTransactions|removePoolTransactions)$/
 const changing = /^(anvil|hardhat|evm|tenderly)_/
 
-/** A quick look at the bytes: false only when no method in them can change the chain. */
+/** Scans the bytes for writing methods: false only when no method in them can change the chain. */
 export function mayChange(body: Buffer): boolean {
   return markers.some((marker) => body.includes(marker))
 }
@@ -31,10 +31,10 @@ export function kindOf(method: string): RequestKind {
   return replacing.test(method) ? 'wholesale' : 'admin'
 }
 
-/** Answered only when a block holds the transaction: whoever mines that block must not wait for the answer. */
+/** Whether the node answers only once a block contains the transaction: a request that mines must not wait for it. */
 export const waitsForBlock = (method: string) => method.endsWith('Sync')
 
-/** The requests of a body, one or a batch, or undefined when it is no JSON-RPC (the node will say so). */
+/** Returns the requests of a body, one or a batch, or undefined when it is no JSON (the node then reports the error). */
 export function requestsIn(body: Buffer): RpcRequest[] | undefined {
   let value: unknown
   try {

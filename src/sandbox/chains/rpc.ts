@@ -7,7 +7,7 @@ export type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer
 /** One pool for all local nodes; idle sockets do not keep the process alive. */
 const agent = new Agent({ keepAlive: true, maxSockets: 256, maxFreeSockets: 32 })
 
-/** Posts bytes to a node and returns its whole answer; rejects when the node is not there. */
+/** Posts bytes to a node and returns its whole answer; rejects when the node is unreachable. */
 export function post(url: string, body: Buffer | string): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const length = Buffer.byteLength(body)
@@ -29,7 +29,7 @@ export function post(url: string, body: Buffer | string): Promise<Reply> {
   })
 }
 
-/** One JSON-RPC call; rejects with the node's message. */
+/** Makes one JSON-RPC call; rejects with the node's message. */
 export async function call<T = unknown>(
   url: string,
   method: string,
@@ -41,7 +41,7 @@ export async function call<T = unknown>(
   return answer.result as T
 }
 
-/** Several calls in one request; the node may execute them in any order. Answers stand in the order of the calls. */
+/** Makes several calls in one request; the node may execute them in any order. Answers are in the order of the calls. */
 export async function callMany(url: string, calls: readonly RpcCall[]): Promise<RpcAnswer[]> {
   if (calls.length === 0) return []
   const body = JSON.stringify(calls.map((entry, id) => ({ jsonrpc: '2.0', id, ...entry })))

@@ -9,7 +9,7 @@ import { call, callMany } from './rpc.ts'
 import type { Settings } from './settings.ts'
 import { commitState, dumpState, type StateFiles, sizeOf } from './state-file.ts'
 
-/** One node and the files that keep it, from its start to its end. */
+/** One node and its files, from its start to its end. */
 export type Session = {
   node: LocalNode
   files: StateFiles
@@ -18,19 +18,19 @@ export type Session = {
   follower: Follower
   journal: Journal
   generation: number
-  /** As users set it; undefined while none has. */
+  /** The mining mode set by a request; undefined while none has set it. */
   mining: MiningMode | undefined
-  /** Transactions the node signed that no block holds yet: their bytes may be no valid transaction elsewhere. */
+  /** Unmined transactions that the node signed: their raw bytes may be no valid transaction. */
   unmined: Map<string, JournalEntry>
   lastChangeMs: number
   lastDumpMs: number
   dumpCostMs: number
   isDumping: boolean
-  /** Whether the last try to write the state failed. */
+  /** Whether the last attempt to write the state failed. */
   isUnkept: boolean
   isAbandoned: boolean
   log: Log
-  /** Lets go of the files without a dump. */
+  /** Closes the files without a dump. */
   abandon(): void
 }
 
@@ -47,11 +47,11 @@ const quietMs = 5000
 const maxJournalBytes = 64 * 1024 * 1024
 const maxJournalBlocks = 2000
 const maxJournalChanges = 10_000
-/** A burst is let through first: each waiting transaction has to be fetched and written again. */
+/** Maximum pending transactions for a dump: each must be fetched and written again, so a burst is mined first. */
 const maxWaiting = 500
-/** A dump stops the node, so it may take at most this share of the time. */
+/** Maximum share of the time spent on dumps, which block the node. */
 const dumpsPerTime = 1 / 20
-/** Measured: about 25 ms for each megabyte of state. */
+/** Measured: about 25 ms per megabyte of state. */
 const dumpMsPerByte = 25e-6
 
 export function createSession({ lastBlock, entries, ...start }: SessionStart): Session {
@@ -89,7 +89,7 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
   return session
 }
 
-/** Writes the state as it is now; the caller is alone at the gate. The journal starts anew with what is still in the pool. */
+/** Writes the current state; the caller has the gate alone. The new journal begins with the contents of the pool. */
 export async function dumpSession(session: Session): Promise<void> {
   const { node, files, follower, settings, log } = session
   const startedMs = performance.now()
@@ -117,7 +117,7 @@ export async function dumpSession(session: Session): Promise<void> {
   log.debug({ block: number, tookMs: Math.round(session.dumpCostMs) }, 'Wrote the state of a local chain')
 }
 
-/** What waits in the pool is not in the node's state; it comes first in the new journal. */
+/** Returns the transactions in the pool, which the node's state lacks and which begin the new journal. */
 async function poolEntries({ node, unmined }: Session): Promise<JournalEntry[]> {
   type Pool = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
   const pool = await call<Pool>(node.url, 'txpool_content')
@@ -155,7 +155,7 @@ async function dumpWhenDue(session: Session): Promise<void> {
   }
 }
 
-/** Raises the alarm once, until the state is written again: the next try comes in seconds. */
+/** Raises the alarm once, until the state is written again: the next attempt follows in seconds. */
 function tellUnkept(session: Session, error: unknown): void {
   if (session.isUnkept) {
     session.log.debug({ err: error }, 'the state of a local chain still cannot be written')
@@ -173,7 +173,7 @@ function tellUnkept(session: Session, error: unknown): void {
 const slowDumpMs = 1500
 const fewBlocks = 300
 
-/** Persists unless playing the journal back is sooner done than a dump, then lets go of the files. */
+/** Persists, unless a replay of the journal is faster than a dump, then closes the files. */
 export async function closeSession(session: Session): Promise<void> {
   const { journal, gate, follower, log } = session
   const isSlow =
@@ -192,8 +192,8 @@ export async function closeSession(session: Session): Promise<void> {
 }
 
 /**
- * After a revert the node goes on with the fee it had come to, which its state does not tell. Not asked of
- * `anvil_nodeInfo`: that locks the node up for good when a block is mined at the same moment.
+ * Returns the next block's base fee: after a revert the node continues with its current fee, which its state lacks.
+ * Does not use `anvil_nodeInfo`, which deadlocks the node when a block is mined at the same moment.
  */
 async function nextBaseFeeOf(nodeUrl: string): Promise<string> {
   const { baseFeePerGas } = await call<{ baseFeePerGas: string[] }>(nodeUrl, 'eth_feeHistory', [

@@ -1,12 +1,12 @@
 import type { RpcCall } from './rpc.ts'
 
-/** Settings of a node that its state does not hold: the last request of each is repeated after a start. */
+/** Settings of a node that its state lacks: the last request of each is repeated after a start. */
 export type Settings = {
   note(method: string, params: readonly unknown[]): void
-  /** A block uses up what was set for the next one only. */
+  /** Removes the settings for the next block only, which a mined block has used. */
   blockMined(): void
   list(): RpcCall[]
-  /** What was set for the next block and not yet used. */
+  /** Returns the unused settings for the next block. */
   pending(): RpcCall[]
 }
 

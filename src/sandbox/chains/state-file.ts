@@ -14,9 +14,9 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { post } from './rpc.ts'
 
-/** The files of one chain. A state and the journal to play onto it share a generation; generation 0 is genesis. */
+/** The files of one chain. A state and the journal to replay onto it share a generation; generation 0 is genesis. */
 export type StateFiles = {
-  /** The node's own overflow, worthless to another node. */
+  /** The node's own old states, useless to another node. */
   cache: string
   genesis: string
   state(generation: number): string
@@ -32,13 +32,13 @@ export function stateFilesIn(directory: string): StateFiles {
   }
 }
 
-/** The newest complete state; 0 when only genesis is there. Its name appears by a rename, so it is whole. */
+/** Returns the generation of the newest state; 0 when only genesis exists. States are renamed into place, so are complete. */
 export function newestGeneration(directory: string): number {
   const generations = readdirSync(directory).map((name) => Number(/^state-(\d+)\.json$/.exec(name)?.[1] ?? 0))
   return Math.max(0, ...generations)
 }
 
-/** Removes what a newer state made useless, and what an interrupted dump left behind. */
+/** Removes the files of other generations, and those of interrupted dumps. */
 export function removeOtherGenerations(directory: string, generation: number): void {
   for (const name of readdirSync(directory)) {
     const match = /^(?:state|journal)-(\d+)\.jsonl?(\.tmp)?$/.exec(name)
@@ -49,8 +49,8 @@ export function removeOtherGenerations(directory: string, generation: number): v
 const unzip = promisify(gunzip)
 
 /**
- * Takes the node's state into a temporary file beside `path`, on disk when this resolves, and returns its last block's
- * number. The node stands still meanwhile. `commitState` makes the file count.
+ * Writes the node's state to a temporary file beside `path`, synced to disk when this resolves, and returns its last
+ * block's number. The node is blocked meanwhile. `commitState` renames the file into place.
  */
 export async function dumpState(nodeUrl: string, path: string): Promise<number> {
   const reply = await post(nodeUrl, '{"jsonrpc":"2.0","id":1,"method":"anvil_dumpState","params":[]}')
@@ -71,7 +71,7 @@ export async function dumpState(nodeUrl: string, path: string): Promise<number> 
   return lastBlockOf(state)
 }
 
-/** The state can be hundreds of megabytes, so it is not parsed for one number. */
+/** Finds the last block's number without parsing the state, which can be hundreds of megabytes. */
 function lastBlockOf(state: Buffer): number {
   const marker = Buffer.from('"best_block_number":')
   const start = state.lastIndexOf(marker)
@@ -93,7 +93,7 @@ function temporary(path: string): string {
   return `${path}.tmp`
 }
 
-/** A rename lasts once its directory is on disk; Windows has no such call. */
+/** Makes a rename durable by syncing its directory; Windows has no such call. */
 function syncDirectory(path: string): void {
   if (process.platform === 'win32') return
   const file = openSync(path, 'r')

@@ -1,6 +1,6 @@
 /**
- * A node may take a transaction for one of the future while the one before it is being mined, and nothing ever tells it
- * otherwise: the transaction waits for a turn that has come, and all behind it with it. They are taken out and sent again.
+ * A node may queue a transaction as having a future nonce while its predecessor is being mined, and never reconsider it:
+ * the transaction and all later ones of its sender stay queued. They are removed from the pool and sent again.
  */
 import { repeat } from '#runtime/loop'
 import { call, callMany } from './rpc.ts'
@@ -10,21 +10,21 @@ type BySender = Record<string, Record<string, Pooled>>
 type Stranded = { address: string; hash: string }
 
 export type PoolCare = {
-  /** Something may have changed the pool: it is looked at again. */
+  /** Requests a check of the pool after a write. */
   wrote(): void
-  /** Resolves when no look is under way. */
+  /** Resolves when no check is under way. */
   stop(): Promise<void>
 }
 
 export type PoolCareOptions = {
   url(): Promise<string>
-  /** Runs while nobody else changes the chain. */
+  /** Runs `work` while no other request changes the chain. */
   alone<T>(work: () => Promise<T>): Promise<T>
 }
 
 const lookEveryMs = 1000
 
-/** Looks into the pool a while after something was sent. What is found twice is not just on its way. */
+/** Checks the pool periodically after writes. A transaction found by two checks is stranded, not just in transit. */
 export function careForPool({ url, alone }: PoolCareOptions): PoolCare {
   let found: readonly Stranded[] = []
   let isDue = false
@@ -42,12 +42,12 @@ export function careForPool({ url, alone }: PoolCareOptions): PoolCare {
   const wrote = () => {
     isDue = true
   }
-  // A node that does not answer is somebody else's trouble; it is looked at again.
+  // An unreachable node is handled elsewhere; the check is only repeated.
   const { stop } = repeat(look, { failed: wrote }, lookEveryMs)
   return { wrote, stop }
 }
 
-/** Of each sender the transaction that is next, as far as it is kept for later. */
+/** Returns each sender's transaction with the next nonce, if the node has it queued for later. */
 async function strandedIn(url: string): Promise<Stranded[]> {
   const { queued } = await call<{ queued: string }>(url, 'txpool_status')
   if (Number(queued) === 0) return []
@@ -59,12 +59,12 @@ async function strandedIn(url: string): Promise<Stranded[]> {
   )
   return senders.flatMap(([address, waiting], index) => {
     const next = Object.values(waiting).find(({ nonce }) => Number(nonce) === Number(answers[index]?.result))
-    // What nobody signed cannot be sent again by us.
+    // An unsigned transaction (r = 0) cannot be sent again from here.
     return next && Number(next.r) !== 0 ? [{ address, hash: next.hash }] : []
   })
 }
 
-/** Everything of one sender, in order; nothing if part of it could not be. */
+/** Sends all pooled transactions of one sender again, in order; none if one of them is unsigned. */
 async function sendAgain(url: string, address: string): Promise<void> {
   const pool = await call<{ pending: BySender; queued: BySender }>(url, 'txpool_content')
   const pooled = Object.values({ ...pool.pending[address], ...pool.queued[address] })
@@ -75,7 +75,7 @@ async function sendAgain(url: string, address: string): Promise<void> {
     pooled.map(({ hash }) => ({ method: 'eth_getRawTransactionByHash', params: [hash] })),
   )
   await call(url, 'anvil_removePoolTransactions', [address])
-  // What a block took meanwhile is refused.
+  // Transactions mined meanwhile are refused.
   for (const { result: raw } of raws)
     if (raw) await call(url, 'eth_sendRawTransaction', [raw]).catch(() => undefined)
 }

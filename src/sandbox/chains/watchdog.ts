@@ -3,10 +3,10 @@ import { spawn } from 'node:child_process'
 /** Ends nodes and removes a directory when this process dies without having stopped them itself. */
 export type Watchdog = { watch(pids: readonly number[]): void; dismiss(): void }
 
-/** Every line replaces the list; the end of input is our death. */
+/** Each line replaces the list of pids; the end of input means that this process has ended. */
 const script = 'while read -r line; do pids=$line; done; [ -n "$pids" ] && kill -9 $pids; rm -rf "$1"'
 
-/** For chains nobody would adopt later. On Windows there is no shell to rely on, so nothing watches there. */
+/** Starts a watchdog for chains that no later process would adopt. Windows has no reliable shell, so no watchdog either. */
 export function startWatchdog(directory: string): Watchdog {
   if (process.platform === 'win32') return { watch: () => {}, dismiss: () => {} }
   const stdio = ['pipe', 'ignore', 'ignore'] as const

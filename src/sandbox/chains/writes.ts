@@ -6,7 +6,7 @@ import { dumpSession, type Session } from './session.ts'
 const mining = /_mine(_detailed|Detailed)?$/
 const late = /time(d )?-?out|not (yet )?(mined|included)/i
 
-/** Transactions only, which may pass together: signed ones are in the journal before the node sees them. */
+/** Sends transactions, which may run concurrently: signed ones are in the journal before the node receives them. */
 export async function writeTransactions(
   session: Session,
   body: Buffer,
@@ -20,7 +20,7 @@ export async function writeTransactions(
   return reply
 }
 
-/** Requests whose place among the others matters: every block before them is recorded first, and every block they mine. */
+/** Sends requests whose order matters: records every block before them first, and every block that they mine. */
 export async function writeAlone(session: Session, body: Buffer, requests: RpcRequest[]): Promise<Reply> {
   const { follower, settings } = session
   session.lastChangeMs = performance.now()
@@ -35,14 +35,14 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   const reply = await writeTransactions(session, body, requests)
   if (requests.some(setsMining)) await noteMining(session)
   const isReplaced = requests.some(({ method }) => kindOf(method) === 'wholesale')
-  // Only the node remembers what a snapshot was, so the result is kept instead of the request.
+  // Only the node knows the contents of a snapshot, so the resulting state is kept instead of the request.
   if (isReplaced) await dumpSession(session)
   else await follower.flush()
   session.lastChangeMs = performance.now()
   return reply
 }
 
-/** Blocks are recorded as blocks, how they are mined as the outcome, and snapshots do not outlive the node. */
+/** Whether a request is journaled: not if it mines or sets mining, which have own entries, or takes a volatile snapshot. */
 function isJournaled(request: RpcRequest): boolean {
   const { method } = request
   return (
@@ -77,14 +77,14 @@ async function noteOutcome(session: Session, requests: RpcRequest[], reply: Repl
       : undefined
     const answer = sameId ?? answers[index]
     const raw = rawOf(request)
-    // A wait that ran out says nothing about the transaction: it is in the pool.
+    // A timed-out wait is no refusal: the transaction is in the pool.
     if (raw !== undefined && answer?.error && !late.test(answer.error.message)) refused.push(raw)
     if (kindOf(request.method) === 'unsigned' && answer?.result) await noteSent(session, answer.result)
   }
   if (refused.length > 0) session.journal.append({ kind: 'refused', txs: refused })
 }
 
-/** Keeps a transaction that the node made, complete, so that sending it again gives the same hash. */
+/** Records a transaction that the node created, complete, so that sending it again gives the same hash. */
 async function noteSent(session: Session, result: unknown): Promise<void> {
   const hash = typeof result === 'string' ? result : (result as { transactionHash?: string }).transactionHash
   if (hash === undefined) return
