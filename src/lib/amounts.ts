@@ -1,11 +1,11 @@
-/** Money is `bigint` base units inside and a decimal string on the wire; nothing here ever rounds. */
+/** Money is `bigint` base units internally and a decimal string on the wire; these functions never round. */
 
 const decimalPattern = /^(0|[1-9][0-9]{0,77})(\.[0-9]{1,77})?$/
 const maxAtomic = 2n ** 256n - 1n
 
 export type AmountProblem = 'format' | 'decimals' | 'range'
 
-/** Parses `text` (for example "12.50") into base units, or says what is wrong with it. Total: never throws. */
+/** Parses `text` (for example "12.50") into base units, or returns the problem. Total: never throws. */
 export function parseAmount(text: unknown, decimals: number): bigint | AmountProblem {
   if (typeof text !== 'string' || text.length > 160 || !decimalPattern.test(text)) return 'format'
   const [whole = '0', fraction = ''] = text.split('.')
@@ -14,7 +14,7 @@ export function parseAmount(text: unknown, decimals: number): bigint | AmountPro
   return atomic > maxAtomic ? 'range' : atomic
 }
 
-/** Whether `text` is a plain decimal string, whatever its scale. */
+/** Whether `text` is a plain decimal string of any scale. */
 export const isDecimal = (text: unknown): text is string =>
   typeof text === 'string' && decimalPattern.test(text)
 

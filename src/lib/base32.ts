@@ -1,14 +1,14 @@
 const digits = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 const charactersMax = 128
 
-/** The bytes that base32 (RFC 4648, without padding) stands for, or undefined; every value has one writing only. Total. */
+/** Decodes base32 (RFC 4648, without padding), or returns undefined; every value has one encoding only. Total. */
 export function decodeBase32(text: string): Buffer | undefined {
   if (text.length > charactersMax) return undefined
   const values = [...text].map((digit) => digits.indexOf(digit))
   return values.includes(-1) ? undefined : bytesOfQuintets(values)
 }
 
-/** Values of 5 bits as bytes: what is left over must be fewer than 5 bits and zero, or the bytes had another writing. */
+/** Packs 5-bit values into bytes. Leftover bits must be fewer than 5 and zero, or the bytes would have several encodings. */
 export function bytesOfQuintets(values: readonly number[]): Buffer | undefined {
   const bytes: number[] = []
   let bits = 0

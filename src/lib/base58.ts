@@ -1,9 +1,9 @@
-/** The order in which Bitcoin and most others write digits; the XRP Ledger has one of its own. */
+/** The digit alphabet of Bitcoin and most others; the XRP Ledger has its own. */
 export const bitcoinDigits = '123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 const charactersMax = 128
 
-/** The bytes that base58 text stands for, or undefined when it is none. Total; text is bounded, since it costs its square. */
+/** Decodes base58, or returns undefined for other text. Total; the length is bounded, since the cost is quadratic. */
 export function decodeBase58(text: string, digits = bitcoinDigits): Buffer | undefined {
   if (text.length > charactersMax) return undefined
   let value = 0n

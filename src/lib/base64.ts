@@ -1,6 +1,6 @@
 /**
  * Decodes canonical base64 only: the standard alphabet, with padding, that re-encodes to itself.
- * Node's decoder accepts junk and other alphabets, which would let one ciphertext be written in many ways.
+ * Node's decoder accepts junk and other alphabets, which would give one ciphertext many encodings.
  */
 export function parseBase64(text: unknown): Buffer | undefined {
   if (typeof text !== 'string') return undefined

@@ -1,6 +1,6 @@
 const digits = 'qpzry9x8gf2tvdw0s3jn54khce6mua7l'
 const generators = [0x3b6a57b2, 0x26508e6d, 0x1ea119fa, 0x3d4233dd, 0x2a1462b3]
-/** What the checksum leaves over (BIP-173 and BIP-350). */
+/** Remainder of a valid checksum for each encoding (BIP-173 and BIP-350). */
 const remainders = new Map([
   [1, 'bech32'],
   [0x2bc830a3, 'bech32m'],
@@ -10,7 +10,7 @@ const checksumLength = 6
 
 export type Bech32 = { prefix: string; encoding: 'bech32' | 'bech32m'; values: number[] }
 
-/** The prefix and the 5-bit values of bech32 text, the checksum taken off; undefined when it is none. Total. */
+/** Returns the prefix and the 5-bit values of bech32 text, without the checksum; undefined for other text. Total. */
 export function decodeBech32(text: string): Bech32 | undefined {
   const lower = text.toLowerCase()
   if (text.length > charactersMax || !/^[\x21-\x7e]+$/.test(text)) return undefined

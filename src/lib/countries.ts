@@ -1,4 +1,4 @@
-/** Every code of ISO 3166-1 alpha-2 that is assigned. */
+/** All assigned codes of ISO 3166-1 alpha-2. */
 const assigned = new Set(
   (
     'AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ ' +
@@ -11,5 +11,5 @@ const assigned = new Set(
   ).split(' '),
 )
 
-/** Two capital letters that ISO 3166-1 has assigned. */
+/** Whether `text` is an assigned code, in capital letters. */
 export const isCountry = (text: string): boolean => assigned.has(text)

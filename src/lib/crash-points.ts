@@ -1,11 +1,11 @@
 /**
- * Moments between two steps at which a process may die or freeze, so that tests can make it do so there. Armed once at
- * boot, by the environment or by a test process of its own, never by a request. Unarmed, a point costs one comparison.
+ * Points between two steps at which tests can make a process die or freeze. A point is armed once at boot, by the
+ * environment or by a separate test process, never by a request. Unarmed, a point costs one comparison.
  */
 
 /**
- * Every point by its number in the list of 24, and those of the treasury after them. Left out are those of parts that do not exist yet, and P5: a decision of the
- * policy commits with the request that it is about.
+ * All points by their number in the list of 24, followed by those of the treasury. Missing are points in parts that do
+ * not exist yet, and P5: a policy decision commits with its request.
  */
 export const crashPoints = {
   P1: 'before an accepted request commits',
@@ -38,7 +38,7 @@ export const crashPoints = {
 
 export type CrashPoint = keyof typeof crashPoints
 
-/** `kill` ends the process as `kill -9` does; `stop` freezes it until somebody sends SIGCONT. */
+/** `kill` ends the process as `kill -9` does; `stop` freezes it until it receives SIGCONT. */
 export type CrashAction = 'kill' | 'stop'
 
 /** The process acts at the `hit`-th time (from 1) that it reaches the point. */
@@ -46,21 +46,21 @@ export type CrashPlan = { point: CrashPoint; hit: number; action: CrashAction }
 
 let armed: (CrashPlan & { reached: number }) | undefined
 
-/** Called by the code that has the point in it. Does nothing unless this very point was armed. */
+/** Marks the point in the code that contains it. Does nothing unless this point is armed. */
 export function reachPoint(point: CrashPoint): void {
   if (armed?.point !== point) return
   armed.reached += 1
   if (armed.reached === armed.hit) process.kill(process.pid, armed.action === 'kill' ? 'SIGKILL' : 'SIGSTOP')
 }
 
-/** Arms one point of this process in place of what was armed; `undefined` disarms. */
+/** Arms one point of this process in place of the previous one; `undefined` disarms. */
 export function armCrashPoint(plan: CrashPlan | undefined): void {
   armed = plan && { ...plan, reached: 0 }
 }
 
 export const isCrashPoint = (text: string): text is CrashPoint => Object.hasOwn(crashPoints, text)
 
-/** Reads "P8", "P8:3" or "P8:3:stop"; undefined when it is nothing of the kind. */
+/** Parses "P8", "P8:3" or "P8:3:stop"; returns undefined for other text. */
 export function parseCrashPlan(text: string): CrashPlan | undefined {
   const [, point, hit = '1', action = 'kill'] =
     /^(P\d{1,2})(?::([1-9]\d{0,5}))?(?::(kill|stop))?$/.exec(text) ?? []

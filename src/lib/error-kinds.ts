@@ -1,7 +1,7 @@
 type Kind = { code: number; status: number; text: string }
 
 /**
- * The closed vocabulary of errors: every answer that is not a success has one of these codes.
+ * The closed vocabulary of errors: every response that is not a success has one of these codes.
  * `docs/errors.md` is generated from this list.
  */
 export const errorKinds = {

@@ -23,7 +23,7 @@ export type FieldErrorName =
   | 'value_must_be_true'
   | 'value_must_be_false'
 
-/** An answer other than success: a name from the closed vocabulary, and text that says which field, why, and what to do. */
+/** An error response: a name from the closed vocabulary, and a text that names the field, the reason and the remedy. */
 export class ApiError extends Error {
   readonly kind: ErrorName
   readonly fields: FieldError[]
@@ -44,8 +44,8 @@ export class ApiError extends Error {
 }
 
 /**
- * A refusal that what is being booked at this moment may overturn. Whoever runs the request waits until `settled`, without
- * holding anything, and decides it once more before the refusal counts.
+ * A refusal that pending postings may overturn. The code that runs the request waits until `settled`, without holding
+ * locks, and decides the request again before the refusal is final.
  */
 export class Premature extends Error {
   readonly refusal: ApiError
@@ -58,7 +58,7 @@ export class Premature extends Error {
   }
 }
 
-/** The error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
+/** Creates the error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
 export function invalid(
   location: string,
   reason: string,
@@ -72,10 +72,10 @@ export function invalid(
   return new ApiError(kind, `${errorKinds[kind].text} ${ended(field.message)}`, [field])
 }
 
-/** The sentence with its full stop, unless it ends as a question: "did you mean BASE?" */
+/** Adds a full stop to a sentence, unless it is a question: "did you mean BASE?" */
 export const ended = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`)
 
-/** Keeps what a client sent recognisable in an answer without echoing megabytes of it. */
+/** Shortens a client's value to 200 characters, so that responses show it without echoing megabytes. */
 export function shorten(value: unknown): unknown {
   if (typeof value === 'string') return value.length > 200 ? `${value.slice(0, 200)}…` : value
   const text = JSON.stringify(value) ?? 'null'

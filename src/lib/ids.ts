@@ -3,7 +3,7 @@ import { createHash, randomFillSync } from 'node:crypto'
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
 const idBytes = 16
-/** Random bytes for the next ids: asking the system for each by itself costs more than all the rest of an id. */
+/** Random bytes for the next ids: a system call for each id would cost more than the rest of its creation. */
 const pool = Buffer.alloc(idBytes * 256)
 let poolUsed = pool.length
 
@@ -16,14 +16,14 @@ function freshBytes(): Buffer {
   return pool.subarray(poolUsed - idBytes, poolUsed)
 }
 
-/** The last count given out for each of the latest milliseconds, in the order they were first used. */
+/** The last counter value of each of the latest milliseconds, in the order of their first use. */
 const counts = new Map<number, number>()
 const millisecondsMax = 1_024
 const countMask = 0x3ff_ffff
 
 /**
- * A UUID version 7 whose first 48 bits are `atMs`, so ids sort as their rows were created. Within one millisecond a
- * process counts upward (RFC 9562, method 1, 26 bits), also when work that began in different milliseconds takes turns.
+ * Returns a UUID version 7 whose first 48 bits are `atMs`, so ids sort in the order of creation. Within one millisecond a
+ * process counts upward (RFC 9562, method 1, 26 bits), also when work of different milliseconds interleaves.
  */
 export function newId(atMs: number): string {
   const bytes = freshBytes()
@@ -37,7 +37,7 @@ export function newId(atMs: number): string {
   return hyphenate(bytes.toString('hex'))
 }
 
-/** A UUID version 5 of `name` under `namespace`: the same input gives the same id on every machine. */
+/** Returns the UUID version 5 of `name` under `namespace`: the same input gives the same id on every machine. */
 export function nameId(namespace: string, name: string): string {
   const hash = createHash('sha1')
     .update(Buffer.from(namespace.replaceAll('-', ''), 'hex'))

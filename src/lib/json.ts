@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 
-/** JSON with the keys of every object sorted, so that equal values have equal text. */
+/** Returns JSON with the keys of every object sorted, so that equal values have equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (value === null || typeof value !== 'object') return JSON.stringify(value) ?? 'null'
@@ -9,6 +9,6 @@ export function canonicalJson(value: unknown): string {
   return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
 }
 
-/** SHA-256 of the canonical JSON of `value`. */
+/** Returns the SHA-256 of the canonical JSON of `value`. */
 export const fingerprintOf = (value: unknown): Buffer =>
   createHash('sha256').update(canonicalJson(value)).digest()

@@ -1,27 +1,27 @@
-/** Runs a bounded number of pieces of work at once; those who ask take turns, however much each of them waits for. */
+/** Runs a bounded number of tasks at once; askers take turns, regardless of the number of tasks that each has queued. */
 export type Lanes = {
-  /** Runs `work` when it is the turn of `asker`, and tells it its lane. */
+  /** Runs `work` at the turn of `asker`, and passes it its lane. */
   run<Result>(asker: string, work: (lane: number) => Promise<Result>): Promise<Result>
-  /** How many pieces of work wait for their turn. */
+  /** Number of tasks that wait for their turn. */
   waiting(): number
 }
 
 export type LaneLimits = {
-  /** How many pieces of work run at once. */
+  /** Maximum number of tasks that run at once. */
   count: number
-  /** Whether an asker takes another lane only while more are free than it has: for work that may stand still. */
+  /** Whether an asker gets another lane only while more lanes are free than it holds: for work that may block. */
   leavesRoom: boolean
-  /** How many pieces of work may wait. */
+  /** Maximum number of waiting tasks. */
   waitingMax: number
-  /** How long a piece of work may wait. */
+  /** Maximum wait of a task. */
   waitMs: number
-  /** The error for work that is turned away. */
+  /** Creates the error for a refused task. */
   crowded: () => Error
 }
 
 /**
- * Makes lanes. When there is no room to wait, the asker with the most work that waits loses its latest piece, so that a crowd
- * turns away its own work and that of no other.
+ * Creates lanes. When the queue is full, the asker with the most waiting tasks loses its latest one, so that a busy asker
+ * displaces only its own tasks.
  */
 export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: LaneLimits): Lanes {
   const free = Array.from({ length: count }, (_, lane) => lane)
@@ -77,7 +77,7 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
 
 type Waiting = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
 
-/** The waiting requests of each asker, in the order of turns: an asker that was served goes to the end. */
+/** Creates the queues of the askers, in the order of turns: an asker that was served goes to the end. */
 function createQueues() {
   const queues = new Map<string, Waiting[]>()
   let length = 0
@@ -99,7 +99,7 @@ function createQueues() {
       else queues.set(asker, [each])
     },
     remove,
-    /** Takes out the first piece of work of the first asker that may be served. */
+    /** Removes the first task of the first asker that may be served. */
     shift: (mayBeServed: (asker: string) => boolean): [string, Waiting] | undefined => {
       for (const [asker, queue] of queues) {
         if (!mayBeServed(asker)) continue

@@ -1,4 +1,4 @@
-/** The candidate that `text` was probably meant to be, or `undefined` when none is near. */
+/** Returns the candidate that `text` probably stands for, or `undefined` when none is near. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   const asked = plain(text)
   if (asked.length < 2 || asked.length > 40) return undefined
@@ -7,21 +7,21 @@ export function nearest(text: string, candidates: readonly string[]): string | u
   const slips = asked.length < 5 ? 1 : 2
   const slipped = candidates.find((each) => distance(plain(each), asked) <= slips)
   if (slipped) return slipped
-  // BASE-SEPOLIA for BASE, and the other way around: the one that begins with the same word and shares most of the others.
+  // BASE-SEPOLIA for BASE, and vice versa: the candidate with the same first word and the most words in common.
   const words = wordsOf(text)
   const shared = (each: string) => wordsOf(each).filter((word) => words.includes(word)).length
   const related = candidates.filter((each) => wordsOf(each)[0] === words[0])
   return related.sort((a, b) => shared(b) - shared(a))[0]
 }
 
-/** The words that an error adds when the value is near an allowed one. */
+/** Returns the suggestion that an error adds when the value is near an allowed one. */
 export function suggest(value: unknown, allowed: readonly unknown[]): string {
   const texts = allowed.filter((each): each is string => typeof each === 'string')
   const found = typeof value === 'string' ? nearest(value, texts) : undefined
   return found === undefined ? '' : `: did you mean ${found}?`
 }
 
-/** Chains go by names that do not look alike: MATIC-AMOY is POLY to the business account, and Polygon to people. */
+/** Aliases of chains that do not look alike: MATIC-AMOY is POLY to the business account, and Polygon in common use. */
 const otherNames: Readonly<Record<string, string>> = {
   ARBITRUM: 'ARB',
   AVALANCHE: 'AVAX',
@@ -41,7 +41,7 @@ const wordsOf = (text: string): string[] =>
 
 const plain = (text: string) => text.toUpperCase().replaceAll(/[^A-Z0-9]/g, '')
 
-/** How many letters are to be changed, added or left out to make one of the other (Levenshtein). */
+/** Returns the Levenshtein distance of two texts. */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index)
   for (let at = 1; at <= one.length; at++) {

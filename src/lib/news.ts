@@ -1,6 +1,6 @@
 /**
- * Tells whether something was not said within the last `forMs`; if so, it counts as said now. Keeps no more than `keysMax`
- * things: the one that was said longest ago is forgotten.
+ * Creates a filter of repeated messages: returns true, and records the key, when it was not reported within the last `forMs`.
+ * Keeps at most `keysMax` keys: the one reported longest ago is forgotten.
  */
 export function createNews(forMs: number, keysMax = 10_000): (what: string) => boolean {
   const saidMs = new Map<string, number>()

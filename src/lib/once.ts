@@ -1,4 +1,4 @@
-/** Computes `of(object)` when it is first asked for, and keeps the result as long as the object. */
+/** Computes `of(object)` on first use, and caches the result for the lifetime of the object. */
 export function oncePer<Key extends object, Value>(of: (object: Key) => Value): (object: Key) => Value {
   const known = new WeakMap<Key, { value: Value }>()
   return (object) => {
@@ -8,7 +8,7 @@ export function oncePer<Key extends object, Value>(of: (object: Key) => Value): 
   }
 }
 
-/** Does `work` when it is first asked for, and keeps the result. Work that fails is done again when it is asked for again. */
+/** Runs `work` on the first call, and caches its result. Failed work runs again on the next call. */
 export function succeedOnce<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let done: Promise<Result> | undefined
   const again = (error: unknown) => {
@@ -18,7 +18,7 @@ export function succeedOnce<Result>(work: () => Promise<Result>): () => Promise<
   return () => (done ??= work().catch(again))
 }
 
-/** Does `work` once for all who ask before it begins, and never twice at a time. */
+/** Runs `work` once for all calls made before it begins, and never twice at a time. */
 export function shareNext<Result>(work: () => Promise<Result>): () => Promise<Result> {
   let last: Promise<unknown> = Promise.resolve()
   let next: Promise<Result> | undefined
@@ -34,7 +34,7 @@ export function shareNext<Result>(work: () => Promise<Result>): () => Promise<Re
 }
 
 /**
- * Shares the result of `work` among all who ask for the same key while it is under way, and for `keptMs` after it ended,
+ * Shares the result of `work` among all calls with the same key while it runs, and for `keptMs` after it ended,
  * whether it succeeded or failed.
  */
 export function keptFor<Key extends object, Result>(

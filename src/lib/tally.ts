@@ -1,12 +1,12 @@
-/** How often things failed since they last went well. */
+/** Number of failures of each key since its last success. */
 export type Tally = {
-  /** It failed once more. Returns how often it has. */
+  /** Counts a failure; returns the number so far. */
   failed(key: string): number
-  /** It went well, or is over. */
+  /** Resets a key that succeeded or is finished. */
   ended(key: string): void
 }
 
-/** Keeps no more than `keysMax` keys: the one that has not failed for longest is forgotten. */
+/** Creates a tally of at most `keysMax` keys: the one that has not failed for longest is forgotten. */
 export function createTally(keysMax = 10_000): Tally {
   const counts = new Map<string, number>()
   return {

@@ -4,7 +4,7 @@ const latestMs = Date.parse('9999-12-31T23:59:59.999Z')
 
 /**
  * Parses an RFC 3339 instant with its offset into milliseconds since the epoch, or `undefined`.
- * Digits beyond the millisecond are cut, since that is the precision every `createDate` is shown with.
+ * Digits beyond the millisecond are cut, since every `createDate` is shown with that precision.
  * Impossible dates (30 February, hour 24) are refused rather than rolled over.
  */
 export function parseInstant(text: unknown): number | undefined {
@@ -28,7 +28,7 @@ export function parseInstant(text: unknown): number | undefined {
   const offsetMs = parseOffsetMs(match[8]!)
   if (offsetMs === undefined) return undefined
   const atMs = date.getTime() - offsetMs
-  // An offset can move a writable instant into a year that is not: neither we nor the database could write it.
+  // An offset can move an instant out of the years 1 to 9999, which neither we nor the database could format.
   return atMs < earliestMs || atMs > latestMs ? undefined : atMs
 }
 
@@ -40,18 +40,18 @@ function parseOffsetMs(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
-/** The one way an instant is written on the wire: UTC with three fractional digits. */
+/** Formats an instant for the wire: UTC with three fractional digits. */
 export const formatInstant = (atMs: number): string => new Date(atMs).toISOString()
 
-/** Where business time comes from; the sandbox can move it, nothing else may read the system clock for it. */
+/** The source of business time; no other code may read the system clock for it. */
 export type Clock = {
   nowMs(): number
-  /** By how much the machine's own clock is ahead of this one, or behind it (below zero), where it is another one. */
+  /** Returns the lead of the machine's own clock over this one (negative if behind), if they differ. */
   hostOffMs?(): number
 }
 
-/** A machine whose clock is off by more serves nothing. */
+/** Maximum clock offset of a machine; beyond it, the API refuses requests. */
 export const hostOffMaxMs = 2_000
 
-/** The clock of this machine, which counts for what no other machine sees. */
+/** The clock of this machine, only for times that no other machine sees. */
 export const systemClock: Clock = { nowMs: () => Date.now() }

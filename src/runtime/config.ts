@@ -19,7 +19,7 @@ export type Config = {
   workerPort: number | undefined
   /** Base URL for links and console pages; derived from host and port when unset. */
   publicUrl: string | undefined
-  /** Root key, 32 bytes as 64 hexadecimal digits, which decrypts every key at rest; unset: `root.key` of the data directory. */
+  /** Root key (32 bytes, 64 hexadecimal digits), decrypts every key at rest; unset: `root.key` in the data directory. */
   rootKey: Buffer | undefined
   logLevel: string
   /** Retention of blocks and their steps below the final ones, in days. */
