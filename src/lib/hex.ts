@@ -1,6 +1,6 @@
 export type Hex = `0x${string}`
 
-/** Whether `text` is `0x` and an even number of hexadecimal digits; `bytes` fixes their number. Total: never throws. */
+/** Whether `text` is `0x` and an even number of hexadecimal digits; `bytes` fixes the length. Total: never throws. */
 export function isHex(text: unknown, bytes?: number): text is Hex {
   if (typeof text !== 'string' || !/^0x([0-9a-fA-F]{2})*$/.test(text)) return false
   return bytes === undefined || text.length === 2 + bytes * 2

@@ -19,13 +19,13 @@ export type Config = {
   workerPort: number | undefined
   /** Base URL for links and console pages; derived from host and port when unset. */
   publicUrl: string | undefined
-  /** Root key (32 bytes, 64 hexadecimal digits), decrypts every key at rest; unset: `root.key` in the data directory. */
+  /** Root key of 32 bytes (64 hexadecimal digits) for all keys at rest; unset: `root.key` in the data directory. */
   rootKey: Buffer | undefined
   logLevel: string
   /** Retention of blocks and their steps below the final ones, in days. */
   blockRetentionDays: number
   bodyBytesMax: number
-  /** Requests per second for one API key, or for one address without a good key; 0 switches the limit off. */
+  /** Requests per second for one API key, or for one address without a valid key; 0 disables the limit. */
   requestsPerSecondMax: number
   /** Addresses and networks of proxies that are trusted to report a request's source address. */
   proxies: string[]

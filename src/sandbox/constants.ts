@@ -10,7 +10,7 @@ export const faucetAccount: SandboxAccount = {
   privateKey: '0xd603e3c47cbd2e8c256a8d0e4d7abdc90792a0c0a5006b9f9354ebf68fb2fc92',
 }
 
-/** Owner, master minter, pauser and blocklister of the local stablecoins; used by hand. SHA-256 of "bezant sandbox issuer". */
+/** Owner, master minter, pauser, blocklister of the local stablecoins; for manual use. SHA-256 of "bezant sandbox issuer". */
 export const issuerAccount: SandboxAccount = {
   address: '0x69d1e68282ee890a54796F12fd13E7dcc64858F8',
   privateKey: '0x471cdb533995caa8f4a9c309c819ecd0a4596eae3d5b60ad95f64ed4fb111f49',

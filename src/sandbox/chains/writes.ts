@@ -42,7 +42,7 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   return reply
 }
 
-/** Whether a request is journaled: not if it mines or sets mining, which have own entries, or takes a volatile snapshot. */
+/** Whether to journal a request as is. Mining and its mode have entries of their own; snapshots do not outlive the node. */
 function isJournaled(request: RpcRequest): boolean {
   const { method } = request
   return (

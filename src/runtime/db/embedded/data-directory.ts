@@ -17,7 +17,7 @@ export type DataDirectory = {
 const longestPathBytes = 70
 const longestAliasBytes = 24
 
-/** Makes the data directory if it is missing. */
+/** Creates the data directory if it is missing. */
 export async function createDataDirectory(directory: string): Promise<DataDirectory> {
   const wanted = resolve(directory)
   try {
