@@ -6,17 +6,16 @@ import { suggestedFees } from './fees.ts'
 import { leftBehind, wishDearer } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
 
-/** How long a transaction may wait for the price to fall before it counts as stuck. */
+/** Time that a transaction may wait for the price to fall before it counts as stuck. */
 const stuckAfterMs = 60_000
 const stuckAfterLocalMs = 3_000
 const stuckMax = 200
-/** How often all that is in flight is read. */
+/** Interval between scans of all in-flight attempts. */
 const lookEachMs = 1_000
 
 /**
- * Finds what was sent and offers less than blocks ask for: its state says so, and where the operator chose it (`autoBump`)
- * it is accelerated without being asked, and what a treasury sent always is. What it returns looks, and is true when something
- * was found.
+ * Returns a function that sets sent transactions that offer less than the base fee to STUCK; true when it found any. With
+ * the operator's `autoBump` they are bumped automatically; treasury transactions always are.
  */
 export function stuckFinder(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const turn = newTurn('finding stuck transactions')
@@ -32,7 +31,7 @@ async function careForStuck(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<b
   const { blockchain } = chain.network
   const { baseFeeAtomic } = await suggestedFees(chain)
   const afterMs = chain.local ? stuckAfterLocalMs : stuckAfterMs
-  // By the clock that dates attempts: that of the database may say another hour.
+  // Uses the clock that dates attempts; the database's clock may differ.
   const beforeMs = ctx.clock.nowMs() - afterMs
   const behind = await leftBehind(ctx.database, turn, blockchain, baseFeeAtomic, beforeMs, stuckMax)
   if (behind.length === 0) return false
@@ -50,7 +49,7 @@ async function careForStuck(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<b
         data: { state: 'STUCK', reason: 'TRANSACTION_UNDER_PRICE' },
       })),
     )
-    // A treasury's transactions have no owner who could ask.
+    // Treasury transactions have no owner who could request a bump.
     const ofTreasury = new Set(behind.filter((row) => row.ofTreasury).map(({ id }) => id))
     const cared = stuck.filter(({ id }) => ctx.config.autoBump || ofTreasury.has(id))
     if (cared.length > 0) await wishDearer(tx, nowMs, blockchain, cared)

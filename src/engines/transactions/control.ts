@@ -6,9 +6,9 @@ import { leaveQueue, type Wish, wish } from './store/replacements.ts'
 import { findTransaction, type TransactionRow } from './store/transactions.ts'
 
 /**
- * Asks for a transaction under way to be accelerated (`bump`) or cancelled, in `ctx.db`'s tx. What nobody has signed yet is
- * cancelled at once; otherwise a worker sends a dearer transaction with the same nonce, and the one that a block takes
- * decides. Gives the row as it is now, or `undefined` when its state does not allow it.
+ * Requests that a pending transaction is bumped or cancelled, in `ctx.db`'s tx. An unsigned one is cancelled at once;
+ * otherwise a worker sends a replacement with the same nonce and a higher price, and the one that is mined decides. Returns
+ * the updated row, or `undefined` when its state does not allow the request.
  */
 export async function control(
   ctx: Ctx,

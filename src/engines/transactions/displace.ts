@@ -11,9 +11,8 @@ import { holdersOf } from './store/gaps.ts'
 import { announceWork } from './store/transactions.ts'
 
 /**
- * A key that is also used outside of here takes nonces that we gave out. Nothing is concluded from a nonce that is used up
- * alone: only when the transaction that used it is known, is not ours, and is final, may what it displaced be signed
- * anew, with another nonce.
+ * Displaces attempts whose nonces were used with the same key outside the platform. A used nonce alone proves nothing: only
+ * when the transaction that used it is known, foreign and final are the displaced ones signed again with other nonces.
  */
 export async function concludeForeign(
   ctx: EngineCtx,
@@ -24,8 +23,9 @@ export async function concludeForeign(
 }
 
 /**
- * The same of what was signed only after the blocks had told: a node that is behind had its nonces counted as free. One
- * address at a time, and like all signing only while every journal is merged, since these know more of what is ours.
+ * Displaces attempts that were signed after the foreign transaction was indexed, because a lagging node counted their
+ * nonces as free. Locks one address at a time and, like all signing, requires that every journal is merged, since journals
+ * may hold more own attempts.
  */
 export async function concludeOverlooked(
   ctx: EngineCtx,

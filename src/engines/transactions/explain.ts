@@ -7,13 +7,13 @@ import { explain, type Reverted, unexplained } from './store/reverted.ts'
 import { noteTrouble } from './trouble.ts'
 
 const batchMax = 20
-/** How often nodes did not tell why a transaction reverted. */
+/** Number of consecutive failures to read the revert reason of each transaction. */
 const untoldTimes = createTally()
 const unknownReason = 'the transaction was reverted in its block'
 
 /**
- * Asks the nodes why transactions reverted in their block, beside the steps, which do not wait for it; a node in trouble is
- * asked again for as long as that lasts. True when some were explained.
+ * Reads from the nodes why mined transactions reverted, in a loop of its own, so that block processing does not wait for
+ * it. Failed reads are retried until the node recovers. True when some were explained.
  */
 export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
@@ -37,7 +37,7 @@ export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): 
   return explained.length > 0
 }
 
-/** `undefined`: to be asked again. */
+/** Returns the revert reason, or `undefined` when it must be read again. */
 async function detailsOf(ctx: EngineCtx, chain: Chain, row: Reverted) {
   const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   try {

@@ -7,7 +7,7 @@ import { markFailed } from './store/transactions.ts'
 
 export type Failure = { entityId: string; id: string; reason: string; details: string }
 
-/** Ends intents of which nothing was ever sent: what they held, and their allowance, is free again and their grants are gone. */
+/** Fails intents of which nothing was ever sent: voids their holds, releases their allowance and erases their grants. */
 export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
   if (failed.length === 0) return
   const nowMs = ctx.clock.nowMs()

@@ -4,10 +4,10 @@ import type { Level } from './store/transactions.ts'
 /** Fees per gas, in wei. `maxFeeAtomic` is the gas price on chains without EIP-1559. */
 export type Fee = { baseFeeAtomic: bigint; priorityFeeAtomic: bigint; maxFeeAtomic: bigint }
 
-/** The most that one transaction's fee may come to: one whole native coin. */
+/** The maximum fee of one transaction: one whole native coin. */
 export const feeMaxAtomic = 10n ** 18n
 
-/** How long a suggestion is good for: a backlog must not ask for each transaction. */
+/** Lifetime of a cached suggestion: a backlog must not query the node for each transaction. */
 const freshMs = 1_000
 const suggestions = new WeakMap<Chain, { atMs: number; suggestion: Promise<FeeSuggestion> }>()
 
@@ -16,11 +16,11 @@ export function suggestedFees(chain: Chain): Promise<FeeSuggestion> {
   return known && performance.now() - known.atMs < freshMs ? known.suggestion : currentFees(chain)
 }
 
-/** As the chain says now: for what must not rest on a price that has changed since. */
+/** Queries the node, for decisions that must not use an outdated price. */
 export function currentFees(chain: Chain): Promise<FeeSuggestion> {
   const suggestion = chain.fees()
   suggestions.set(chain, { atMs: performance.now(), suggestion })
-  // A failure is kept as long: a backlog must not ask again for each of its transactions either.
+  // A failure is cached as long: a backlog must not repeat the query for each of its transactions either.
   suggestion.catch(() => undefined)
   return suggestion
 }
@@ -32,12 +32,12 @@ export function feeAt(suggestion: FeeSuggestion, level: Level): Fee {
   return { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic: 2n * baseFeeAtomic + priorityFeeAtomic }
 }
 
-/** A tenth more, rounded up, and at least one: what nodes ask of a replacement before they let go of what they hold. */
+/** The price plus a tenth, rounded up, and at least one: the minimum that nodes require of a replacement. */
 const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
 
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
-/** Whether what the chain suggests is more than this offers: then it may be refused for its price. */
+/** Whether the chain suggests more than the offer, so that a node may refuse it for its price. */
 export function isOutpriced(
   offered: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint },
   suggestion: FeeSuggestion,
@@ -46,7 +46,7 @@ export function isOutpriced(
   return maxFeeAtomic > offered.maxFeeAtomic || priorityFeeAtomic > offered.priorityFeeAtomic
 }
 
-/** The price of a replacement: the highest level, and enough above what it replaces in both the cap and the tip. */
+/** The price of a replacement: the HIGH level, and enough above the replaced attempt in both the cap and the tip. */
 export function replacementFee(
   suggestion: FeeSuggestion,
   replaced: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint },

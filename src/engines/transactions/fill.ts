@@ -14,15 +14,13 @@ import { aboveUnsigned, type Gap, holdersOf, outpricedBelow, refusedBelow } from
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
-/** How often all that is in flight is read, for gaps that no refusal tells of. */
+/** Interval between scans of all in-flight attempts, for gaps without a refusal. */
 const lookEachMs = 1_000
 
 /**
- * Uses nonces below others that nothing uses: those above would wait in the node for ever. A transaction that moves nothing
- * takes the place of bytes that were certainly refused, of a filler that blocks pay too much for by now, or of nothing, where a
- * node had counted a nonce as used. It is signed under the grant of the transfer that waits behind it. No other transfer may
- * take over refused bytes: if a node had kept them after all, two of them would have the same nonce. What it returns fills what
- * there is, and is true when something was signed.
+ * Returns a function that fills nonce gaps, which block later nonces; true when it signed something. A filler moves nothing
+ * and replaces refused bytes, an outpriced filler, or nothing, where a node had counted a nonce as used. It uses the grant
+ * of the transfer behind it, which must not take the nonce itself: a node may hold the refused bytes.
  */
 export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
@@ -50,7 +48,9 @@ export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> 
   }
 }
 
-/** Fills these. An address whose gap cannot be filled rests, with what else it has: nothing above it would be mined. */
+/**
+ * Fills these gaps. An address whose gap cannot be filled is deferred with its other gaps: no later nonce would be mined.
+ */
 async function fillGaps(ctx: EngineCtx, chain: Chain, turn: Turn, gaps: readonly Gap[]): Promise<boolean> {
   let did = false
   const still = new Map<string, Gap>()
@@ -78,7 +78,7 @@ const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly 
     }),
   )
 
-/** The nonces below this one that neither the chain nor anything that was ever signed used. */
+/** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
 async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: Gap): Promise<Gap[]> {
   const { address, nonce } = above
   const chainNonce = await chain.nonceOf(address as `0x${string}`)
@@ -99,7 +99,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<Outcome>
     chain.nonceOf(address),
   ])
   if (estimate.kind !== 'estimated') throw new Error(`a filler cannot be estimated: ${estimate.message}`)
-  // Used by somebody else with this key: the blocks tell about that.
+  // Used with this key outside the platform: the indexer handles it.
   if (chainNonce > gap.nonce) return 'still'
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
     maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
@@ -117,7 +117,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<Outcome>
   })
 }
 
-/** Whether something else came to the nonce meanwhile. */
+/** Whether another attempt took the nonce meanwhile. */
 async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: Gap) {
   if (replaced) return isReplaced(tx, entityId, replaced.id)
   const { free } = await nonceState(tx, blockchain, { entityId, address }, nonce)

@@ -25,7 +25,7 @@ import {
 import { holdersOf } from './store/gaps.ts'
 import type { Ref } from './store/transactions.ts'
 
-/** What one step of the feed means to transactions. */
+/** Applies one step of the feed to the transactions. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const chain = ctx.chains.find(step.blockchain)
   if (!chain) return
@@ -77,7 +77,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   for (const row of cancelled) await note(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
-/** The chain took the fee, and the amount if it succeeded; what did not move is free again. */
+/** Resolves the holds of mined transactions: the fee is posted; the amount is posted on success and voided otherwise. */
 async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: boolean })[]): Promise<void> {
   await resolveHolds(
     tx,
@@ -120,10 +120,13 @@ async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step
   await note(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
 }
 
-/** How many blocks longer grants are kept on a local chain, which can be rewound below its final blocks. */
+/** Number of additional blocks for which a local chain keeps grants: it can be rewound below its final blocks. */
 const grantsKeptLocal = 64
 
-/** Only now: an orphaned block would let them move what another one had been allowed, and may ask for dearer bytes. */
+/**
+ * Erases grants and releases allowances only at finality: after a reorg, the transaction may still use the allowance that
+ * another one was given, or need the grant for a replacement.
+ */
 async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Promise<void> {
   const { blockchain, finalFrom, finalTo } = step
   if (finalFrom > finalTo) return
@@ -138,7 +141,10 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
   await concludeForeign(ctx, tx, step)
 }
 
-/** Ours are sent again with the same bytes and hold again what they held; what came in did not come. */
+/**
+ * Reverts an orphaned block: outbound transactions are sent again with the same bytes and the same holds; inbound ones
+ * fail.
+ */
 async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)

@@ -1,8 +1,8 @@
 /**
- * Carries out what customers asked for, exactly once. An accepted transfer is a row; a worker gives it a nonce by
- * inserting the attempt that uses it, with the signed bytes, and sends those bytes until a block holds them. What is
- * not a listed, certain refusal means "maybe sent". Blocks are followed step by step, and taken back when orphaned.
- * Woken by NOTIFY `transactions` and `block_steps`; any number of workers may run.
+ * Executes customers' transactions exactly once. An accepted transfer is a row; a worker assigns a nonce by inserting the
+ * attempt that uses it, with the signed bytes, and broadcasts those bytes until they are mined. Every outcome except a
+ * listed, definite refusal means "maybe sent". Blocks are processed step by step, and reverted when orphaned. Woken by
+ * NOTIFY `transactions` and `block_steps`; any number of workers may run.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
@@ -47,13 +47,16 @@ export {
 const engine = 'transactions'
 
 /**
- * Whether every block that is booked was followed here. Until then what a block shows as spent is still held as well, and
- * a wallet looks poorer than it is.
+ * Whether this engine has processed every booked block. Until then spent coins are still held as well, and the available
+ * balance of a wallet is too low.
  */
 export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
   hasFollowed(ctx.database, engine, blockchain)
 
-/** Starts signing, sending and following on every chain; `tried` as of the journals, `stop` waits for the work under way. */
+/**
+ * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for
+ * running work.
+ */
 export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; stop(): Promise<void> } {
   let following: { stop(): Promise<void> } | undefined
   const keeper = startKeeper(ctx, () => {
@@ -76,12 +79,12 @@ export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; 
   }
 }
 
-/** Waits for the journals like everything else: what they hold is ours, and must not be taken for somebody else's. */
+/** Waits until every journal is merged: until then, own transactions could be taken for foreign ones. */
 const follow = (ctx: EngineCtx, keeper: Keeper) =>
   followSteps(ctx, engine, async (tx, step) => {
     if (!keeper.isMerged()) throw new Error('blocks are not followed until every journal is merged')
     await followStep(ctx, tx, step)
-    // A block makes room in flight, and an orphaned one leaves something to send again.
+    // A block frees room for more in-flight attempts, and an orphaned one leaves attempts to send again.
     await announceWork(tx, step.blockchain)
   })
 
@@ -94,7 +97,7 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
     replacing: newTurn('replacing'),
     explaining: newTurn('explaining reverts'),
   }
-  // Each goes on by itself, so that one slow node call does not hold up the others.
+  // Each loop runs independently, so that one slow node call does not block the others.
   const sending = repeat(async () => {
     const journal = keeper.writer()
     return journal !== undefined && sendSigned(ctx, chain, journal, turns.sending, () => !stopping)

@@ -9,23 +9,23 @@ import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fee
 import { oldestUnderWay, type Queued, tellOwners, type Waiting } from './store/transactions.ts'
 import { noteTrouble } from './trouble.ts'
 
-/** What one waiting transaction will offer, or why it cannot be done. */
+/** The fee and gas limit of one waiting transaction, or the reason for which it fails. */
 export type Plan =
   | { row: Waiting; fee: Fee; gasLimit: bigint }
   | { row: Waiting; failure: { reason: string; details: string } }
 
-/** Up to here each transfer is estimated by itself; a longer backlog takes the estimate of its kind. */
+/** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
 /** Writing a recipient's first balance costs about this much more than adding to it. */
 const firstBalanceGas = 30_000n
 const coinTransferGas = 21_000n
 
-/** How often nodes did not decide about a transaction. */
+/** Number of consecutive undecided estimates of each transaction. */
 const undecidedTimes = createTally()
 
 /**
- * Simulates the waiting transactions of one sender and decides their gas and fee, outside any database transaction. Those
- * that cannot be decided yet are left out: what only a provider's trouble holds up waits for as long as that lasts.
+ * Simulates the waiting transactions of one sender and sets their gas limit and fee, outside any database transaction.
+ * Undecided ones are left out: a transaction that only a provider failure blocks waits until the failure ends.
  */
 export async function planWaiting(
   ctx: EngineCtx,
@@ -36,7 +36,7 @@ export async function planWaiting(
   const { blockchain } = chain.network
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
-    // Asked before anything is simulated: what a block takes meanwhile is still under way then.
+    // Read before the simulations, so that a transaction mined meanwhile still counts as in flight.
     rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0]),
   ])
   if (suggestion instanceof Error) {
@@ -45,7 +45,7 @@ export async function planWaiting(
   }
   const outcomes = await simulate(ctx, chain, rows, suggestion)
   const planned = decided(outcomes, oldest)
-  // The price may have fallen since it was asked for: nothing fails for one that is old.
+  // The price may have fallen since it was read: no transaction fails because of an outdated price.
   if (pricesOf === suggestedFees && planned.some(isTooDear)) return planWaiting(ctx, chain, rows, currentFees)
   await refreshFunds(ctx, chain, planned)
   return planned
@@ -74,7 +74,7 @@ async function simulate(
       const own = known ?? estimateOf(ctx, chain, row)
       if (!known) kinds.set(kind, own)
       const shared = await own
-      // What is wrong with the first of a kind says nothing about the others: they may pay somebody else.
+      // The failure of the first of a kind proves nothing about the others: their recipients may differ.
       const estimate = known && isVerdict(shared) ? await estimateOf(ctx, chain, row) : shared
       const plan = planOf(row, feeOf(row, suggestion, chain), estimate)
       if (!plan && estimate.kind === 'unknown') undecided.push({ row, said: estimate.message })
@@ -88,7 +88,7 @@ async function simulate(
 
 const isVerdict = ({ kind }: Estimate) => kind !== 'gas' && kind !== 'unknown'
 
-/** Has them rest one by one: their sender goes on with its others, and keeps their order, as long as one of those moves. */
+/** Defers each one separately: the sender continues with its others in their order, as long as one of them can proceed. */
 async function restUndecided(
   ctx: EngineCtx,
   chain: Chain,
@@ -105,7 +105,9 @@ async function restUndecided(
   await noteUndecided(ctx, chain, rows, first.said)
 }
 
-/** Tells the operator, and the owners of the rows when it is not the first time for one of them. */
+/**
+ * Logs the failure for the operator, and shows it to the owners of the rows once it is not the first one for any of them.
+ */
 async function noteUndecided(
   ctx: EngineCtx,
   chain: Chain,
@@ -118,15 +120,15 @@ async function noteUndecided(
   if (tries > 1) await tellOwners(ctx.database, ctx.clock.nowMs(), rows, why)
 }
 
-/** Transfers of one token cost about the same; what a contract does is known only for the very call. */
+/** Transfers of one token cost about the same; the cost of a contract call is known only for that very call. */
 function kindOf({ id, operation, callData, callTo }: Waiting): string {
   if (operation !== 'TRANSFER') return id
   return callData.length === 0 ? callTo : `token:${callTo}`
 }
 
 /**
- * What reverts now may not once its sender's earlier transactions have happened, such as an approval: until then it waits,
- * and its revert counts only when nothing earlier is under way.
+ * A call that reverts now may succeed after earlier transactions of its sender, such as an approval. It waits for them: its
+ * revert counts only when no earlier one is in flight.
  */
 function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan[] {
   let waitsForEarlier = false
@@ -150,7 +152,7 @@ function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
 const tooDear = 'FEE_EXCEEDS_MAX_ALLOWANCE'
 const isTooDear = (plan: Plan) => 'failure' in plan && plan.failure.reason === tooDear
 
-/** What a customer left to the chain's prices is not paid at any price. */
+/** Fails a plan whose fee can exceed `feeMaxAtomic`: a fee left to the chain's prices is not paid at any price. */
 function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   if (costOf(plan) <= feeMaxAtomic) return plan
   const details = `the fee could come to ${costOf(plan)} wei, which is above the ${feeMaxAtomic} wei allowed`
@@ -170,17 +172,17 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: Waiting): Promise<E
   const estimate = await chain.estimateGas(row.address as `0x${string}`, call)
   if (estimate.kind === 'estimated') {
     if (isCoin) return { kind: 'gas', gas: estimate.gas }
-    // What a contract reads may change until a block takes the call; unused gas costs nothing.
+    // Contract state may change until the call is mined; unused gas costs nothing.
     return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
   }
   const { kind, message } = estimate
   if (kind !== 'insufficient-funds') return { kind, message }
-  // Coins that are there but reserved by the node's own view: the plain cost is known without asking.
+  // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
   if (isCoin) return { kind: 'gas', gas: coinTransferGas }
   return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
 }
 
-/** Whether the sender has too little in the last block that we applied: a node that is behind that one may only not know. */
+/** Whether the sender has too little at the last applied block; a node behind that block may just not know of its coins. */
 async function lacksCoins(ctx: EngineCtx, chain: Chain, { address, callValue }: Waiting): Promise<boolean> {
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
@@ -191,7 +193,7 @@ async function lacksCoins(ctx: EngineCtx, chain: Chain, { address, callValue }: 
   )
 }
 
-/** Coins that came without a transfer count too, before anything is refused for the lack of them. */
+/** Books coins that arrived without a transfer before any transaction fails for insufficient funds. */
 async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
   const [first] = plans
   if (!first) return
@@ -205,5 +207,5 @@ async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]
   await syncBalances(ctx, chain, { entityId, address })
 }
 
-/** The most that its fee can come to, in wei. */
+/** The maximum of the fee, in wei. */
 export const costOf = (plan: { fee: Fee; gasLimit: bigint }): bigint => plan.gasLimit * plan.fee.maxFeeAtomic

@@ -27,8 +27,9 @@ import { noteUnsigned } from './trouble.ts'
 const wishesMax = 100
 
 /**
- * Signs what accelerates or cancels a transaction: the same key and nonce, a higher price, linked to what it replaces. It is
- * stored before it is sent, like the first. Whichever of them a block holds decides. True when something was signed.
+ * Signs the replacements that bump or cancel transactions: same key and nonce, higher price, linked to the replaced
+ * attempt. Like the original, a replacement is stored before it is sent; the one that is mined decides. True when something
+ * was signed.
  */
 export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
@@ -56,7 +57,10 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): P
   return did
 }
 
-/** What no node took yet is tried on and may ask for it again: nobody is told each time. */
+/**
+ * Records that a request is impossible. A bump for a transaction that no node accepted yet is retried and may fail often,
+ * so it raises an alarm instead of recording a change each time.
+ */
 async function tellImpossible(tx: Db, ctx: EngineCtx, wish: Replaceable): Promise<void> {
   if (wish.wanted !== 'bump' || wish.state !== 'QUEUED') return note(tx, ctx, wish, 'replacementImpossible')
   raiseAlarm(
@@ -81,7 +85,7 @@ async function replaceOne(
     const wish = await lockWish(tx, row)
     if (!wish || wish.wanted !== row.wanted || (await isReplaced(tx, row.entityId, row.attemptId)))
       return false
-    // Another price than asked for is no answer to a wish, and a cancellation is only cancelled again for its price.
+    // A cancel transaction in flight satisfies a cancel request, unless it offers less than the base fee.
     const isEnough = row.maxFee >= suggestion.baseFeeAtomic
     const done = wish.wanted === 'cancel' && wish.kind === 'cancel' && isEnough
     if (done || replacement === 'too dear' || !(await holdFee(tx, ctx, chain, row, replacement))) {
@@ -112,7 +116,7 @@ async function plan(
   return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too dear' : { call, gasLimit, fee }
 }
 
-/** What is dearer than a cancellation is one, too. */
+/** The replacement of a cancel transaction is a cancel transaction, too. */
 const kindOf = ({ wanted, kind }: Replaceable): Wish =>
   wanted === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
@@ -122,7 +126,7 @@ async function gasOfNothing(chain: Chain, call: Call): Promise<bigint> {
   throw new Error(`a transaction to oneself cannot be estimated: ${estimate.message}`)
 }
 
-/** The fee it holds is the dearest of its attempts: any of them may be the one that a block takes. */
+/** Raises the hold to the highest fee of all attempts: any of them may be mined. */
 async function holdFee(
   tx: Db,
   ctx: EngineCtx,

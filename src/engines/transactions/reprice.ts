@@ -5,12 +5,16 @@ import type { Claimed } from './store/attempts.ts'
 import { offersOf } from './store/replacements.ts'
 
 /**
- * Why bytes were refused for their price that the chain's own prices had decided. `outpriced`: these have risen since.
- * `unexplained`: they have not, and a node that only says so is not paid more and more. `unread`: no node tells what they are now.
+ * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `outpriced`: prices have risen since.
+ * `unexplained`: they have not, and an unfounded refusal does not raise the price again and again. `unread`: no node
+ * reports current prices.
  */
 export type PriceRefusal = 'outpriced' | 'unexplained' | 'unread'
 
-/** Of each attempt that was refused so, by its id; what its owner fixed the price of is left out. */
+/**
+ * Returns the cause for each attempt refused as underpriced, by its id; attempts with a price fixed by the owner are left
+ * out.
+ */
 export async function readPriceRefusals(
   ctx: EngineCtx,
   chain: Chain,

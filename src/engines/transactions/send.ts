@@ -18,24 +18,24 @@ import { noteTrouble } from './trouble.ts'
 
 const requestMax = 100
 /**
- * How long a killed worker holds up what it had claimed, and everything of the same senders behind that. A request that
- * takes longer is made again by another worker: the same bytes twice do no harm.
+ * Lease of claimed attempts. After a worker is killed, its attempts and the later nonces of their senders wait for this
+ * time. A request that outlasts the lease is repeated by another worker; sending the same bytes twice is harmless.
  */
 const leaseMs = 3_000
-/** A local node mines what it has; bytes that are not in a block after this are sent again. */
+/** Resend interval on local nodes, which mine their pool: bytes that are not in a block after this time are sent again. */
 const resendLocalMs = 3_000
 const resendMs = 15_000
 /**
- * How soon it is asked again whether a used nonce is accounted for. The first look and the rounds after it, and so the alarm,
- * come within a minute.
+ * Delay before the next check whether an indexed block contains a used nonce. The first check and all rounds before the
+ * alarm fit in a minute.
  */
 const accountMs = 4_000
 const retryMs = 1_000
 
 /**
- * Sends what is signed and due, and again what no block holds yet: always the same bytes. While one request is under way the
- * next one is claimed and put on the disk, and what came of the one before is written down; requests leave one after another.
- * Ends when nothing is due, or with what was claimed when it may not go on. True when something was due.
+ * Broadcasts due signed attempts, and again those in no block yet, always with the same bytes. Requests leave one at a
+ * time; meanwhile the next batch is claimed and journaled and the previous outcomes are recorded. Ends when nothing is due,
+ * or after the claimed batch once `mayGoOn` is false. True when something was due.
  */
 export async function sendSigned(
   ctx: EngineCtx,
@@ -52,7 +52,7 @@ export async function sendSigned(
     if (!due) break
     did = true
     next = mayGoOn() ? prepare(ctx, chain, journal, turn) : Promise.resolve(undefined)
-    // Each is awaited in its turn; until then a failure must not look like one that nobody waits for.
+    // Each promise is awaited later; until then its rejection must not count as unhandled.
     next.catch(() => undefined)
     const outcomes = await broadcast(chain, due)
     await recording
@@ -63,7 +63,7 @@ export async function sendSigned(
   return did
 }
 
-/** Claims what is due and has it on the disk; `undefined` when nothing is. */
+/** Claims due attempts and writes them to the journal on disk; `undefined` when none is due. */
 async function prepare(
   ctx: EngineCtx,
   chain: Chain,
@@ -89,8 +89,8 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
 }
 
 /**
- * Puts off what was tried before and whose nonce a block used by now: most likely these very bytes, which whoever follows the
- * blocks will tell soon. Nothing is concluded from the count alone. Returns the others.
+ * Defers attempts tried before whose nonce the chain counts as used: most likely by these very bytes, which the indexer
+ * will confirm. The count alone proves nothing. Returns the other attempts.
  */
 async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
   const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1
@@ -130,7 +130,7 @@ async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Cl
     chain.head(),
     indexedHead(ctx.database, chain.network.blockchain),
   ])
-  // Blocks that are still to be read may account for them.
+  // Blocks that are not indexed yet may contain them.
   if (followed && head.number > followed.number + 1) return
   raiseAlarm(
     ctx.log,
@@ -140,7 +140,7 @@ async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Cl
   )
 }
 
-/** It does what the customer asked for. */
+/** Whether the attempt carries out the customer's request, unlike a cancel transaction or a filler. */
 const isIntent = ({ kind }: Claimed) => kind === 'original' || kind === 'bump'
 
 const resendAfterMs = ({ local }: Chain) => (local ? resendLocalMs : resendMs)
@@ -163,7 +163,7 @@ async function record(
       .map((attempt, index) => ({ attempt, result: results[index]! }))
       .filter(({ attempt }) => written.has(attempt.id))
     const taken = mine
-      // What is sent again changes nothing: a stuck one stays stuck until dearer bytes are taken.
+      // A rebroadcast changes no state: a stuck transaction stays stuck until a node accepts its replacement.
       .filter(
         ({ attempt, result }) =>
           result.state === 'sent' && attempt.state === 'signed' && attempt.kind !== 'filler',
@@ -209,7 +209,7 @@ async function record(
   })
 }
 
-/** Logs what is neither taken nor refused for certain; what a node took before only goes to it again. */
+/** Logs broadcasts with an unknown outcome. For an attempt that a node accepted before, it counts as a single try. */
 function noteUnknown(
   ctx: EngineCtx,
   chain: Chain,
@@ -241,17 +241,17 @@ const reasons = new Map<RefusalReason, string>([
   ['invalid', 'INTERNAL_ERROR'],
 ])
 
-/** Give up what was refused this often: a transaction that moves nothing takes its nonce. */
+/** Give up bytes after this many refusals: a cancel transaction takes their nonce. */
 const refusalsMax = 5
 /**
- * How often bytes were refused, as far as this process heard: sends that no node answered do not count. A process that starts
- * again counts from the beginning, and so gives up later, never sooner.
+ * Number of refusals of each attempt that this process received; broadcasts without an answer do not count. A restarted
+ * process counts from zero, so it gives up later, never sooner.
  */
 const refusals = createTally()
 
 /**
- * Only the first sending of bytes can be refused for good: later ones may follow one that arrived unheard. What goes on being
- * refused is replaced by a cancellation instead, so that a block decides, whatever the nodes hold.
+ * Only the first broadcast of bytes can be refused for good: an earlier one without an answer may have arrived. Bytes that
+ * are refused repeatedly are replaced by a cancel transaction, so that a block decides, whatever the nodes hold.
  */
 function resultOf(
   chain: Chain,
@@ -269,18 +269,18 @@ function resultOf(
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
-  // Other bytes with a price of now are going to take its place, or may have to.
+  // A replacement at the current price follows, or may be necessary.
   if (price === 'outpriced' || price === 'unread')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   const reason = reasons.get(outcome.reason)
   const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unexplained'
-  // Coins may be on their way, as far as this node knows. A filler stays: nothing else would come to its nonce.
+  // This node may not know of incoming coins yet. A filler is kept: nothing else would use its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
   const mayGiveUp = reason && attempt.state === 'signed' && isIntent(attempt)
   if (mayGiveUp && refusals.failed(id) >= refusalsMax)
     return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, giveUp: reason }
-  // A nonce that is used up was used by these bytes or by somebody else, or it is not: only blocks tell.
+  // A nonce reported as used may be used by these bytes, by a foreign transaction, or not at all: only blocks decide.
   const againMs = attempt.state === 'sent' ? resend : backoff
   return { ...kept, state: attempt.state, againMs, error: outcome.message }
 }

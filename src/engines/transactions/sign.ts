@@ -31,21 +31,23 @@ import {
 import { noteUnsigned } from './trouble.ts'
 
 const batchMax = 400
-/** Senders of one round: who comes meanwhile waits for its end. */
+/** Number of senders in one round; senders that arrive meanwhile wait for the next one. */
 const sendersMax = 24
-/** Senders at once: while one waits for the node or the disk, another one is signed for. */
+/** Number of concurrent senders: while one waits for the node or the disk, another one is signed. */
 const sendersAtOnce = 6
-/** How long a round goes on to further senders of the same tenants: who comes meanwhile waits for its end. */
+/**
+ * Time in which a round takes further senders of the same entities; senders that arrive meanwhile wait for the next round.
+ */
 const roundMs = 200
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
-/** `still`: it cannot move yet. `busy`: another worker is at it. */
+/** `still`: the sender cannot proceed yet. `busy`: another worker is processing it. */
 export type Outcome = 'moved' | 'still' | 'busy'
 
 /**
- * One round of those who wait for a signature: one sender of each tenant, then further ones while there is time. `onSigned` is
- * told of each batch. A sender that cannot move rests, and few of those that could not are tried again in a round. True when
+ * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is
+ * called after each batch. A sender that cannot proceed is deferred, and a round retries only a few of those. True when
  * something was done, or when more wait.
  */
 export async function signWaiting(
@@ -57,7 +59,7 @@ export async function signWaiting(
   const { blockchain } = chain.network
   let did = false
   const signOne = async (sender: WaitingSender) => {
-    // One sender's trouble is not to hold up all others of the chain.
+    // The failure of one sender must not block the others of the chain.
     const outcome = await signSender(ctx, chain, sender).catch((error): Outcome => {
       noteUnsigned(ctx, chain, sender, error)
       return 'still'
@@ -87,7 +89,7 @@ export async function signWaiting(
   return did || freshBegun < fresh.length || fresh.length === sendersMax
 }
 
-/** All of the first ones, and as many of the others as begin before `endMs`. */
+/** Yields all of `first`, then those of `others` that start before `endMs`. */
 function* inTime<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
   yield* first
   for (const each of others) {
@@ -106,14 +108,14 @@ const restSender = (
   return rest(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
 }
 
-/** From a place of its own on, so that workers that begin at the same moment do not all begin with the same sender. */
+/** Yields the senders from a random start, so that workers that start together do not all begin with the same sender. */
 function* turned<Each>(senders: readonly Each[]) {
   const start = senders.length === 0 ? 0 : randomInt(senders.length)
   yield* senders.slice(start)
   yield* senders.slice(0, start)
 }
 
-/** Custody refuses to sign one of these: the grant is gone, or made for another intent. */
+/** Custody refuses to sign one of these intents: its grant is gone, or was made for another intent. */
 class CannotSign extends Error {
   readonly ids: readonly string[]
 
@@ -123,7 +125,7 @@ class CannotSign extends Error {
   }
 }
 
-/** Halves a batch that cannot be signed until the one at fault stands alone; that one fails, the others go on. */
+/** Halves a batch that cannot be signed until the faulty transaction is alone; that one fails, the others proceed. */
 async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<Outcome> {
   const unsignable = new Set<string>()
   for (let limit = batchMax; ; ) {
@@ -160,7 +162,7 @@ async function signBatch(
     const nonces = await nonceState(db, blockchain, sender, chainNonce)
     return { nonces, room: Math.min(limit, inFlightMax - nonces.open) }
   }
-  // Nothing is simulated that there is no room for.
+  // Simulates no more transactions than may be in flight.
   const { room: roomBefore } = await roomIn(ctx.database)
   if (roomBefore <= 0) return 'still'
   const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
@@ -206,7 +208,7 @@ const lackOfGrant = ({ row }: Plan): Failure => ({
   details: 'there is no valid grant to sign it with, and it was never signed: ask for it again',
 })
 
-/** Reserves fees in order, as far as the coins reach. The rest waits while others of the sender are under way. */
+/** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */
 async function coverFees(tx: Db, ctx: EngineCtx, chain: Chain, ready: readonly Ready[]) {
   const [first] = ready
   if (!first) return { covered: [], uncovered: [] }
@@ -230,7 +232,7 @@ async function coverFees(tx: Db, ctx: EngineCtx, chain: Chain, ready: readonly R
   return { covered, uncovered: ready.slice(covered.length, covered.length + 1) }
 }
 
-/** Gives out nonces by inserting the attempts that use them, with the bytes that will be sent: nothing leaves before this commits. */
+/** Assigns nonces by inserting the attempts that use them, with their signed bytes. Nothing is sent before this commits. */
 async function signAll(
   tx: Db,
   ctx: EngineCtx,
@@ -253,9 +255,9 @@ async function signAll(
     ...pricedNonce(blockchain, unsigned[index]!),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
-    // Nothing is wrong with the intents: this nonce is not theirs, or their wallet signs nothing for now.
+    // The intents are valid: another payload was signed for this nonce, or the wallet is frozen.
     if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
-    // A lost connection throws here; what still answers was refused by custody.
+    // Throws the original error when the connection is lost; otherwise custody refused.
     await stillAnswers(tx).catch(() => {
       throw error
     })
@@ -283,13 +285,13 @@ async function signAll(
   await noteQueued(tx, nowMs, plans)
 }
 
-/** What the signing ledger is told of a payload. */
+/** The fields of a payload that the signing ledger records. */
 export const pricedNonce = (
   blockchain: string,
   { nonce, maxFeeAtomic, priorityFeeAtomic }: UnsignedTransaction,
 ) => ({ blockchain, nonce, maxFeeAtomic, priorityFeeAtomic })
 
-/** The row that uses the nonce, with the bytes that will be sent. */
+/** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
   chain: Chain,
   { entityId, id, address }: Waiting,

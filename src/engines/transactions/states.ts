@@ -1,4 +1,4 @@
-/** A transaction's states and the arrows between them; nothing else may change a state. */
+/** The states of a transaction and the transitions between them; nothing else may change a state. */
 export const states = [
   'INITIATED',
   'CLEARED',
@@ -14,28 +14,28 @@ export const states = [
 
 export type State = (typeof states)[number]
 
-/** From which states each state may be entered, and why. */
+/** The states from which each state may be entered, and the cause. */
 const entries: Record<State, readonly State[]> = {
   INITIATED: [],
-  // Nothing speaks against it.
+  // No check failed.
   CLEARED: ['INITIATED'],
-  // It has a nonce, and its signed bytes are durable; or somebody outside used that nonce, and it waits for another.
+  // It has a nonce and durable signed bytes; or a foreign transaction used that nonce, and it waits for another one.
   QUEUED: ['INITIATED', 'CLEARED', 'SENT', 'STUCK'],
-  // A node took it, or its block was orphaned.
+  // A node accepted it, or its block was orphaned.
   SENT: ['QUEUED', 'STUCK', 'CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED'],
-  // It offers less than the blocks ask for.
+  // It offers less than the base fee.
   STUCK: ['SENT'],
-  // A block holds it; the notice may come before the answer of the node that took it.
+  // A block contains it; the indexer may report that before the node answers the broadcast.
   CONFIRMED: ['QUEUED', 'SENT', 'STUCK', 'FAILED'],
-  // That block is final.
+  // That block has its confirmations.
   COMPLETE: ['CONFIRMED'],
   FAILED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED', 'COMPLETE'],
   DENIED: ['INITIATED'],
-  // Nothing was signed yet, or a block holds what took its nonce instead.
+  // Nothing was signed yet, or a cancel transaction or a foreign one used its nonce.
   CANCELLED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK'],
 }
 
-/** For the `where` of an update: the states from which `to` may be entered. */
+/** The states from which `to` may be entered, for the `where` of an update. */
 export const statesBefore = (to: State): readonly State[] => entries[to]
 
 export const mayEnter = (from: State, to: State): boolean => entries[to].includes(from)

@@ -21,7 +21,7 @@ import { intentBytes } from './intent.ts'
 import { countPending, insertOutbound, type Shown } from './store/outbound.ts'
 import { announceWork, type Level } from './store/transactions.ts'
 
-/** What the customer said about the fee; what is absent is decided when it is signed. */
+/** The customer's fee settings; absent ones are set at signing. */
 export type FeeRequest = {
   feeLevel?: Level | undefined
   gasLimit?: bigint | undefined
@@ -33,40 +33,40 @@ export type FeeRequest = {
 const kinds = { TRANSFER: 'transfer', CONTRACT_EXECUTION: 'contractExecution' } as const
 
 type Request = {
-  /** The new transaction's; made up when left out. */
+  /** The id of the new transaction; generated when absent. */
   id?: string
   chain: Chain
-  /** What it is on chain. */
+  /** The on-chain call. */
   call: Call
   fee: FeeRequest
   refId: string
-  /** How it is shown to the customer. */
+  /** The request as the customer sees it. */
   shown: Shown
 }
 
 export type CallRequest = Request & {
   wallet: Wallet
-  /** A listed token that leaves by the call, beside the native coins that the call carries. */
+  /** The listed token that the call sends, besides the native coins that it carries. */
   token?: { id: string; amountAtomic: bigint } | undefined
 }
 
 /** A call from an entity's treasury. */
 export type TreasuryCallRequest = Request & {
-  /** What the call is made for has this id too: whatever is lost or repeated, it is made once. */
+  /** The id of the order or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
   id: string
   treasury: Signatory
-  /** A token that moves by the call, and from which of the entity's addresses. */
+  /** The token that the call moves, and the entity's address that it leaves. */
   token: { tokenId: string; address: string; amountAtomic: bigint }
-  /** It gathers the entity's own coins: nothing leaves. */
+  /** The call collects the entity's own coins: nothing leaves the entity. */
   sweep: boolean
 }
 
 type Accepted = { id: string; state: 'INITIATED' }
 
 /**
- * Accepts a call in `ctx.db`'s tx: the row, the hold on what leaves, the grant to sign it, event and audit. What a contract
- * moves on behalf of the wallet is known only once it is mined: the indexer books it then, and nothing is held for it.
- * Throws `chainHalted` on a halted chain, `policyDenied` when policy does not allow it, `InsufficientFunds` when the wallet does not own enough that is not reserved.
+ * Accepts a call in `ctx.db`'s tx: row, hold on the outgoing amount, signing grant, event and audit entry. Amounts that a
+ * contract moves for the wallet are unknown until the call is mined: the indexer books them then, without a hold. Throws
+ * `chainHalted`, `policyDenied`, `pendingQueueFull`, or `InsufficientFunds` when the unheld balance is too low.
  */
 export async function submit(ctx: Ctx, secret: EntitySecret, request: CallRequest): Promise<Accepted> {
   const { wallet, chain, call, token } = request
@@ -85,8 +85,8 @@ export async function submit(ctx: Ctx, secret: EntitySecret, request: CallReques
 const coinsOf = ({ valueAtomic }: Call) => ({ tokenId: undefined, amountAtomic: valueAtomic })
 
 /**
- * The same for an entity's treasury, whose key opens without the entity secret. Policies of the entity are about it too,
- * except for sweeps. No wallet shows it.
+ * Accepts a call of an entity's treasury, whose key opens without the entity secret. The entity's policies apply, except to
+ * sweeps. No wallet lists the transaction.
  */
 export const submitFromTreasury = (ctx: Ctx, request: TreasuryCallRequest): Promise<Accepted> =>
   accept(ctx, request, {
@@ -106,7 +106,7 @@ type Origin = {
   custodyType: string
   operation: Operation
   grant: (decision: Decision) => Promise<void>
-  /** What is held, and where; native coins without a token. */
+  /** The amount to hold, and its address; native coins without a `tokenId`. */
   leaving: { tokenId: string | undefined; address: string; amountAtomic: bigint }
 }
 
@@ -119,7 +119,7 @@ async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Accep
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
   const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
-  // First of all: whoever counts limits locks the policy before any account.
+  // Must come first: counting limits locks the policy before any account.
   const decision = await decide(ctx, signatory, { intentId: id, intent, operation: origin.operation })
   await requireRoom(ctx, chain, signatory)
   await insertOutbound(ctx.db, {
@@ -146,23 +146,26 @@ async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Accep
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])
-  // Last of all: whoever else pays from this account waits until this `tx` ends.
+  // Must come last: other payments from this account wait until this `tx` ends.
   const tokenId = leaving.tokenId ?? (await nativeToken(ctx.db, blockchain)).id
   const { address, amountAtomic } = leaving
   await placeHolds(ctx.db, ctx.receivedMs, [
     { entityId, blockchain, tokenId, address, intentId: id, purpose: 'amount', amountAtomic },
   ])
-  // A notice inside the `tx` would make commits wait for each other; a lost one costs a worker's rest at most.
+  // A notification inside the `tx` would make commits wait for each other; a lost one costs one polling interval at most.
   ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
   return { id, state: 'INITIATED' }
 }
 
-/** Nothing is accepted on the books of a chain that took back what they are made of. */
+/** Throws `chainHalted` for a halted chain: it reverted final blocks that its books are built on. */
 export async function requireGoingOn(db: Db, blockchain: string): Promise<void> {
   if (await isHalted(db, blockchain)) throw new ApiError('chainHalted')
 }
 
-/** Where the operator limits it, no more of one address is under way at once than its network allows. */
+/**
+ * Throws `pendingQueueFull` when the operator enables limits and the address has as many pending transactions as its
+ * network allows.
+ */
 async function requireRoom(ctx: Ctx, { network }: Chain, { address }: Signatory): Promise<void> {
   const { blockchain, pendingMax } = network
   if (!ctx.config.pendingLimits || pendingMax === undefined) return

@@ -4,18 +4,18 @@ import { createNews } from '#lib/news'
 import { oncePer } from '#lib/once'
 import { raiseAlarm } from '#runtime/log/alarms'
 
-/** How often one thing must fail in a row before a person is told: a single failure is usual. */
+/** Number of consecutive failures before an alarm: a single failure is normal. */
 const alarmTries = 3
 const everyMs = 60_000
 
 type Doing = 'estimating' | 'sending' | 'explaining'
 
-/** Whether something was not said of the chain within the last minute. */
+/** Whether a message about the chain was not logged within the last minute. */
 const isNews = oncePer((_chain: Chain) => createNews(everyMs))
 
 /**
- * Logs, at most once a minute for each chain, that its nodes give no answer that decides anything. Transactions wait until
- * they do: trouble of a provider says nothing of a transaction.
+ * Logs, at most once a minute for each chain, activity and severity, that nodes give no conclusive answer. Transactions
+ * wait until they do: a provider failure proves nothing about a transaction.
  */
 export function noteTrouble(
   ctx: EngineCtx,
@@ -36,7 +36,10 @@ export function noteTrouble(
   else ctx.log.warn(about, 'a node gives no answer that decides anything; trying again')
 }
 
-/** Logs why nothing was signed for a sender or a wish, at most once a minute for each chain and reason: others share it. */
+/**
+ * Logs why nothing was signed for a sender or a replacement request, at most once a minute for each chain and reason, which
+ * others share.
+ */
 export function noteUnsigned(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
   if (!isNews(chain)(`signing ${error}`)) return
   const { blockchain } = chain.network
