@@ -14,8 +14,8 @@ const stuckMax = 200
 const lookEachMs = 1_000
 
 /**
- * Returns a function that sets sent transactions that offer less than the base fee to STUCK; true when it found any. With
- * the operator's `autoBump` they are bumped automatically; treasury transactions always are.
+ * Returns a function that sets sent transactions that offer less than the base fee to STUCK; true when it found any. With the
+ * operator's `autoBump` they are bumped automatically; treasury transactions always are.
  */
 export function stuckFinder(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const turn = newTurn('finding stuck transactions')

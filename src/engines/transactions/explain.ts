@@ -12,8 +12,8 @@ const untoldTimes = createTally()
 const unknownReason = 'the transaction was reverted in its block'
 
 /**
- * Reads from the nodes why mined transactions reverted, in a loop of its own, so that block processing does not wait for
- * it. Failed reads are retried until the node recovers. True when some were explained.
+ * Reads from the nodes why mined transactions reverted, in a loop of its own, so that block processing does not wait for it.
+ * Failed reads are retried until the node recovers. True when some were explained.
  */
 export async function explainReverts(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network

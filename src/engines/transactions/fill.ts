@@ -19,8 +19,8 @@ const lookEachMs = 1_000
 
 /**
  * Returns a function that fills nonce gaps, which block later nonces; true when it signed something. A filler moves nothing
- * and replaces refused bytes, an outpriced filler, or nothing, where a node had counted a nonce as used. It uses the grant
- * of the transfer behind it, which must not take the nonce itself: a node may hold the refused bytes.
+ * and replaces refused bytes, an outpriced filler, or nothing, where a node had counted a nonce as used. It uses the grant of
+ * the transfer behind it, which must not take the nonce itself: a node may hold the refused bytes.
  */
 export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
@@ -48,9 +48,7 @@ export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> 
   }
 }
 
-/**
- * Fills these gaps. An address whose gap cannot be filled is deferred with its other gaps: no later nonce would be mined.
- */
+/** Fills these gaps. An address whose gap cannot be filled is deferred with its other gaps: no later nonce would be mined. */
 async function fillGaps(ctx: EngineCtx, chain: Chain, turn: Turn, gaps: readonly Gap[]): Promise<boolean> {
   let did = false
   const still = new Map<string, Gap>()

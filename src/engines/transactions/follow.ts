@@ -142,8 +142,7 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
 }
 
 /**
- * Reverts an orphaned block: outbound transactions are sent again with the same bytes and the same holds; inbound ones
- * fail.
+ * Reverts an orphaned block: outbound transactions are sent again with the same bytes and the same holds; inbound ones fail.
  */
 async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()

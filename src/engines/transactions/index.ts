@@ -1,8 +1,8 @@
 /**
  * Executes customers' transactions exactly once. An accepted transfer is a row; a worker assigns a nonce by inserting the
  * attempt that uses it, with the signed bytes, and broadcasts those bytes until they are mined. Every outcome except a
- * listed, definite refusal means "maybe sent". Blocks are processed step by step, and reverted when orphaned. Woken by
- * NOTIFY `transactions` and `block_steps`; any number of workers may run.
+ * listed, definite refusal means "maybe sent". Blocks are processed step by step, and reverted when orphaned. Woken by NOTIFY
+ * `transactions` and `block_steps`; any number of workers may run.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'

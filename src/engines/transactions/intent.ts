@@ -1,6 +1,6 @@
 /**
- * The bytes that a grant is bound to: the customer's request without nonce and fee, which the engine chooses. The signer
- * must present the same bytes, so a changed row is not signed.
+ * The bytes that a grant is bound to: the customer's request without nonce and fee, which the engine chooses. The signer must
+ * present the same bytes, so a changed row is not signed.
  */
 export const intentBytes = (intent: {
   blockchain: string

@@ -105,9 +105,7 @@ async function restUndecided(
   await noteUndecided(ctx, chain, rows, first.said)
 }
 
-/**
- * Logs the failure for the operator, and shows it to the owners of the rows once it is not the first one for any of them.
- */
+/** Logs the failure for the operator, and shows it to the owners of the rows once it is not the first one for any of them. */
 async function noteUndecided(
   ctx: EngineCtx,
   chain: Chain,

@@ -27,9 +27,9 @@ import { noteUnsigned } from './trouble.ts'
 const wishesMax = 100
 
 /**
- * Signs the replacements that bump or cancel transactions: same key and nonce, higher price, linked to the replaced
- * attempt. Like the original, a replacement is stored before it is sent; the one that is mined decides. True when something
- * was signed.
+ * Signs the replacements that bump or cancel transactions: same key and nonce, higher price, linked to the replaced attempt.
+ * Like the original, a replacement is stored before it is sent; the one that is mined decides. True when something was
+ * signed.
  */
 export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
@@ -58,8 +58,8 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): P
 }
 
 /**
- * Records that a request is impossible. A bump for a transaction that no node accepted yet is retried and may fail often,
- * so it raises an alarm instead of recording a change each time.
+ * Records that a request is impossible. A bump for a transaction that no node accepted yet is retried and may fail often, so
+ * it raises an alarm instead of recording a change each time.
  */
 async function tellImpossible(tx: Db, ctx: EngineCtx, wish: Replaceable): Promise<void> {
   if (wish.wanted !== 'bump' || wish.state !== 'QUEUED') return note(tx, ctx, wish, 'replacementImpossible')

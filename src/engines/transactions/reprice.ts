@@ -6,8 +6,8 @@ import { offersOf } from './store/replacements.ts'
 
 /**
  * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `outpriced`: prices have risen since.
- * `unexplained`: they have not, and an unfounded refusal does not raise the price again and again. `unread`: no node
- * reports current prices.
+ * `unexplained`: they have not, and an unfounded refusal does not raise the price again and again. `unread`: no node reports
+ * current prices.
  */
 export type PriceRefusal = 'outpriced' | 'unexplained' | 'unread'
 

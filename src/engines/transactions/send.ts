@@ -18,24 +18,24 @@ import { noteTrouble } from './trouble.ts'
 
 const requestMax = 100
 /**
- * Lease of claimed attempts. After a worker is killed, its attempts and the later nonces of their senders wait for this
- * time. A request that outlasts the lease is repeated by another worker; sending the same bytes twice is harmless.
+ * Lease of claimed attempts. After a worker is killed, its attempts and the later nonces of their senders wait for this time.
+ * A request that outlasts the lease is repeated by another worker; sending the same bytes twice is harmless.
  */
 const leaseMs = 3_000
 /** Resend interval on local nodes, which mine their pool: bytes that are not in a block after this time are sent again. */
 const resendLocalMs = 3_000
 const resendMs = 15_000
 /**
- * Delay before the next check whether an indexed block contains a used nonce. The first check and all rounds before the
- * alarm fit in a minute.
+ * Delay before the next check whether an indexed block contains a used nonce. The first check and all rounds before the alarm
+ * fit in a minute.
  */
 const accountMs = 4_000
 const retryMs = 1_000
 
 /**
- * Broadcasts due signed attempts, and again those in no block yet, always with the same bytes. Requests leave one at a
- * time; meanwhile the next batch is claimed and journaled and the previous outcomes are recorded. Ends when nothing is due,
- * or after the claimed batch once `mayGoOn` is false. True when something was due.
+ * Broadcasts due signed attempts, and again those in no block yet, always with the same bytes. Requests leave one at a time;
+ * meanwhile the next batch is claimed and journaled and the previous outcomes are recorded. Ends when nothing is due, or
+ * after the claimed batch once `mayGoOn` is false. True when something was due.
  */
 export async function sendSigned(
   ctx: EngineCtx,
@@ -89,8 +89,8 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
 }
 
 /**
- * Defers attempts tried before whose nonce the chain counts as used: most likely by these very bytes, which the indexer
- * will confirm. The count alone proves nothing. Returns the other attempts.
+ * Defers attempts tried before whose nonce the chain counts as used: most likely by these very bytes, which the indexer will
+ * confirm. The count alone proves nothing. Returns the other attempts.
  */
 async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
   const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1

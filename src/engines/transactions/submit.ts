@@ -163,8 +163,8 @@ export async function requireGoingOn(db: Db, blockchain: string): Promise<void> 
 }
 
 /**
- * Throws `pendingQueueFull` when the operator enables limits and the address has as many pending transactions as its
- * network allows.
+ * Throws `pendingQueueFull` when the operator enables limits and the address has as many pending transactions as its network
+ * allows.
  */
 async function requireRoom(ctx: Ctx, { network }: Chain, { address }: Signatory): Promise<void> {
   const { blockchain, pendingMax } = network

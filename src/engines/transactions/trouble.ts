@@ -14,8 +14,8 @@ type Doing = 'estimating' | 'sending' | 'explaining'
 const isNews = oncePer((_chain: Chain) => createNews(everyMs))
 
 /**
- * Logs, at most once a minute for each chain, activity and severity, that nodes give no conclusive answer. Transactions
- * wait until they do: a provider failure proves nothing about a transaction.
+ * Logs, at most once a minute for each chain, activity and severity, that nodes give no conclusive answer. Transactions wait
+ * until they do: a provider failure proves nothing about a transaction.
  */
 export function noteTrouble(
   ctx: EngineCtx,

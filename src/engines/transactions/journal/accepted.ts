@@ -8,12 +8,14 @@ import { fail } from '../fail.ts'
 import { lockUnsigned, stillOpen } from '../store/journaled.ts'
 import type { JournalRecord } from './journal.ts'
 
-/** What the acceptance of an intent left beside its row: the keys of its requests, what is held for it, what limits count. */
+/**
+ * The rows that the acceptance of an intent wrote besides its own: idempotency keys, spending that limits count, and holds.
+ */
 type Accepted = { bindings: string[]; spending: string[]; holds: string[] }
 
 type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
 
-/** Of each attempt, as the journal keeps it. The first filler of a nonce holds for all of them. */
+/** Returns the acceptance of each attempt as journal text. The first filler of a nonce has the hold for all its fillers. */
 export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(attempt: Signed) => string> {
   const refs = distinct(signed.map(({ entityId, transactionId: id }) => ({ entityId, id })))
   const holders = distinct(signed.map((attempt) => ({ entityId: attempt.entityId, id: holderOf(attempt) })))
@@ -50,12 +52,12 @@ function copiesBy<Row extends { copy: string }>(rows: readonly Row[], keyOf: (ro
 const holderOf = ({ kind, attemptId, transactionId }: Signed) =>
   kind === 'filler' ? attemptId : transactionId
 
-/** Of an attempt that was put back. */
+/** The acceptance of a restored attempt. */
 export type LostAcceptance = Pick<JournalRecord, 'entityId' | 'transactionId' | 'accepted'>
 
 /**
- * Puts back what the acceptance of lost intents had left, in the order in which requests take their locks: keys, limits,
- * accounts. What came to an end meanwhile holds nothing.
+ * Restores the keys, spending and holds of lost intents, in the lock order of requests: keys, limits, accounts. Intents that
+ * ended meanwhile get no holds.
  */
 export async function restoreAccepted(
   tx: Db,
@@ -75,8 +77,8 @@ export async function restoreAccepted(
 }
 
 /**
- * Requests that were repeated before it was known again that they had been carried out: what they were accepted as has to
- * come to nothing. What of it was signed all the same, because a journal had been given up, can not be taken back.
+ * Fails the duplicates of requests that were repeated before their first acceptance was restored from a journal. A duplicate
+ * that was signed already, because a journal had been declared lost, cannot be undone and raises an alarm.
  */
 async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise<void> {
   const unsigned = await lockUnsigned(

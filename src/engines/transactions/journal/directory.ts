@@ -10,10 +10,10 @@ export type JournalDirectory = { id: string; path: string; release(): Promise<vo
 
 const idShape = /^[0-9a-f]{16}$/
 
-/** Where the journals of this machine's workers are. */
+/** The directory that holds the journals of this machine's workers. */
 export const journalsIn = ({ dataDir, journalDir }: Config) => journalDir ?? join(dataDir, 'journals')
 
-/** Holds a directory; `undefined` while another process does. */
+/** Locks a directory; `undefined` while another process holds it. */
 export async function holdJournal(path: string, id: string): Promise<JournalDirectory | undefined> {
   try {
     const { release } = await holdDataDirectory({ dataDir: path })
@@ -35,7 +35,7 @@ export async function makeJournal(home: string): Promise<JournalDirectory> {
     const id = randomBytes(8).toString('hex')
     const path = join(home, id)
     await makeLasting(path)
-    // Another worker that looks for one may be faster: it is welcome to it.
+    // Another worker may lock the new directory first; then the loop makes another one.
     const directory = await holdJournal(path, id)
     if (directory) return directory
   }

@@ -1,15 +1,15 @@
 /**
- * Wire format of a journal's segments. One frame per fsync, appended one after the other:
+ * Wire format of a journal's segments. One frame per fsync, appended in sequence:
  *
  *   "BZJ1" | payload bytes u32 | first record u64 | records u32 | hash of the frame before, 32 | hash, 32 | payload
  *
- * Numbers are big-endian; `hash` is the SHA-256 of everything else in the frame, so each frame proves itself and all before it. The
- * payload is JSON, a list of records. A frame is begun only after the one before it is on the disk: a frame that does not prove
- * itself is a torn tail if it is the last, and damage if a sound one follows.
+ * Numbers are big-endian. `hash` is the SHA-256 of everything else in the frame, so each frame verifies itself and all before
+ * it. The payload is a JSON list of records. A frame is started only after the one before it is on disk: an invalid frame is
+ * a torn tail if it is the last, and damage if a valid one follows.
  */
 import { createHash } from 'node:crypto'
 
-/** Where a journal ends: how many records it holds, and the hash of its last frame. */
+/** The end of a journal: its number of records, and the hash of its last frame. */
 export type Head = { sequence: number; hash: Buffer }
 
 export type Frame = { first: number; count: number; hash: Buffer; payload: Buffer; end: number }
@@ -17,10 +17,10 @@ export type Frame = { first: number; count: number; hash: Buffer; payload: Buffe
 const magic = Buffer.from('BZJ1')
 const headerBytes = 84
 const hashAt = 52
-/** Far above what one group of appends comes to. */
+/** Far above the size of one group of appends. */
 const payloadBytesMax = 256 * 2 ** 20
 
-/** What the first frame of a journal follows: a copy of it under another name proves nothing. */
+/** The head that the first frame follows. It depends on the id, so a copy of a journal under another name is invalid. */
 export const genesisOf = (id: string): Head => ({
   sequence: 0,
   hash: createHash('sha256').update(`bezant journal ${id}`).digest(),
@@ -42,7 +42,7 @@ export function encodeFrame(after: Head, count: number, payload: Buffer): { fram
 const hashOf = (frame: Buffer, payload: Buffer) =>
   createHash('sha256').update(frame.subarray(0, hashAt)).update(payload).digest()
 
-/** The frame that begins here, if it is whole and proves itself; what it follows is not looked at. */
+/** The frame at `start`, if it is complete and its hash is correct; the hash of the frame before is not checked. */
 function frameAt(bytes: Buffer, start: number): (Frame & { previous: Buffer }) | undefined {
   if (start + headerBytes > bytes.length || !bytes.subarray(start, start + 4).equals(magic)) return undefined
   const length = bytes.readUInt32BE(start + 4)
@@ -56,10 +56,10 @@ function frameAt(bytes: Buffer, start: number): (Frame & { previous: Buffer }) |
   return { first, count: frame.readUInt32BE(16), previous: frame.subarray(20, hashAt), hash, payload, end }
 }
 
-/** `rest`: what stands behind the last frame that counts: nothing, a tail that was torn off, or damage. */
+/** `rest`: the bytes after the last valid frame: none, a torn tail, or damage. */
 export type Segment = { frames: Frame[]; endBytes: number; rest: 'none' | 'torn' | 'damaged' }
 
-/** Reads a segment whose first frame must follow `after`; left out, the first frame is taken as it is. */
+/** Reads a segment whose first frame must follow `after`; without `after`, the first frame may follow any. */
 export function readSegment(bytes: Buffer, after?: Head): Segment {
   const frames: Frame[] = []
   let endBytes = 0

@@ -1,7 +1,7 @@
 /**
- * The journal of one worker: every signed transaction is on its disk before the first byte of it leaves for a node. It is
- * apart from the database, so that what was sent is known even when an older copy of the database is restored.
- * Whoever appends while the disk is busy shares the next fsync.
+ * The journal of one worker: every signed transaction is on disk before its first byte is sent to a node. It is separate from
+ * the database, so that sent transactions stay known when an older copy of the database is restored. Appends made while the
+ * disk is busy share the next fsync.
  */
 import type { Hex } from '#lib/hex'
 import type { AttemptCopy } from '../store/journaled.ts'
@@ -9,11 +9,11 @@ import type { JournalDirectory } from './directory.ts'
 import type { Head } from './frames.ts'
 import { openSegments, type Segments } from './segments.ts'
 
-/** One signed transaction as the journal keeps it: rows of the database as JSON texts, to be put back as they were. */
+/** One signed transaction in the journal: database rows as JSON texts, to be restored unchanged. */
 export type JournalRecord = AttemptCopy & {
-  /** The line of the signing ledger for this nonce. */
+  /** The payloads that the signing ledger has for this nonce. */
   payloads: string
-  /** What its acceptance left: see `accepted.ts`. */
+  /** The rows that its acceptance wrote: see `accepted.ts`. */
   accepted: string
 }
 
@@ -21,11 +21,11 @@ export type Journal = {
   id: string
   path: string
   head(): Head
-  /** How often the disk was waited for. */
+  /** Number of fsyncs. */
   syncs(): number
-  /** Resolves when an fsync covers them. */
+  /** Resolves when an fsync covers the records. */
   append(records: readonly JournalRecord[]): Promise<void>
-  /** Ends when what is under way is on the disk; gives the directory back. */
+  /** Resolves when pending appends are on disk; releases the directory. */
   close(): Promise<void>
 }
 

@@ -1,7 +1,7 @@
 /**
- * Holds the journal of this process, and keeps everybody from signing while something that was sent may be missing in the
- * database: when it starts, and whenever it finds that an older copy of the database was restored. Then every registered
- * journal has to be merged by its worker, or be declared lost by its operator.
+ * Keeps the journal of this process, and blocks all signing while a sent transaction may be missing in the database: at
+ * start, and whenever it detects that an older copy of the database was restored. Then every registered journal has to be
+ * merged by its worker, or be declared lost by the operator.
  */
 
 import { join } from 'node:path'
@@ -25,20 +25,20 @@ import { JournalError } from './segments.ts'
 import { type JournalWriter, journalWriter } from './write.ts'
 
 export type Keeper = {
-  /** What is about to be sent is written here first; `undefined` until the journal is open. */
+  /** The journal writer for attempts that are about to be sent; `undefined` until the journal is open. */
   writer(): JournalWriter | undefined
-  /** Whether everything that was sent is in the database, as far as was known a moment ago. */
+  /** Whether every sent transaction is in the database, as of the last check. */
   isMerged(): boolean
-  /** The same, having looked: asked before each round of signing. */
+  /** The same with a new check; called before each signing round. */
   maySign(): Promise<boolean>
-  /** Resolves when it was tried once to open and merge the journals, however that went. */
+  /** Resolves after the first try to open and merge the journals, successful or not. */
   tried: Promise<void>
   stop(): Promise<void>
 }
 
-/** How often it is noted how far the database has got. */
+/** Interval between writes of the last seen database state. */
 const seenMs = 5_000
-/** How often what is blocked is said again. */
+/** Interval between reminders of an unresolved problem. */
 const remindMs = 60_000
 
 type Own = { journal: Journal; writer: JournalWriter; seen: Seen | undefined; seenAtMs: number }
@@ -95,7 +95,7 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
   }
 }
 
-/** The first directory that a worker left, or a new one. */
+/** Opens the first journal of this installation that no worker holds, or a new one. */
 async function openOwn(ctx: EngineCtx, home: string, complain: Complain): Promise<Own> {
   const { installation } = await readStanding(ctx.database)
   for (const id of await idsIn(home)) {
@@ -126,13 +126,13 @@ async function openIn(
   return { journal, writer, seen, seenAtMs: Number.NEGATIVE_INFINITY }
 }
 
-/** Gives a directory back that could not be used: the next try takes it again, and no other one in its place. */
+/** Releases a directory that could not be opened: the next try takes it again, and no other one in its place. */
 const releasing = (directory: JournalDirectory) => async (error: unknown) => {
   await directory.release()
   throw error
 }
 
-/** Whether this may be an older copy of the database that was looked at before. */
+/** Whether the database may be an older copy of the one seen before. */
 const hasChanged = (standing: Standing, seen: Seen | undefined): boolean =>
   standing.incarnation !== standing.live || wentBack(standing, seen)
 
@@ -142,11 +142,11 @@ async function mustMerge(ctx: EngineCtx, { journal, seen }: Own, standing: Stand
   return known === undefined || known.state === 'lost' || known.mergedEpoch < standing.epoch
 }
 
-/** Its own journal, and those that nobody holds on this machine. Returns the epoch in which all of them are merged. */
+/** Merges the own journal and those on this machine that no process holds. Returns the epoch in which all are merged. */
 async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number> {
   const { added, epoch } = await mergeJournal(ctx, own.journal, own.seen)
   if (added > 0) ctx.log.warn({ journal: own.journal.path, added }, 'put back what the database had lost')
-  // From here on it is this incarnation that is looked at.
+  // From here on, this incarnation is the one that checks compare with.
   own.seen = seenOf(await readStanding(ctx.database))
   await writeSeen(own.journal.path, own.seen)
   let last = epoch
@@ -157,8 +157,8 @@ async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number>
 }
 
 /**
- * Whether a journal of this machine may hold what the database has lost. One that was merged in this epoch, and whose worker
- * saw nothing of this database that is not there, does not: then no worker that starts waits for it.
+ * Whether a journal of this machine may hold records that the database lost. A journal that was merged in this epoch, and
+ * whose worker saw no later database state, does not, so workers that start do not wait for it.
  */
 async function mayHoldMore(ctx: EngineCtx, home: string, id: string): Promise<boolean> {
   const [standing, known, seen] = await Promise.all([
@@ -189,7 +189,7 @@ async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation:
   }
 }
 
-/** Registers how far the journal goes, since all of that is in the database, and notes how far the database has got. */
+/** Registers the journal's head, since all its records are in the database, and saves the database state. */
 async function noteProgress(ctx: EngineCtx, own: Own, standing: Standing): Promise<void> {
   const { sequence, hash } = own.journal.head()
   await moveHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
@@ -202,7 +202,7 @@ async function noteProgress(ctx: EngineCtx, own: Own, standing: Standing): Promi
 
 type Complain = (error: unknown) => void
 
-/** Raises the alarm of a failure when it begins, and again from time to time. */
+/** Raises the alarm of a failure when it starts, and again every `remindMs`. */
 function complainer(ctx: EngineCtx): Complain {
   const isNews = createNews(remindMs)
   return (error) => {
@@ -218,7 +218,7 @@ function complainer(ctx: EngineCtx): Complain {
   }
 }
 
-/** Says what is blocked and why when that changes, and again from time to time. */
+/** Reports the journals that block signing when they change, and again every `remindMs`. */
 function reporter(ctx: EngineCtx) {
   let shown = ''
   let shownAtMs = 0

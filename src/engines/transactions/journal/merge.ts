@@ -16,13 +16,13 @@ import { restoreRecords } from './restore.ts'
 import { type Seen, wentBack } from './seen.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
 
-/** `added`: how many records the database did not know. */
+/** `added`: number of records that were missing in the database. */
 export type Merged = { added: number; epoch: number }
 
 /**
- * Puts everything of a journal that the database does not know into it, while nobody signs, and registers how far it goes.
- * If that shows that an older copy of the database was restored, a new epoch begins: every other journal has to be merged
- * again as well. `seen` is what the journal's worker saw of the database last.
+ * Restores the records of a journal that are missing in the database, while no worker signs, and registers its head. If that
+ * shows that an older copy of the database was restored, a new epoch begins: every other journal has to be merged again.
+ * `seen` is the database state that the journal's worker saw last.
  */
 export async function mergeJournal(
   ctx: EngineCtx,
@@ -38,7 +38,7 @@ export async function mergeJournal(
     const lost: LostAcceptance[] = []
     for await (const frame of readFrom(path, id, head.sequence)) {
       const records = await restoreRecords(tx, ctx, decodeRecords(frame.payload))
-      // Without the bytes, which are in the database now.
+      // Drops the signed bytes, which are in the database now.
       lost.push(
         ...records.map(({ entityId, transactionId, accepted }) => ({ entityId, transactionId, accepted })),
       )
@@ -62,7 +62,10 @@ export async function mergeJournal(
   }, unhurried)
 }
 
-/** The first worker of all finds the database as it is; later ones may find another one. */
+/**
+ * Returns the current epoch, or enters the next one when the database was restored. The first worker registers its
+ * incarnation.
+ */
 async function epochAfter(
   { epoch, incarnation, live }: Standing,
   surprised: boolean,

@@ -7,10 +7,10 @@ import { holdJournal } from './directory.ts'
 import { type Merged, mergeJournal } from './merge.ts'
 import { readSeen, seenOf, writeSeen } from './seen.ts'
 
-/** Every journal that was ever registered; `awaited` ones keep everybody from signing. */
+/** Every journal that was ever registered; `awaited` ones block all signing. */
 export const listWorkerJournals = (db: Db) => listJournals(db)
 
-/** Merges the journal in this directory, of this machine or brought from another one, that no worker is using. */
+/** Merges the journal in this directory, which no worker may be using; it may come from another machine. */
 export async function mergeWorkerJournal(ctx: EngineCtx, path: string): Promise<Merged> {
   if (!existsSync(path)) throw new Error(`there is no directory ${path}: name that of the journal`)
   const id = basename(resolve(path))
@@ -31,6 +31,6 @@ export async function mergeWorkerJournal(ctx: EngineCtx, path: string): Promise<
   }
 }
 
-/** Nobody waits for it any longer. False when there is no such journal, or it was given up before. */
+/** Declares a journal lost: signing no longer waits for it. False when it does not exist or was declared lost before. */
 export const loseWorkerJournal = (db: Db, nowMs: number, id: string): Promise<boolean> =>
   db.tx((tx) => loseJournal(tx, nowMs, id))

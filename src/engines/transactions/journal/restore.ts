@@ -9,8 +9,8 @@ import { announceWork } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 
 /**
- * Makes the records known to the database again, as far as they are not: attempts with their transactions, and what the
- * signing ledger had of their nonces. Returns those that it did not know.
+ * Restores the records that are missing in the database: attempts with their transactions, and their payloads in the signing
+ * ledger. Returns the missing ones.
  */
 export async function restoreRecords(
   tx: Db,
@@ -60,7 +60,7 @@ async function note(tx: Db, ctx: EngineCtx, records: readonly JournalRecord[]): 
     await announceWork(tx, blockchain)
 }
 
-/** As `write.ts` wrote them. */
+/** A payload as `write.ts` wrote it. */
 type KeptPayload = {
   ordinal: number
   digest: string

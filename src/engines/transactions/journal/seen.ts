@@ -4,8 +4,8 @@ import type { Standing } from '../store/journals.ts'
 import { JournalError, syncDirectory } from './segments.ts'
 
 /**
- * What a worker saw of the database last, beside its journal: a database that is behind it was put back, even where the worker
- * had nothing to send in the meantime. Another installation's journal is not to be merged at all.
+ * The last database state that a worker saw, saved beside its journal: a database that is behind it was restored, even when
+ * the worker had sent nothing since. A journal of another installation must not be merged.
  */
 export type Seen = { installation: string; incarnation: string; logPosition: bigint }
 
@@ -47,6 +47,6 @@ export async function writeSeen(directory: string, seen: Seen): Promise<void> {
   await syncDirectory(directory)
 }
 
-/** Whether the database is behind what was seen of it. */
+/** Whether the database is behind the state that was seen. */
 export const wentBack = (standing: Standing, seen: Seen | undefined): boolean =>
   seen !== undefined && seen.incarnation === standing.live && standing.logPosition < seen.logPosition

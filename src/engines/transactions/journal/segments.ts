@@ -17,9 +17,9 @@ export class JournalError extends Error {
 /** The segments of one journal's directory: written by one process, which holds its lock. */
 export type Segments = {
   head(): Head
-  /** How many times the disk was asked to keep what was written. */
+  /** Number of fsyncs that made frames durable. */
   syncs(): number
-  /** On the disk when it resolves; when it rejects, it was taken back and may be written again. */
+  /** Resolves when the frame is on disk. When it rejects, the frame does not count and may be written again. */
   write(count: number, payload: Buffer): Promise<void>
   close(): Promise<void>
 }
@@ -33,7 +33,7 @@ async function namesIn(directory: string): Promise<string[]> {
   return names.filter((name) => /^\d{16}\.journal$/.test(name)).sort()
 }
 
-/** Opens the end of a journal to append to it. A torn tail, which nobody was told of, is cut off. */
+/** Opens the end of a journal for appending. A torn tail, which was never acknowledged, is cut off. */
 export async function openSegments(directory: string, id: string): Promise<Segments> {
   const names = await namesIn(directory)
   const { name, head, sizeBytes } = await findEnd(directory, id, names)
@@ -84,7 +84,7 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
   let syncs = 0
   /** Some file systems count no links at all. */
   let linked = false
-  /** Something may stand behind the last frame that is not known to be on the disk. */
+  /** Bytes of a failed write may follow the last durable frame. */
   let uncut = false
   const close = async () => {
     const closing = file
@@ -109,7 +109,7 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
     write: async (count, payload) => {
       if (sizeBytes > segmentBytesMax) await turn()
       const out = file ?? (await openFile())
-      // The disk goes on taking what is written to a file that nobody can find any more.
+      // Writes to a deleted file still succeed.
       if (linked && !(await isLinked(out))) throw gone(path)
       if (uncut) {
         await out.truncate(sizeBytes)
@@ -129,7 +129,7 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
   }
 }
 
-/** A new file's name is on the disk only when its directory is. */
+/** Syncs a directory: the name of a new file is on disk only after that. */
 export async function syncDirectory(path: string): Promise<void> {
   if (process.platform === 'win32') return
   const directory = await open(path, 'r')
@@ -147,8 +147,8 @@ export async function makeLasting(path: string): Promise<void> {
 }
 
 /**
- * What a journal holds from a record on, frame by frame, with the head after each. Nothing is changed. Segments before it
- * may have been moved away.
+ * Yields the records of a journal after the first `sequence` ones, frame by frame, with the head after each. Read-only. Older
+ * segments may have been moved away.
  */
 export async function* readFrom(directory: string, id: string, sequence: number) {
   const names = await namesIn(directory)
@@ -168,7 +168,7 @@ export async function* readFrom(directory: string, id: string, sequence: number)
   }
 }
 
-/** The hash of the frame that ends with this record; `undefined` when there is no such place in the journal. */
+/** The hash of the frame that ends with this record; `undefined` when no frame ends there. */
 export async function hashAt(directory: string, id: string, sequence: number): Promise<Buffer | undefined> {
   if (sequence === 0) return genesisOf(id).hash
   for await (const { head } of readFrom(directory, id, sequence - 1))

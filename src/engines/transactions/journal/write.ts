@@ -6,7 +6,7 @@ import type { Journal, JournalRecord } from './journal.ts'
 
 type Ref = { entityId: string; id: string; address: string; nonce: number }
 
-/** How many attempts a worker remembers to have written; what it forgot is written once more, which does no harm. */
+/** Number of written attempts that a worker remembers; a forgotten one is written again, which is harmless. */
 const rememberedMax = 10_000
 
 export type JournalWriter = {
@@ -14,7 +14,7 @@ export type JournalWriter = {
   write(blockchain: string, attempts: readonly Ref[]): Promise<void>
 }
 
-/** Writes attempts to the journal before they are sent: each once, whoever had it before. */
+/** Writes attempts to the journal before they are sent: each once, even if another worker has journaled it before. */
 export function journalWriter(database: Database, journal: Pick<Journal, 'append'>): JournalWriter {
   const written = new Set<string>()
   return {

@@ -12,7 +12,7 @@ export type NewAttempt = {
   blockchain: string
   address: string
   nonce: number
-  /** `cancel` and `filler` move nothing: one instead of what was asked for, one where refused bytes left a nonce unused. */
+  /** `cancel` and `filler` move nothing: a cancel replaces the requested call, a filler uses a nonce that was left unused. */
   kind: 'original' | 'bump' | 'cancel' | 'filler'
   /** The attempt whose nonce this one takes over. */
   replacesId: string | null
@@ -24,13 +24,13 @@ export type NewAttempt = {
 }
 
 /**
- * The lock under which nonces of one address are given out; false while another process does, as long as the journals do not
- * allow it, and while the chain is halted. Whoever signs takes it first.
+ * Takes the lock under which nonces of one address are assigned; every signer takes it first. False while another process
+ * holds it, while journals are unmerged, and while the chain is halted.
  */
 export const lockNonces = async (tx: Db, blockchain: string, address: string): Promise<boolean> => {
   const nonces = sql`pg_try_advisory_xact_lock(hashtextextended(${`nonce:${blockchain}:${address}`}, 0))`
   const { got } = await tx.one<{ got: boolean }>(sql`select ${signingLock} and ${nonces} as got`)
-  // Statements of their own: they have to see what was merged or halted before the lock was taken.
+  // Separate statements, which see merges and halts that were committed before the lock was taken.
   return got && (await isMerged(tx)) && !(await isHalted(tx, blockchain))
 }
 
@@ -38,20 +38,19 @@ export const lockNonces = async (tx: Db, blockchain: string, address: string): P
 export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)
 
 export type NonceState = {
-  /** The nonce after the highest one given out. */
+  /** The nonce after the highest one assigned. */
   next: number
-  /** Below it, and used neither on the chain nor by anything that was ever signed, lowest first. */
+  /** Nonces below `next` that are unused on the chain and that no attempt was signed for, lowest first. */
   free: number[]
-  /** Signed or sent, and not seen in a block. */
+  /** Number of attempts that are signed or sent, and in no block. */
   open: number
 }
 
 const freeMax = 1_000
 
 /**
- * `chainNonce` is how many the chain has used. A nonce below `next` that nothing was signed for is rare: signed bytes that were
- * never sent are gone with a database that was put back, or the chain had used more of them before it was reorganised.
- * Everything above would wait for it for ever.
+ * `chainNonce` is the number of nonces used on the chain. A nonce below `next` without an attempt is rare: a restored
+ * database lost bytes that were never sent, or a reorg lowered the chain's count. All later nonces would wait for it.
  */
 export async function nonceState(
   tx: Db,
@@ -74,8 +73,8 @@ export async function nonceState(
 }
 
 /**
- * Uses the nonces: the unique key over (chain, address, nonce) is what gives them out. Those that replace others end the
- * sending of these, which may be mined all the same.
+ * Assigns the nonces: the unique key over (entity, chain, address, nonce) of attempts that replace no other prevents a second
+ * assignment. Replaced attempts are no longer sent, but may still be mined.
  */
 export async function insertAttempts(tx: Db, nowMs: number, rows: readonly NewAttempt[]): Promise<void> {
   await tx.run(sql`insert into attempts (entity_id, id, transaction_id, blockchain, address, nonce, kind, replaces_id, tx_hash,
@@ -119,7 +118,7 @@ export type Claimed = {
 
 /**
  * Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time; none while the
- * chain is halted. Tenants take turns.
+ * chain is halted. Entities take turns.
  */
 export async function claimUnsent(
   db: Db,
@@ -154,12 +153,12 @@ export async function claimUnsent(
   return rows.sort((a, b) => (a.address === b.address ? a.nonce - b.nonce : a.address < b.address ? -1 : 1))
 }
 
-/** A sender's answer and the block that holds its bytes meet here: both lock in one order, so neither waits crosswise. */
+/** The outcome of a broadcast and the block with its bytes update the same rows: one lock order prevents deadlocks. */
 const inLockOrder = sql`order by l.address, l.nonce for no key update of l`
 
 /**
- * So many were never signed for one nonce: each costs a tenth more than the one before. A lateral with a limit is looked up nonce
- * by nonce, where a plain join compares all that is in flight with all of a block while the planner knows nothing of the table.
+ * Upper bound of attempts for one nonce: each costs a tenth more than the one before. The planner looks up a lateral with a
+ * limit nonce by nonce; without table statistics, a plain join compares all in-flight attempts with a whole block.
  */
 const lineMax = 1_000
 
@@ -168,16 +167,16 @@ export type SendResult = {
   id: string
   fencingToken: number
   state: 'signed' | 'sent' | 'rejected'
-  /** When it may be sent again. */
+  /** Delay until it may be sent again. */
   againMs: number
   error: string | null
-  /** `rejected`: what the customer is told. */
+  /** `rejected`: the reason shown to the customer. */
   reason?: string
-  /** Refused too often: why the transaction is cancelled on its owner's behalf. */
+  /** Refused too often: the reason for which the transaction is cancelled for its owner. */
   giveUp?: string
 }
 
-/** Writes what sending came to; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */
+/** Records the outcomes of broadcasts; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */
 export async function recordSends(tx: Db, results: readonly SendResult[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`with locked as materialized (
       select n.*, l.state as was, l.fencing_token as token from unnest(
@@ -200,7 +199,7 @@ export type AttemptRef = {
   txHash: string
 }
 
-/** The attempts behind these hashes; they are marked as mined. */
+/** Marks the attempts with these hashes as mined and returns them. */
 export const markMined = (
   tx: Db,
   blockchain: string,
@@ -214,7 +213,7 @@ export const markMined = (
     update attempts a set state = 'mined' from locked n where a.entity_id = n.entity_id and a.id = n.id
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
-/** What else was signed for the nonces of mined attempts is not sent again: no block can hold it now. */
+/** Stops sending the other attempts for the nonces of mined ones: no block can contain them now. */
 export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
   tx.run(sql`with locked as materialized (
       select l.entity_id, l.id
@@ -228,8 +227,8 @@ export const retireSiblings = (tx: Db, blockchain: string, mined: readonly Attem
     update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id`)
 
 /**
- * Their block was orphaned: the last bytes that were signed for each of their nonces are due to be sent again, at once.
- * Returns the attempts that the block held.
+ * Handles an orphaned block: for each nonce, the last bytes signed are due to be sent again at once. Returns the attempts
+ * that the block contained.
  */
 export async function reviveAttempts(
   tx: Db,
@@ -255,8 +254,8 @@ export async function reviveAttempts(
 }
 
 /**
- * The final transactions of a block that used nonces of ours with bytes that are not ours. What was signed for these nonces
- * can be in no block any more; it is returned.
+ * Displaces the attempts whose nonces these final transactions used, unless the transaction is an own attempt: no block can
+ * contain them any more. Returns the displaced attempts.
  */
 export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
   tx.all<AttemptRef>(sql`with used as (

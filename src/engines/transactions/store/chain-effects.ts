@@ -6,7 +6,9 @@ import { type Db, sql } from '#runtime/db/db'
 import { type State, statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
-/** A block holds them: where, at what cost, and how they ended; why, is asked later (`explain.ts`). Returns those whose state changed. */
+/**
+ * Records block, fee and outcome of mined transactions; `explain.ts` adds revert reasons later. Returns those that changed.
+ */
 export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen: ObservedTransaction })[]) =>
   tx.all<
     Ref & { success: boolean }
@@ -22,12 +24,12 @@ export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen:
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
     returning t.entity_id as "entityId", t.id, n.s as success`)
 
-/** Cancelled by its owner, or given up for a reason that was written down when it was. */
+/** CANCELLED by its owner, or FAILED when it was given up: that recorded an error reason. */
 const endState = sql`case when t.error_reason is null then 'CANCELLED' else 'FAILED' end`
 
 export type Ended = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
 
-/** A block holds what took their nonce instead of what was asked for. Returns those whose state changed. */
+/** Ends transactions whose cancel transaction was mined. Returns those whose state changed. */
 export const markCancelled = (
   tx: Db,
   nowMs: number,
@@ -42,7 +44,7 @@ export const markCancelled = (
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
     returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
 
-/** Confirmed ones whose block has its confirmations now. */
+/** Completes confirmed transactions in blocks up to this one, which has its confirmations. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
   tx.all<Ref>(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
@@ -50,14 +52,14 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
 
 export type Mined = { entityId: string; intentId: string; state: State }
 
-/** Our own transactions that ended in these blocks of the chain. */
+/** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
   db.all<Mined>(sql`select t.entity_id as "entityId", t.id as "intentId", t.state
     from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
       and t.transaction_type = 'OUTBOUND'`)
 
-/** Our own transactions of an orphaned block are on their way again. */
+/** Returns the outbound transactions of an orphaned block to SENT. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<Ref>(sql`update transactions set state = 'SENT', wanted = null, block_hash = null, block_number = null, network_fee = null,
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
@@ -65,7 +67,7 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
       and state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED')
     returning entity_id as "entityId", id`)
 
-/** Their nonce is gone: they wait for another one, unless they were to be cancelled anyway. */
+/** Requeues transactions that lost their nonce; those with a cancel request or cancel attempt end instead. */
 export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
   tx.all<
     Ref & { state: 'QUEUED' | 'CANCELLED' | 'FAILED' }
@@ -76,7 +78,9 @@ export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
     where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK')
     returning t.entity_id as "entityId", t.id, t.state`)
 
-/** What came in an orphaned block did not come; it is taken up again when the same transfer is in another block. */
+/**
+ * Fails the inbound transactions of an orphaned block; one is confirmed again when another block contains the same transfer.
+ */
 export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
   tx.all<Ref>(sql`update transactions set state = 'FAILED', error_reason = 'FAILED_REORG',
       error_details = 'its block was orphaned', block_hash = null, block_number = null, first_confirm_date = null,
@@ -86,7 +90,7 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
 
 export type Received = ObservedTransfer & { decimals: number; ordinal: number }
 
-/** Incoming transfers as transactions; the same transfer in another block is the same transaction. */
+/** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) =>
   tx.all<Ref>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,

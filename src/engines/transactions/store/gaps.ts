@@ -1,21 +1,21 @@
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
-/** A nonce that nothing uses, and the transaction above it that cannot be in a block before something does. */
+/** An unused nonce, and the transaction above it that cannot be mined before the nonce is used. */
 export type Gap = {
   entityId: string
   address: string
   nonce: number
   transactionId: string
-  /** Since when something is known of it. */
+  /** The date of the attempt that revealed the gap. */
   createDate: string
-  /** What was signed for the nonce last; none for one that nothing was ever signed for. */
+  /** The attempt to replace; absent when no attempt was ever signed for the nonce. */
   replaced?: { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 }
 
 type Row = Omit<Gap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 
-/** Nonces whose bytes were certainly refused. */
+/** Nonces whose bytes were definitely refused. */
 export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: number) =>
   below(
     db,
@@ -29,7 +29,7 @@ export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: numb
 
 const inFlight = sql`q.state in ('signed', 'sent')`
 
-/** Fillers that offer less than blocks ask for. */
+/** Nonces of fillers that offer less than the base fee. */
 export const outpricedBelow = (
   db: Db,
   turn: Turn,
@@ -46,7 +46,7 @@ export const outpricedBelow = (
     limit,
   )
 
-/** Of addresses that do not rest, by turns. `state` is what an index of the tenants has for its condition. */
+/** Gaps of addresses that are not deferred; entities take turns. `state` is the condition of an index on the entity. */
 async function below(
   db: Db,
   turn: Turn,
@@ -72,10 +72,10 @@ async function below(
   }))
 }
 
-/** So often sent, and nothing came of it: what is below is looked at. */
+/** Number of broadcasts without effect after which the nonce below is checked. */
 const triedMin = 3
 
-/** What was sent in vain, right above a nonce that nothing was ever signed for: the chain may have used it, or not. */
+/** Attempts sent without effect directly above a nonce without any attempt, which the chain may have used or not. */
 export async function aboveUnsigned(
   db: Db,
   turn: Turn,
@@ -94,7 +94,7 @@ export async function aboveUnsigned(
   return served(turn, await db.all<Gap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
 }
 
-/** In whose name the fillers among these hold their fee: that of the first one for their nonce. */
+/** The intents that hold the fees of the fillers among these attempts: the first filler of each nonce. */
 export const holdersOf = async (
   tx: Db,
   attempts: readonly { entityId: string; id: string; kind: string }[],

@@ -18,10 +18,10 @@ export type AttemptCopy = {
 
 type Ref = { entityId: string; id: string }
 
-/** Each replacement costs a tenth more than what it replaces: nobody gets this far. */
+/** Upper bound of attempts for one nonce: each replacement costs a tenth more than the attempt it replaces. */
 const lineMax = 1_000
 
-/** The attempts with everything that they replace, in the order in which they were signed. */
+/** Copies the attempts with all that they replace, in the order in which they were signed. */
 export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
   db.all<AttemptCopy>(sql`with asked as (
       select a.* from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -40,7 +40,7 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
       and o.id = l.transaction_id limit 1) t
     order by l.address, l.nonce, l.max_fee`)
 
-/** Those of them that the database knows nothing of. */
+/** Returns the ids of those that are missing in the database. */
 export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select n.i as id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -49,8 +49,8 @@ export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set
 }
 
 /**
- * Puts transactions back whose bytes are out: those that are gone as they were, those that are there on their way again. The
- * last copy of each counts.
+ * Restores transactions whose bytes may have been sent: missing ones are inserted as QUEUED, and existing ones that are not
+ * in flight return to QUEUED. The last copy of each counts.
  */
 export async function restoreTransactions(tx: Db, copies: readonly string[]): Promise<void> {
   const given = sql`unnest(${copies}::text[]) as n(text)`
@@ -65,13 +65,15 @@ export async function restoreTransactions(tx: Db, copies: readonly string[]): Pr
       and t.state not in ('CONFIRMED', 'COMPLETE')`)
 }
 
-/** The first sending that this database sees of them may not have been the first: no refusal of it is the last word. */
+/**
+ * Marks attempts as possibly sent: the first broadcast recorded here may not be the first one, so its refusal is not final.
+ */
 export const markMaybeSent = (tx: Db, refs: readonly Ref[]) =>
   tx.run(sql`update attempts a set broadcast_count = 1
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where a.entity_id = n.e and a.id = n.i and a.broadcast_count = 0`)
 
-/** Puts attempts back, due to be sent. Returns those that found their place; another one may have taken it meanwhile. */
+/** Restores attempts, due to be sent. Returns those inserted; another attempt may have taken the nonce meanwhile. */
 export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`insert into attempts select r.*
     from unnest(${copies.map((copy) => copy.attempt)}::text[]) as n(text),
@@ -86,7 +88,7 @@ export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): P
   return new Set(ids)
 }
 
-/** Which of these transactions are on their way. */
+/** Returns the ids of those that are in flight. */
 export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -94,7 +96,7 @@ export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<strin
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Which of these nothing was ever signed for; they stay so until the `tx` ends. */
+/** Returns the ids of those that nothing was ever signed for, locked to stay so until the `tx` ends. */
 export async function lockUnsigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)

@@ -1,7 +1,7 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-/** A journal as the database knows it. */
+/** A journal as registered in the database. */
 export type KnownJournal = {
   id: string
   host: string
@@ -13,20 +13,20 @@ export type KnownJournal = {
   updateDate: string
 }
 
-/** Which database this is, and which it was when its journals were merged last. */
+/** The identity of this database, and the identity it had when its journals were merged last. */
 export type Standing = {
   installation: string
   epoch: number
   /** Null until the first worker starts. */
   incarnation: string | null
   live: string
-  /** How far the database has written its log; it never goes back but by restoring an older copy. */
+  /** The flushed position of the write-ahead log; it decreases only when an older copy is restored. */
   logPosition: bigint
 }
 
 /**
- * The server, its timeline, the database and one of its tables. A dump that is restored has other ones of the last two, a
- * server that went back to a point in time or took over from another one has a new timeline.
+ * Identifies the server, its timeline, the database and one of its tables. A restored dump changes the last two;
+ * point-in-time recovery or failover changes the timeline.
  */
 const live = sql`(select system_identifier from pg_control_system()) || '/'
   || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/'
@@ -38,13 +38,13 @@ export const readStanding = (db: Db) =>
 
 const lock = sql`hashtextextended('journals', 0)`
 
-/** Waits until nobody signs, and keeps it so until the `tx` ends. */
+/** Waits until no worker signs, and blocks signing until the `tx` ends. */
 export const stopSigning = (tx: Db) => tx.run(sql`select pg_advisory_xact_lock(${lock})`)
 
-/** What whoever signs takes first; it is not to be had while a journal is being merged. */
+/** The lock that every signer takes first; it is unavailable while a journal is being merged. */
 export const signingLock = sql`pg_try_advisory_xact_lock_shared(${lock})`
 
-/** Whether everything that was ever sent is in this database, so that nonces may be given out. */
+/** Whether every transaction ever sent is in this database, so that nonces may be assigned. */
 export const isMerged = async (tx: Db): Promise<boolean> =>
   (
     await tx.one<{ yes: boolean }>(sql`select coalesce(e.incarnation = ${live}, false) and not exists (
@@ -62,7 +62,7 @@ export const listJournals = (db: Db) =>
       and merged_epoch < (select epoch from journal_epochs) as awaited
     from journals order by create_date, id`)
 
-/** The journals without which nothing may be signed. */
+/** The unmerged journals, which block signing. */
 export const awaitedJournals = (db: Db) =>
   db.all<KnownJournal>(sql`select ${columns} from journals
     where state = 'open' and merged_epoch < (select epoch from journal_epochs) order by id`)
@@ -80,12 +80,12 @@ export const registerJournal = (tx: Db, nowMs: number, row: Omit<KnownJournal, '
 
 type Place = Pick<KnownJournal, 'id' | 'sequence' | 'headHash'>
 
-/** Tells that everything up to here is in the database. */
+/** Records that the journal is in the database up to this head. */
 export const moveHead = (db: Db, nowMs: number, { id, sequence, headHash }: Place) =>
   db.run(sql`update journals set sequence = ${sequence}, head_hash = ${headHash}, update_date = ${formatInstant(nowMs)}
     where id = ${id} and sequence < ${sequence} and state = 'open'`)
 
-/** False when there is no such journal that is not lost already. */
+/** Declares a journal lost; false when there is no open journal with this id. */
 export const loseJournal = async (tx: Db, nowMs: number, id: string): Promise<boolean> =>
   (await tx.run(sql`update journals set state = 'lost', update_date = ${formatInstant(nowMs)}
     where id = ${id} and state = 'open'`)) > 0

@@ -2,7 +2,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { Level } from './transactions.ts'
 
-/** What was asked for, as its owner reads it. */
+/** The request as its owner sees it. */
 export type Shown =
   | {
       operation: 'TRANSFER'
@@ -17,7 +17,7 @@ export type Shown =
       contractAddress: string
       abiFunctionSignature: string | undefined
       abiParameters: readonly unknown[] | undefined
-      /** In native coins, where some go along. */
+      /** The native coins that the call carries, if any. */
       amountText: string | undefined
     }
 
@@ -59,7 +59,7 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null
 
-/** How many transactions of an address have not ended. Whoever counts waits for whoever counted before, until the `tx` ends. */
+/** Number of pending transactions of an address. Concurrent counts wait for each other until the `tx` ends. */
 export async function countPending(
   tx: Db,
   entityId: string,

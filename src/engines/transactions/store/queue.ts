@@ -8,10 +8,10 @@ export type QueueDepth = {
   oldestDate: string | null
 }
 
-/** Of a longer queue, this many are counted: looking at it must not cost more the longer it is. */
+/** Maximum depth that is counted: the cost of the query must not grow with the queue. */
 const countedMax = 100_000
 
-/** The transactions of these chains that are under way, up to the block that takes them. */
+/** Depths of the queues of these chains: accepted transactions that are in no block yet. */
 export const queueDepths = (db: Db, blockchains: readonly string[]) =>
   db.all<QueueDepth>(sql`select chain.name as blockchain, q.state, count(*) as depth, min(q.create_date) as "oldestDate"
     from unnest(${[...blockchains]}::text[]) as chain(name) cross join lateral (

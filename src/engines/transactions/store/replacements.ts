@@ -7,7 +7,10 @@ import { announceWork, type Ref } from './transactions.ts'
 
 export type Wish = 'bump' | 'cancel'
 
-/** Writes down what the owner wants of a transaction that is under way; a worker acts on it. True when it still is. */
+/**
+ * Records the owner's request to bump or cancel a transaction, for a worker to process. False when its state does not allow
+ * it.
+ */
 export async function wish(
   tx: Db,
   nowMs: number,
@@ -26,7 +29,7 @@ export async function wish(
   return written > 0
 }
 
-/** Cancels on the owner's behalf: the transaction ends as FAILED, for this reason, when a block holds the cancellation. */
+/** Cancels for the owner: the transaction ends as FAILED with this reason when its cancel transaction is mined. */
 export async function giveUp(
   tx: Db,
   nowMs: number,
@@ -42,7 +45,7 @@ export async function giveUp(
   await announceWork(tx, blockchain)
 }
 
-/** The same with a dearer price, whatever the last attempt was, unless its owner wants something else. */
+/** Requests a higher price for the last attempt, of any kind, unless another request is pending. */
 export async function wishDearer(
   tx: Db,
   nowMs: number,
@@ -55,7 +58,7 @@ export async function wishDearer(
   await announceWork(tx, blockchain)
 }
 
-/** What attempts offer, per gas in wei. `isFixed`: at the price that the owner of the transaction named. */
+/** The offer of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price. */
 export type Offer = { id: string; maxFeeAtomic: bigint; priorityFeeAtomic: bigint; isFixed: boolean }
 
 export const offersOf = (db: Db, refs: readonly Ref[]) =>
@@ -65,14 +68,14 @@ export const offersOf = (db: Db, refs: readonly Ref[]) =>
     join attempts a on a.entity_id = n.e and a.id = n.i
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id`)
 
-/** The transaction leaves the queue before anything was signed for it. False when it is not there any more. */
+/** Cancels a transaction that nothing was signed for. False when it is no longer in the queue. */
 export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
   (await tx.run(sql`update transactions set state = 'CANCELLED', error_details = null,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 
-/** What is to be replaced: a transaction with a wish, and the last of its attempts that a node may hold. */
+/** A transaction with a pending request, and the last of its attempts that a node may hold. */
 export type Replaceable = Ref & {
   wanted: Wish
   state: State
@@ -96,7 +99,7 @@ const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.stat
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
     and a.kind <> 'filler'`
 
-/** Those of addresses that do not rest, by turns. */
+/** Pending requests of addresses that are not deferred; entities take turns. */
 export async function wishesOf(
   db: Db,
   turn: Turn,
@@ -113,7 +116,7 @@ export async function wishesOf(
   return served(turn, await db.all<Replaceable>(inTurns(turn, shared, limit)))
 }
 
-/** The same again, with the attempt locked before the transaction, as whoever follows blocks locks them. */
+/** Reads a request again, locking the attempt before the transaction, in the lock order of block processing. */
 export async function lockWish(tx: Db, row: Replaceable): Promise<Replaceable | undefined> {
   await tx.run(
     sql`select 1 from attempts where entity_id = ${row.entityId} and id = ${row.attemptId} for no key update`,
@@ -122,21 +125,21 @@ export async function lockWish(tx: Db, row: Replaceable): Promise<Replaceable | 
     and t.wanted is not null and a.id = ${row.attemptId} for no key update of t`)
 }
 
-/** The wish is done, or cannot be. */
+/** Clears a request that is done or impossible. */
 export const endWish = (tx: Db, { entityId, id }: Ref) =>
   tx.run(sql`update transactions set wanted = null where entity_id = ${entityId} and id = ${id}`)
 
-/** Wishes of transactions that came to an end by themselves meanwhile. */
+/** Clears the requests of transactions that ended meanwhile. */
 export const endOutlivedWishes = (db: Db, blockchain: string) =>
   db.run(sql`update transactions set wanted = null
     where blockchain = ${blockchain} and wanted is not null and state not in ('QUEUED', 'SENT', 'STUCK')`)
 
-/** Its newest bytes are other ones now. */
+/** Sets the hash of a transaction to that of its replacement and clears the request. */
 export const showReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, txHash: string) =>
   tx.run(sql`update transactions set tx_hash = ${txHash}, wanted = null, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 
-/** Signed before `beforeMs`, sent, in no block, and offering less than the block asks. Tenants take turns. */
+/** Transactions signed before `beforeMs`, sent, in no block, and offering less than the base fee. Entities take turns. */
 export async function leftBehind(
   db: Db,
   turn: Turn,

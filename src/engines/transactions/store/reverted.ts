@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
-/** A transaction that its block reverted, and what it did. */
+/** A transaction that reverted in its block, with its call. */
 export type Reverted = {
   entityId: string
   id: string
@@ -16,7 +16,7 @@ export type Reverted = {
   updateDate: string
 }
 
-/** Those of which nobody has asked why and that do not rest, the newest first; tenants take turns. */
+/** Reverted transactions without a revert reason that are not deferred, newest first; entities take turns. */
 export async function unexplained(
   db: Db,
   turn: Turn,

@@ -8,7 +8,7 @@ import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
 
-/** What was expected when it was signed; gas prices in wei. */
+/** The fee estimate at signing; gas prices in wei. */
 export type SignedFee = { gasLimit: string; baseFee: string; priorityFee: string; maxFee: string }
 
 export type TransactionRow = {
@@ -60,7 +60,9 @@ export const findTransaction = (db: Db, entityId: string, id: string) =>
       where t.entity_id = ${entityId} and t.id = ${id} and t.wallet_id is not null`,
   )
 
-/** The one that everything else of its sender waits behind: signed, and in no block yet. */
+/**
+ * The transaction with the lowest nonce among those of a sender that are signed and in no block yet; all others wait for it.
+ */
 export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: string, address: string) =>
   db.maybe<TransactionRow>(sql`select ${columns} from attempts a
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id
@@ -69,7 +71,7 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
       and t.state in ('QUEUED', 'SENT', 'STUCK')
     order by a.nonce limit 1`)
 
-/** The oldest of a sender's transactions that is signed and in no block yet; ids are in the order of their making. */
+/** The oldest of a sender's transactions that is signed and in no block yet; ids sort by creation. */
 export const oldestUnderWay = async (db: Db, blockchain: string, { entityId, address }: Sender) =>
   (
     await db.maybe<{ id: string }>(sql`select transaction_id as id from attempts
@@ -82,7 +84,7 @@ export type TransactionFilters = {
   blockchain?: string | undefined
   custodyType?: string | undefined
   destinationAddress?: string | undefined
-  /** Also what came in of tokens that the entity does not monitor; what it sends itself is always there. */
+  /** Includes inbound transfers of tokens that the entity does not monitor; outbound ones are always listed. */
   includeAll?: boolean | undefined
   operation?: string | undefined
   state?: string | undefined
@@ -131,14 +133,14 @@ export type Waiting = {
   gasLimit: bigint | null
   maxFee: bigint | null
   priorityFee: bigint | null
-  /** Nobody is told to fund a treasury: it waits for coins instead of failing. */
+  /** Whether it belongs to a treasury, which no customer is asked to fund: it waits for coins instead of failing. */
   ofTreasury: boolean
 }
 
-/** One as its queue knows it. */
+/** A waiting transaction in its queue. */
 export type Queued = Waiting & {
   createDate: string
-  /** No node could decide about it, and it rests, whatever its sender does. */
+  /** Whether it is deferred because no node could estimate it, independently of its sender. */
   rests: boolean
 }
 
@@ -152,20 +154,20 @@ export type Sender = { entityId: string; address: string }
 
 /** A sender with transactions to sign. */
 export type WaitingSender = Sender & {
-  /** When the oldest of it was asked for. */
+  /** The creation date of its oldest waiting transaction. */
   createDate: string
-  /** The newest of it, and how much is in flight: a sender that cannot move rests until one of them changes. */
+  /** Its newest waiting transaction and its number of in-flight attempts; a change of either ends a deferral. */
   seen: string
-  /** It could not move, and has looked like this since. */
+  /** Whether it could not proceed before, and `seen` is unchanged since. */
   wasTried: boolean
 }
 
-/** Of one tenant, so many senders are looked at in a round. */
+/** Number of senders of one entity that a round checks. */
 const sendersMax = 2_000
 
 /**
- * The next senders with something to sign, by turns; of one tenant those that were never tried, then those that were tried
- * longest ago. It probes indexes for each sender: what it costs does not grow with how much waits.
+ * The next senders with transactions to sign; entities take turns. Of one entity, senders that were never tried come first,
+ * then those tried longest ago. Index probes for each sender keep the cost independent of the backlog.
  */
 export async function waitingSenders(
   db: Db,
@@ -202,8 +204,9 @@ export async function waitingSenders(
 }
 
 /**
- * The next to sign of one sender, oldest first. `lock` claims them for the `tx`. The entity is compared so that no index begins
- * with it: a planner might walk all that the entity ever had, because that is in the order asked for.
+ * The next transactions of one sender to sign, oldest first. `lock` claims them for the `tx`. `is not distinct from` keeps
+ * the planner from an index that starts with the entity: in the requested order, it might walk all transactions of the
+ * entity.
  */
 export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
   db.all<Queued>(sql`select ${waitingColumns}, create_date as "createDate",
@@ -212,7 +215,7 @@ export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: num
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
-/** What a transaction does, as its grant is bound to it. */
+/** The fields of a transaction that its grant is bound to. */
 export const intentOf = (db: Db, entityId: string, id: string) =>
   db.one<Waiting>(
     sql`select ${waitingColumns} from transactions where entity_id = ${entityId} and id = ${id}`,
@@ -220,7 +223,7 @@ export const intentOf = (db: Db, entityId: string, id: string) =>
 
 export type Ref = { entityId: string; id: string }
 
-/** Signed and durable: they carry their hash from here on. */
+/** Sets signed, durable transactions to QUEUED, with hash and fee. */
 export async function markQueued(
   tx: Db,
   nowMs: number,
@@ -233,7 +236,7 @@ export async function markQueued(
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
 }
 
-/** Shows the owners why their transactions wait for a signature; what is shown already is not written again. */
+/** Shows owners why their transactions wait for a signature; an unchanged text is not written again. */
 export async function tellOwners(
   db: Db,
   nowMs: number,
@@ -247,7 +250,7 @@ export async function tellOwners(
       and t.error_reason is null and t.error_details is distinct from ${details}`)
 }
 
-/** Enters `to` from the states that allow it; returns which did. */
+/** Enters `to` from the states that allow it; returns the rows that did. */
 export const enterState = (tx: Db, nowMs: number, to: State, rows: readonly Ref[]) =>
   tx.all<Ref>(sql`update transactions t set state = ${to}, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
