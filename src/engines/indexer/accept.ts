@@ -1,6 +1,6 @@
 /**
- * The way out of a halt: an operator finds out elsewhere which history of the chain is right and names one of its blocks.
- * What was booked from blocks that are not part of it is undone like any reorg, newest block first, and the chain goes on.
+ * Ends a halt: the operator determines elsewhere which history of the chain is right, and names one of its blocks. Bookings
+ * from blocks outside that history are undone like any reorg, newest block first, and the chain resumes.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
@@ -20,11 +20,11 @@ import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
 
 type Ref = { number: number; hash: string }
 
-/** Where the history that was followed and the accepted one part, and what was booked above. */
+/** The fork of the followed history and the accepted one, and the bookings above it. */
 export type Fork = {
   blockchain: string
   accepted: Ref
-  /** The newest block that both have. */
+  /** The newest block in both histories. */
   common: Ref
   head: Ref
   moved: Moved[]
@@ -32,7 +32,10 @@ export type Fork = {
   entityIds: string[]
 }
 
-/** Throws, saying what is wrong and what to do, unless the chain is halted and its endpoints follow the block with this hash. */
+/**
+ * Finds the fork. Throws with the problem and the remedy unless the chain is halted and its endpoints have the block with
+ * this hash.
+ */
 export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: string): Promise<Fork> {
   const { blockchain } = chain.network
   const head = await canonicalHead(ctx.database, blockchain)
@@ -52,7 +55,7 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
   return { blockchain, accepted, common, head, moved, sent, entityIds }
 }
 
-/** The block, when the endpoints have it in their chain and agree on it. */
+/** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
 async function requireFollowed(chain: Chain, hash: string): Promise<Ref> {
   const { blockchain } = chain.network
   const block = await chain.blockByHash(hash as Hex)
@@ -72,7 +75,7 @@ async function requireFollowed(chain: Chain, hash: string): Promise<Ref> {
   return { number, hash }
 }
 
-/** By halving: histories that part at a block differ in all above it. */
+/** Finds the fork by binary search: two histories differ in all blocks above it. */
 async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<Ref> {
   const { blockchain } = chain.network
   const commonAt = async (number: number) => {
@@ -95,7 +98,7 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
   return common
 }
 
-/** The chain goes on, or halted anew, since the operator was shown what would be undone. */
+/** The chain resumed, or halted again, after the fork was shown to the operator. */
 export class ForkChanged extends Error {
   constructor(blockchain: string) {
     super(`${blockchain} has changed since this was shown, and nothing more was taken back: look at it again`)
@@ -103,9 +106,9 @@ export class ForkChanged extends Error {
 }
 
 /**
- * Undoes what was booked above the common block and lets the chain go on. The trail is written first, and the chain stays
- * halted until all is undone: a run that was interrupted is repeated. Throws `ForkChanged` when the fork is no longer the one
- * that was shown, for example because another operator accepted it.
+ * Undoes all bookings above the common block and resumes the chain. The audit trail is written first, and the chain stays
+ * halted until all is undone, so an interrupted run is repeated. Throws `ForkChanged` when the fork is no longer the one
+ * shown, for example because another operator accepted it.
  */
 export async function acceptFork(
   ctx: EngineCtx,

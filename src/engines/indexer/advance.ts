@@ -6,7 +6,7 @@ import { FalseContent } from './contents.ts'
 import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
-/** The chain took back a final block: an endpoint lies, and nothing more is concluded from the chain. */
+/** The chain reverted a final block: an endpoint lies, and the chain is not trusted any more. */
 export class DeepReorg extends Error {
   /** The final block, and the one that the chain has in its place. */
   readonly block: CanonicalBlock
@@ -19,21 +19,21 @@ export class DeepReorg extends Error {
   }
 }
 
-/** Blocks asked for at once while catching up: fewer while they are heavy or the node is slow. */
+/** Maximum number of blocks requested at once while catching up: fewer while they are heavy or the node is slow. */
 const aheadMax = 16
 const readMs = { short: 200, long: 600 }
 
-/** What a caller gives up between blocks for. */
+/** Lets the caller stop `advance` between blocks. */
 export type Pace = {
-  /** Asked between blocks; what was read is applied all the same when only a lease grows old. */
+  /** Checked between blocks. An old lease alone is no reason: blocks that were read are still applied. */
   stopping(): boolean
-  /** Asked before more is read. */
+  /** Checked before more blocks are read. */
   mayGoOn(): boolean
 }
 
 /**
- * Brings what we know of a chain up to its head: never skips a block, and walks back to the common ancestor when
- * the chain was rewritten. Returns when there is nothing more to apply, or when told to.
+ * Applies the blocks of a chain up to its head: never skips one, and reverts to the common ancestor after a reorg. Returns
+ * when there is nothing more to apply, or when `pace` stops it.
  */
 export async function advance(ctx: EngineCtx, chain: Chain, pace: Pace): Promise<void> {
   let ahead = 2
@@ -55,7 +55,7 @@ export async function advance(ctx: EngineCtx, chain: Chain, pace: Pace): Promise
   }
 }
 
-/** Takes back a block that was told wrong, and all above it: to read it again is progress. */
+/** Reverts a block with false contents, and all above it. Returns 1: reading it again is progress. */
 const takeBack = (ctx: EngineCtx, chain: Chain) => async (error: unknown) => {
   if (!(error instanceof FalseContent)) throw error
   for (;;) {
@@ -70,7 +70,10 @@ function adapted(ahead: number, tookMs: number): number {
   return tookMs < readMs.short ? Math.min(aheadMax, ahead * 2) : ahead
 }
 
-/** Engines have concluded from final blocks what cannot be undone. No restart halfway makes a deep reorg look shallow. */
+/**
+ * Throws `DeepReorg` for a final block: engines may have acted on it irreversibly. Since the final height is stored, a
+ * restart halfway does not make a deep reorg look shallow.
+ */
 async function requireNotFinal(
   ctx: EngineCtx,
   chain: Chain,
@@ -79,23 +82,23 @@ async function requireNotFinal(
 ): Promise<void> {
   const { blockchain } = chain.network
   if (head.number > (await highestFinal(ctx.database, blockchain))) return
-  // One endpoint of several could halt the chain by a lie.
+  // A single false endpoint must not halt the chain.
   await requireAgreement(ctx, chain, head.number, other)
   throw new DeepReorg(blockchain, head, other)
 }
 
-/** Our own addresses are younger than a configured chain; a local one is read from its first block. */
+/** Starts a configured chain at its head, since managed addresses are younger; a local chain is read from its first block. */
 const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
 
-/** The block that the node has in place of our newest one, or further down when it was rewound. */
+/** The hash that the node has in place of our newest block, or that of its lower head after a rewind. */
 async function orphanedBy(chain: Chain, head: CanonicalBlock, target: BlockRef): Promise<string | undefined> {
-  // A node behind us may only lag; a local one was really rewound.
+  // A node behind us may only lag; a local chain was really rewound.
   if (head.number > target.number) return chain.local ? target.hash : undefined
   const there = head.number === target.number ? target : await chain.blockByNumber(head.number)
   return there === undefined || there.hash === head.hash ? undefined : there.hash
 }
 
-/** Applies consecutive blocks until one does not fit or could not be read; returns how many were applied. */
+/** Applies consecutive blocks until one does not fit or could not be read; returns the number of blocks applied. */
 async function applyRun(
   ctx: EngineCtx,
   chain: Chain,
@@ -110,7 +113,7 @@ async function applyRun(
   let count = 0
   for (const answer of answers) {
     if (answer.status === 'rejected') {
-      // What was read before it is applied all the same, or a flaky node would hold up a long way for good.
+      // Blocks read before it are still applied: otherwise a flaky node could block a long catch-up for ever.
       if (count === 0) throw answer.reason
       break
     }

@@ -5,14 +5,14 @@ import { agreedContents } from './contents.ts'
 import { canonicalHashAt } from './store/blocks.ts'
 import type { Depths } from './store/steps.ts'
 
-/** Chains whose endpoints said different things the last time. */
+/** Chains whose endpoints disagreed at the last check. */
 const disagreeing = new WeakSet<Chain>()
 
 /**
- * Which blocks are complete and which are final when this one is on top: complete with the confirmations that the network
- * asks for, named by enough endpoints, which say the same of them; final when these call them finalized as well, or at the
- * depth of a chain without that tag. Nothing is, with an alarm, while the endpoints do not agree: engines then wait with what
- * cannot be undone.
+ * Returns the highest complete and the highest final block when `block` is the head. Complete: it has the network's
+ * confirmations, and a quorum agrees on its hash and contents. Final: a quorum also calls it finalized, or it is deep enough
+ * on a chain without that tag. While endpoints disagree, both are undefined, with an alarm: engines then defer irreversible
+ * actions.
  */
 export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): Promise<Depths> {
   const { blockchain } = chain.network
@@ -34,7 +34,7 @@ export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): 
 
 type HashAt = (number: number) => Promise<string | undefined>
 
-/** `undefined` while the endpoints do not tell, or call a block finalized that is not the one we follow. */
+/** Returns the highest final block; `undefined` while the endpoints do not report it, or report one that we do not follow. */
 async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<number | undefined> {
   const finalized = await chain.finalized()
   if (finalized === 'no tag') return block.number - chain.finalityDepth + 1
@@ -43,7 +43,7 @@ async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<
   return ours === undefined || ours === finalized.hash ? finalized.number : undefined
 }
 
-/** Tells the operator of the chains whose every conclusion rests on the word of one endpoint. */
+/** Raises an alarm for each chain that depends on a single endpoint. */
 export function raiseLoneEndpoints(ctx: EngineCtx): void {
   for (const { network, local, agreeing } of ctx.chains.list())
     if (!local && agreeing === 1)
@@ -55,7 +55,9 @@ export function raiseLoneEndpoints(ctx: EngineCtx): void {
       )
 }
 
-/** Throws, with the alarm, unless enough endpoints name this block: then what it replaces is gone for certain. */
+/**
+ * Throws, with an alarm, unless a quorum of endpoints has this block: only then is the block that it replaces certainly gone.
+ */
 export async function requireAgreement(
   ctx: EngineCtx,
   chain: Chain,
@@ -68,7 +70,7 @@ export async function requireAgreement(
   throw new Error(`the endpoints of ${chain.network.blockchain} do not agree on block ${number}`)
 }
 
-/** Once, until they agree again. */
+/** Raises the alarm once, until the endpoints agree again. */
 function tellOnce(ctx: EngineCtx, chain: Chain, blockNumber: number, said: string[] | undefined): void {
   if (disagreeing.has(chain)) return
   disagreeing.add(chain)

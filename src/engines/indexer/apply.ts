@@ -17,8 +17,8 @@ import { forgetObserved, insertTransactions, insertTransfers } from './store/obs
 import { allHaveFollowed, appendStep } from './store/steps.ts'
 
 /**
- * Applies one block on top of `parent` (`undefined`: it is the first one), all of it in one `tx`.
- * False when the head has moved meanwhile: another process was faster, and nothing was written.
+ * Applies one block on top of `parent` (`undefined` for the first block) in one `tx`. False when another process moved the
+ * head meanwhile; nothing is written then.
  */
 export async function applyBlock(
   ctx: EngineCtx,
@@ -50,7 +50,7 @@ export async function applyBlock(
   return applied
 }
 
-/** What was believed of a block before goes only when every engine has taken back what it made of that. */
+/** Deletes the earlier contents of a block. Throws until every engine has reverted its own changes from them. */
 async function forget(tx: Db, blockchain: string, { hash, number }: Block): Promise<void> {
   if (!(await allHaveFollowed(tx, blockchain)))
     throw new Error(
@@ -60,8 +60,8 @@ async function forget(tx: Db, blockchain: string, { hash, number }: Block): Prom
 }
 
 /**
- * Takes back the newest block: its postings are reversed, and the engines above undo what they made of it. `require` throws
- * when it must not be, and sees the chain as it stays until then.
+ * Reverts the newest block: reverses its postings, and appends the step with which engines undo their changes. `require`
+ * throws to prevent it, under the lock of the chain.
  */
 export async function undoHead(
   ctx: EngineCtx,

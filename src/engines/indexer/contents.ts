@@ -4,7 +4,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { contentsBetween } from './store/blocks.ts'
 import { highestComplete } from './store/steps.ts'
 
-/** Enough endpoints say something else of a block than the one that it was read from. */
+/** A quorum of endpoints reports other contents of a block than the endpoint that it was read from. */
 export class FalseContent extends Error {
   readonly blockNumber: number
 
@@ -14,12 +14,12 @@ export class FalseContent extends Error {
   }
 }
 
-/** Blocks compared for one that is applied: after an outage more than one is complete at a time. */
+/** Maximum number of blocks compared for each applied one: after an outage, several become complete at a time. */
 const comparedMax = 16
 
 /**
- * How far endpoints that agree on the hashes of blocks agree on what these say, too: transactions and receipts of a block are
- * read from one of them. Throws `FalseContent` when they agree that it was told wrong.
+ * Returns the highest block up to which the endpoints agree on contents, not only on hashes: transactions and receipts of a
+ * block are read from one endpoint. Throws `FalseContent` when a quorum agrees on other contents.
  */
 export async function agreedContents(
   ctx: EngineCtx,

@@ -7,8 +7,8 @@ import { hearNotices } from '#runtime/notices'
 import { claimStep, ensureCursor, finishStep, type Step } from './store/steps.ts'
 
 /**
- * Calls `onStep` for every step of every chain, in order, each exactly once for the engine of this name however many
- * processes follow: what `onStep` writes and the engine's cursor commit in one `tx`. A failing step is tried again.
+ * Calls `onStep` for every step of every chain, in order and exactly once for this engine, with any number of processes: the
+ * writes of `onStep` and the engine's cursor commit in one `tx`. A failing step is retried.
  */
 export function followSteps(
   ctx: EngineCtx,

@@ -5,11 +5,11 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { DeepReorg } from './advance.ts'
 import { findHalt, insertHalt } from './store/halts.ts'
 
-/** Whether a final block of the chain was taken back: then nothing is signed or sent on it until its operator accepts that. */
+/** Whether the chain reverted a final block: nothing is signed or sent on it until the operator accepts a fork. */
 export const isHalted = async (db: Db, blockchain: string): Promise<boolean> =>
   (await findHalt(db, blockchain)) !== undefined
 
-/** Halts the chain for every process when following it met a deep reorg; any other failure is passed on. True when it halts. */
+/** Halts the chain for every process when following it throws `DeepReorg`; rethrows other errors. True when it halts. */
 export async function haltIfDeep(
   { database, clock }: EngineCtx,
   blockchain: string,
@@ -28,7 +28,7 @@ export async function haltIfDeep(
   }
 }
 
-/** Looks whether the chain is halted; each process raises the alarm once, and says when the chain goes on. */
+/** Returns a check whether the chain is halted. Each process raises the alarm once, and logs when the chain resumes. */
 export function haltWatch({ database, log }: EngineCtx, blockchain: string): () => Promise<boolean> {
   let wasHalted = false
   return async () => {

@@ -1,7 +1,7 @@
 /**
- * Follows every chain block by block and never skips one. What a block says is kept by its hash, booked in the
- * ledger, and taken back when the block is orphaned; each of these is one numbered step that the engines above
- * follow at their own pace. Woken by new heads; one process per chain holds a lease, and two at once do no harm.
+ * Follows every chain block by block and never skips one. The contents of a block are stored by its hash, booked in the
+ * ledger, and reverted when the block is orphaned. Each block applied or reverted is one numbered step that the engines above
+ * process at their own pace. Woken by new heads; one process per chain holds a lease, and two at once are harmless.
  */
 
 import { randomUUID } from 'node:crypto'
@@ -59,7 +59,7 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     const isFresh = () => performance.now() < leasedUntilMs - leaseMs / 2
     const pace = { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() }
     const halts = await haltIfDeep(ctx, blockchain, advance(ctx, chain, pace))
-    // Renew and look again when the turn ended because the lease grew old, not because the head was reached.
+    // Renews the lease and repeats at once when the turn ended because the lease is old, not because the head was reached.
     return !stopping && (halts || !isFresh())
   }
   const loop = repeat(turn, logTrouble(ctx.log, 'following a chain', { blockchain }))

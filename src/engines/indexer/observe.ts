@@ -5,14 +5,14 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 
-/** What one block means to the managed addresses: rows to keep and facts to book. */
+/** The effects of one block on managed addresses: rows to store and facts to book. */
 export type Observation = {
   transfers: Omit<ObservedTransfer, 'id'>[]
   transactions: ObservedTransaction[]
   postings: Posting[]
 }
 
-/** A movement with its place in the block, before it is seen from either side. */
+/** A transfer with its place in the block, not yet split into the sides of sender and recipient. */
 type Movement = {
   txHash: string
   logIndex: number
@@ -22,7 +22,7 @@ type Movement = {
   amountAtomic: bigint
 }
 
-/** Reads what the block did to managed addresses; `tokens` are the listed ones, the native coin included. */
+/** Reads the effects of a block on managed addresses; `tokens` are the listed ones, the native coin included. */
 export async function observe(
   db: Db,
   chain: Chain,
@@ -62,7 +62,7 @@ async function managedIn(db: Db, blockchain: string, block: Block): Promise<Mana
   return managed
 }
 
-/** Outcomes of the transactions that a managed address sent, or that carry native coins to one. */
+/** Receipts of the transactions that a managed address sent, or that carry native coins to one. */
 async function receiptsOf(chain: Chain, block: Block, managed: Managed): Promise<Map<string, Receipt>> {
   const concerned = block.transactions.filter(
     ({ from, to, valueAtomic }) =>
@@ -89,7 +89,7 @@ function movementsOf(
   )
   const logs = block.transfers.flatMap(({ token: address, ...log }) => {
     const token = byAddress.get(address)
-    // A transfer of nothing moves nothing; it is how look-alike addresses get into histories.
+    // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
     return token && log.amountAtomic > 0n ? [{ ...log, token }] : []
   })
   return [...values, ...logs]

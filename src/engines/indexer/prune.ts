@@ -8,8 +8,8 @@ const restMs = 60_000
 const dayMs = 86_400_000
 
 /**
- * Starts removing what is older than the operator keeps of blocks and steps, in small batches; `stop` waits for the one under
- * way. Local chains keep all: they can be rewound to any block.
+ * Starts removing blocks and steps that exceed the operator's retention, in small batches; `stop` waits for the running one.
+ * Local chains keep all: they can be rewound to any block.
  */
 export function startPruning(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains

@@ -23,27 +23,27 @@ export type Proof = {
   /** Managed addresses that were compared, each for every token. */
   addresses: number
   tokens: TokenProof[]
-  /** Listed tokens that the node has no contract of: they were not compared. */
+  /** Listed tokens without a contract on the node: they were not compared. */
   missing: Token[]
   gaps: Gap[]
 }
 
 const pageSize = 100
-/** Questions to the node at one time. */
+/** Maximum number of concurrent node calls. */
 const askedMax = 100
 
 /**
- * How often a comparison starts again: because a local chain was rewound beneath it, and once whenever it finds a gap,
- * because a node in the middle of a block may answer for the one before with what the next one leaves.
+ * Maximum number of tries of a comparison. It is repeated when a local chain was rewound meanwhile, and once when it finds a
+ * gap: a node that is applying a block may answer for the previous block with the state of the next.
  */
 const triesMax = 6
 
-/** Between two tries, doubled each time: whoever follows the chain needs a while to see that it was rewound. */
+/** Pause between two tries, doubled each time: the indexer needs time to detect a rewind. */
 const pauseMs = 100
 
 /**
- * Compares every managed address of a chain with the books, token by token, both at the newest block that has its
- * confirmations. Throws when the node does not have that block's balances any more, and for a chain that is halted.
+ * Compares every managed address of a chain with the books, token by token, at the newest block that has its confirmations.
+ * Throws when the node no longer has that block's balances, and for a halted chain.
  */
 export async function reconcile(
   ctx: EngineCtx,
@@ -66,7 +66,7 @@ export async function reconcile(
   }
 }
 
-/** Whether the block that was compared at was not taken back meanwhile. */
+/** Whether the compared block is still canonical, in the index and for the node. */
 export const isStill = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
@@ -99,7 +99,7 @@ async function compareAll(
   return proof
 }
 
-/** Where there is no contract, a node answers nothing to the question for a balance. */
+/** Separates tokens without a contract: for those, a node returns no balance. */
 async function presentTokens(chain: Chain, listed: readonly Token[]) {
   const there = await Promise.all(
     listed.map(({ address }) => address === null || chain.hasCode(address as Address)),
@@ -117,7 +117,7 @@ export async function completeBlock(ctx: EngineCtx, blockchain: string): Promise
   return hash === undefined ? undefined : { number, hash }
 }
 
-/** Each address and token: what the books and what the chain say at the block. */
+/** Returns the booked and the on-chain balance at the block, for each address and token. */
 export async function compare(
   ctx: EngineCtx,
   chain: Chain,
@@ -158,8 +158,8 @@ async function bookedAt(db: Db, blockchain: string, { number }: CompleteBlock, p
 }
 
 /**
- * Whether the gaps of a proof are still what they were: its block is canonical, and nothing was booked at it since. Until
- * the `tx` ends nobody else books what this chain says.
+ * Whether the gaps of a proof are unchanged: its block is canonical, and nothing was booked at it since. Locks the chain, so
+ * that no other process books its blocks until the `tx` ends.
  */
 export async function holdGaps(tx: Db, { blockchain, block, gaps }: Proof): Promise<boolean> {
   if (!block || gaps.length === 0) return gaps.length === 0

@@ -1,7 +1,7 @@
 /**
- * Compares the books with the chains all the time: at each block that gets its confirmations whatever moved since the one before, and in a
- * slow round every managed address. A difference of one base unit is an alarm; coins that a contract's inside call paid,
- * which no log tells, are booked as a difference when they are found.
+ * Compares the books with the chains continuously: at each newly complete block the addresses that moved since the last one,
+ * and in a slow round every managed address. A difference of one base unit raises an alarm; native coins from the internal
+ * call of a contract, which leave no log, are booked as a difference when they are found.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -26,12 +26,12 @@ import {
 import { comparedTokens, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 30_000
-/** How many addresses of the slow round each turn takes along, and how many that moved. */
+/** Number of addresses that each turn takes from the slow round, and maximum number of those that moved. */
 const roundSize = 10
 const movedMax = 200
-/** Nodes are paid by the question: a busy chain is compared this often at most. */
+/** Minimum interval between comparisons of a busy chain: providers charge by the request. */
 const restMs = 5_000
-/** How long after a gap was found it is looked at again. */
+/** Delay before a gap is checked again. */
 const settleMs = 500
 
 /** Starts comparing all chains; `stop` waits for the comparison under way. */
@@ -53,7 +53,7 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
   return { stop: async () => void (await Promise.all(loops.map((loop) => loop.stop()))) }
 }
 
-/** Whether there was something to compare, and nobody else at it. */
+/** Compares one chain. False when there is nothing to compare, or another process is comparing it. */
 async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   const { blockchain } = chain.network
   if (await isHalted(ctx.database, blockchain)) return false
@@ -90,7 +90,7 @@ async function compareOn(
       ({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic,
     )
   const found = await gapsAmong([...moved, ...round])
-  // A node in the middle of a block may answer for the one before with what the next one leaves.
+  // A node that is applying a block may answer for the previous block with the state of the next.
   if (found.length > 0) await sleep(settleMs)
   const gaps = await gapsAmong(found)
   if (gaps.length > 0 && !(await isStill(ctx, chain, block))) return before
@@ -98,7 +98,7 @@ async function compareOn(
   await raise(ctx, chain, block, native.id, gaps)
   const last = round.length < roundSize ? undefined : round.at(-1)
   return {
-    // When more had moved than one turn takes, the slow round finds the rest.
+    // If more addresses moved than one turn takes, the slow round covers the rest.
     blockNumber: block.number,
     roundAddress: last?.address ?? '',
     roundEntityId: last?.entityId ?? '00000000-0000-0000-0000-000000000000',

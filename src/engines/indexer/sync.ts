@@ -8,13 +8,13 @@ import { canonicalHead, lockChain } from './store/blocks.ts'
 
 export type Owner = { entityId: string; address: string }
 
-/** On a busy chain the head moves while it is asked; later blocks give another chance. */
+/** Maximum number of tries: on a busy chain the head moves during the reads; later blocks give another chance. */
 const triesMax = 3
 
 /**
- * Compares what the chain says that an address owns with the books, both at the last applied block, and books any
- * difference: coins paid by a contract's inside call, or put there by a test node's own commands, leave no transfer.
- * Books in a `tx` of its own; do not call it while another one holds accounts. `nowMs` dates what it books.
+ * Compares the on-chain balances of an address with the books at the last applied block and books any difference: coins from
+ * a contract's internal call or a test node's commands leave no transfer. Uses a `tx` of its own; do not call it while
+ * another one locks accounts. `nowMs` dates the postings.
  */
 export async function syncBalances(
   ctx: EngineCtx,
@@ -25,14 +25,14 @@ export async function syncBalances(
   return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs)
 }
 
-/** The native coin, and the listed tokens that this server finds on the chain. */
+/** The native coin, and the listed tokens in this server's network data. */
 export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Token[]> {
   const here = new Set(chain.network.tokens.map((token) => token.id))
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
   return tokens.filter((token) => token.isNative || here.has(token.id))
 }
 
-/** The same for the native coin alone. */
+/** Does the same as `syncBalances` for the native coin alone. */
 export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: Owner): Promise<void> {
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
   const native = tokens.filter((token) => token.isNative)
@@ -51,7 +51,7 @@ async function sync(
     const head = await canonicalHead(ctx.db, blockchain)
     if (!head) return
     const there = await balancesAt(chain, owner, tokens, head.hash)
-    // Most of the time all is well, and nobody has to wait for the chain's lock.
+    // Usually nothing differs, and the chain's lock is not needed.
     if (!there || (await differences(ctx.db, blockchain, owner, there)).length === 0) return
     const booked = await ctx.database.tx(async (tx) => {
       await lockChain(tx, blockchain)
@@ -70,7 +70,7 @@ async function sync(
 
 type TokenAmount = { tokenId: string; amountAtomic: bigint }
 
-/** Undefined when the node has no such block any more: it was rewound, and the next block brings a better moment. */
+/** Returns `undefined` when the node no longer has the block: it was rewound, and the next block gives another chance. */
 async function balancesAt(
   chain: Chain,
   { address }: Owner,
@@ -88,7 +88,7 @@ async function balancesAt(
   }
 }
 
-/** By how much the chain is above the books, token by token; what agrees is left out. */
+/** The surplus of the chain over the books for each token; tokens without a difference are left out. */
 async function differences(
   db: Db,
   blockchain: string,

@@ -5,16 +5,16 @@ import { type Db, sql } from '#runtime/db/db'
 
 export type CanonicalBlock = { number: number; hash: string; parentHash: string }
 
-/** Held by whoever changes what is known of a chain, until its `tx` ends. */
+/** Takes the lock for changes to the stored state of a chain, until the `tx` ends. */
 export const lockChain = (tx: Db, blockchain: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`indexer:${blockchain}`}, 0))`)
 
-/** The newest block that was applied and not taken back. */
+/** The newest block that was applied and not reverted. */
 export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
-/** The newest block that is booked, and when the chain says it was made. */
+/** The newest booked block, with its timestamp on the chain. */
 export const indexedHead = (db: Db, blockchain: string) =>
   db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time as "blockTime" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
@@ -55,7 +55,7 @@ export const contentsBetween = (
     from blocks where blockchain = ${blockchain} and canonical and number between ${from} and ${to}
       and content_hash is not null order by number limit ${limit}`)
 
-/** Whether this block was applied before, and was believed to say something else. */
+/** Whether this block was applied before with other contents. */
 export const saidOtherwise = async (db: Db, blockchain: string, { hash, contentHash }: Block) =>
   (
     await db.one<{ yes: boolean }>(sql`select exists (select 1 from blocks where blockchain = ${blockchain}
@@ -65,7 +65,7 @@ export const saidOtherwise = async (db: Db, blockchain: string, { hash, contentH
 export const orphanBlock = (tx: Db, blockchain: string, hash: string) =>
   tx.run(sql`update blocks set canonical = false where blockchain = ${blockchain} and hash = ${hash}`)
 
-/** Removes up to `batch` old canonical blocks, and as many steps; how many of the one or the other (migrations/0032). */
+/** Removes up to `batch` old canonical blocks and as many steps; returns the larger of both counts (migrations/0032). */
 export const pruneBlocks = async (
   db: Db,
   blockchain: string,
@@ -92,7 +92,7 @@ export async function holdLease(
   return count === 1
 }
 
-/** Which of the chains a worker follows now, or did until `graceMs` ago. */
+/** The chains that a worker follows, or followed until `graceMs` ago. */
 export const followedChains = async (db: Db, graceMs: number): Promise<string[]> =>
   (
     await db.all<{ blockchain: string }>(sql`select blockchain from chain_leases

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** Movements of one token from or to one kind of managed address, over some blocks. */
+/** Transfers of one token from or to one kind of managed address, over some blocks. */
 export type Moved = {
   purpose: 'wallet' | 'deposit' | 'treasury'
   direction: 'in' | 'out'
@@ -9,7 +9,7 @@ export type Moved = {
   amountAtomic: bigint
 }
 
-/** Sums the movements in canonical blocks above `number`, by kind of address. */
+/** Sums the transfers in canonical blocks above `number`, by kind of address. */
 export const movedAbove = (db: Db, blockchain: string, number: number) =>
   db.all<Moved>(sql`select o.purpose, o.direction, o.token_id as "tokenId", count(*) as count, sum(o.amount) as "amountAtomic"
     from blocks b join observed_transfers o on o.blockchain = b.blockchain and o.block_hash = b.hash
@@ -17,13 +17,13 @@ export const movedAbove = (db: Db, blockchain: string, number: number) =>
 
 export type Sent = { count: number; feesAtomic: bigint }
 
-/** How many transactions of managed addresses canonical blocks above `number` hold, and what they cost. */
+/** Number and total fee of the transactions of managed addresses in canonical blocks above `number`. */
 export const sentAbove = (db: Db, blockchain: string, number: number) =>
   db.one<Sent>(sql`select count(*) as count, coalesce(sum(o.fee), 0) as "feesAtomic"
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${number}`)
 
-/** Whose books canonical blocks above `number` changed. */
+/** The entities whose books changed in canonical blocks above `number`. */
 export const entitiesAbove = async (db: Db, blockchain: string, number: number): Promise<string[]> => {
   const rows = await db.all<{ entityId: string }>(sql`select distinct p.entity_id as "entityId"
     from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash

@@ -2,7 +2,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-/** A chain that took back a final block, and which block it has in its place. */
+/** A chain that reverted a final block, and the block that it has in its place. */
 export type Halt = {
   blockchain: string
   blockNumber: number
@@ -17,7 +17,7 @@ const columns = sql`blockchain, block_number as "blockNumber", block_hash as "bl
 export const findHalt = (db: Db, blockchain: string) =>
   db.maybe<Halt>(sql`select ${columns} from chain_halts where blockchain = ${blockchain}`)
 
-/** Keeps the first one: processes that find out at the same time tell the same. */
+/** Keeps the first halt: processes that detect it at the same time report the same. */
 export const insertHalt = (db: Db, { createDate, ...halt }: Halt) =>
   db.run(sql`insert into chain_halts (blockchain, block_number, block_hash, other_hash, create_date)
     values (${halt.blockchain}, ${halt.blockNumber}, ${halt.blockHash}, ${halt.otherHash}, ${createDate})

@@ -1,7 +1,7 @@
 import { newId } from '#lib/ids'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-/** A movement as one managed address saw it. An `in` and an `out` row when both sides are managed. */
+/** A transfer from the side of one managed address: an `in` and an `out` row when both sides are managed. */
 export type ObservedTransfer = {
   entityId: string
   id: string
@@ -37,7 +37,7 @@ export type ObservedTransaction = {
   blockTime: string
 }
 
-/** All of one block, whose own facts are sent once. */
+/** Inserts the transfers of one block; the columns of the block are sent once. */
 export async function insertTransfers(
   tx: Db,
   nowMs: number,
@@ -67,7 +67,7 @@ export async function insertTransactions(tx: Db, rows: readonly ObservedTransact
     on conflict do nothing`)
 }
 
-/** What was believed of a block that says something else. Nobody may be about to take back what came of it. */
+/** Deletes the stored contents of a block that turned out false. No engine may still have to revert its changes from them. */
 export async function forgetObserved(tx: Db, blockchain: string, blockHash: string): Promise<void> {
   await tx.run(
     sql`delete from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}`,
@@ -77,7 +77,7 @@ export async function forgetObserved(tx: Db, blockchain: string, blockHash: stri
   )
 }
 
-/** What managed addresses sent and received in one block, in its order. */
+/** The transfers of managed addresses in one block, in block order. */
 export const observedTransfersOf = (db: Db, blockchain: string, blockHash: string) =>
   db.all<ObservedTransfer>(sql`select entity_id as "entityId", id, blockchain, block_hash as "blockHash",
       block_number as "blockNumber", tx_hash as "txHash", log_index as "logIndex", direction, token_id as "tokenId",
@@ -92,7 +92,7 @@ export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: st
       block_time as "blockTime"
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
-/** The same for the block that the chain holds at this height. */
+/** The transactions of managed senders in the canonical blocks of this range. */
 export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
   db.all<
     Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
@@ -101,7 +101,7 @@ export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: numb
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
 
-/** Which final transactions used these nonces; a block that is not kept any more was final. */
+/** The final transactions that used these nonces; a block that was pruned had been final. */
 export const finalUsesOf = (
   db: Db,
   blockchain: string,

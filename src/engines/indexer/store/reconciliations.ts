@@ -5,7 +5,7 @@ import { type Db, sql } from '#runtime/db/db'
 export type Place = { entityId: string; address: string }
 export type Position = Place & { tokenId: string; bookedAtomic: bigint }
 
-/** What the books gave these addresses at the end of canonical block `number`; nothing where an account is missing. */
+/** The booked balances of these addresses at the end of canonical block `number`; no row where an account is missing. */
 export const positionsAt = (db: Db, blockchain: string, number: number, places: readonly Place[]) =>
   db.all<Position>(sql`with asked as (
       select a.* from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
@@ -20,26 +20,26 @@ export const positionsAt = (db: Db, blockchain: string, number: number, places: 
 
 export type Progress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
-/** Makes the row of a chain that was never compared. */
+/** Inserts the progress of a chain that was never compared. */
 export const ensureProgress = (db: Db, blockchain: string) =>
   db.run(sql`insert into reconciliations (blockchain) values (${blockchain}) on conflict do nothing`)
 
 /**
- * Takes the work of comparing a chain at final block `number` for `leaseMs` of database time; `undefined` when that is done,
- * or while another process has it.
+ * Claims the comparison of a chain at complete block `number` for `leaseMs` of database time; `undefined` when it is done, or
+ * while another process holds it.
  */
 export const claimReconciliation = (db: Db, blockchain: string, number: number, leaseMs: number) =>
   db.maybe<Progress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where blockchain = ${blockchain} and block_number <> ${number} and (lease_until is null or lease_until < now())
     returning block_number as "blockNumber", round_address as "roundAddress", round_entity_id as "roundEntityId"`)
 
-/** Gives the work back; without `progress` everything is compared again. */
+/** Releases the claim and stores the progress; with the old progress, the same comparison is repeated. */
 export const finishReconciliation = (db: Db, blockchain: string, progress: Progress) =>
   db.run(sql`update reconciliations set block_number = ${progress.blockNumber}, round_address = ${progress.roundAddress},
       round_entity_id = ${progress.roundEntityId}, lease_until = null
     where blockchain = ${blockchain}`)
 
-/** The addresses whose money moved in canonical blocks above `from` and up to `to`, at most `limit`. */
+/** The addresses with bookings in canonical blocks above `from` and up to `to`, at most `limit`. */
 export const movedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
   db.all<Place>(sql`select distinct a.entity_id as "entityId", a.address
     from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
@@ -48,7 +48,7 @@ export const movedBetween = (db: Db, blockchain: string, from: number, to: numbe
 
 export type Gap = Position & { onChainAtomic: bigint }
 
-/** Writes the gaps that were not written with these amounts the last time; returns those. */
+/** Records the gaps whose amounts differ from their last record; returns those. */
 export async function recordGaps(
   db: Db,
   nowMs: number,
@@ -72,10 +72,10 @@ export async function recordGaps(
   return gaps.filter(({ address, tokenId }) => written.has(address + tokenId))
 }
 
-/** Of more gaps than these, no operator needs the number. */
+/** Maximum count: beyond it, no operator needs the exact number. */
 const countedMax = 10_000
 
-/** How many gaps were ever found on each chain. */
+/** Number of gaps ever found on each chain, up to `countedMax` in all. */
 export const gapCounts = (db: Db) =>
   db.all<{ blockchain: string; count: number }>(sql`select blockchain, count(*) as count
     from (select blockchain from reconciliation_gaps limit ${countedMax}) found group by blockchain`)

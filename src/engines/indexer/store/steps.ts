@@ -1,23 +1,26 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** One block applied or taken back. Steps of a chain are numbered without gaps, in the order they were committed. */
+/** One block applied or reverted. Steps of a chain are numbered without gaps, in commit order. */
 export type Step = {
   blockchain: string
   step: number
   kind: 'applied' | 'undone'
   blockHash: string
   blockNumber: number
-  /** The blocks up to here have their confirmations. */
+  /** The highest block that has its confirmations. */
   completeTo: number
-  /** The blocks that became final by it, each told at least once; none when `finalFrom` is the higher one. */
+  /**
+   * The range of blocks that became final by this step, each reported at least once; empty when `finalFrom` is the higher
+   * one.
+   */
   finalFrom: number
   finalTo: number
 }
 
-/** The highest block with its confirmations, and the highest one that is final; each `undefined` while that is not agreed on. */
+/** The highest complete and the highest final block; each `undefined` while the endpoints do not agree on it. */
 export type Depths = { completeTo: number | undefined; finalTo: number | undefined }
 
-/** A step before it is appended; one that takes a block back has no depths. */
+/** A step before it is appended; one that reverts a block has no depths. */
 export type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & { depths?: Depths }
 
 type Reached = { step: number; completeTo: number; finalTo: number }
@@ -26,7 +29,7 @@ const lastStep = (db: Db, blockchain: string) =>
   db.maybe<Reached>(sql`select step, coalesce(complete_to, final_to) as "completeTo", final_to as "finalTo"
     from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
 
-/** The highest block that cannot be taken back any more, -1 for none. */
+/** The highest final block, -1 for none. */
 export const highestFinal = async (db: Db, blockchain: string) =>
   (await lastStep(db, blockchain))?.finalTo ?? -1
 
@@ -34,7 +37,7 @@ export const highestFinal = async (db: Db, blockchain: string) =>
 export const highestComplete = async (db: Db, blockchain: string) =>
   (await lastStep(db, blockchain))?.completeTo ?? -1
 
-/** Appends the next step and tells the engines above, when the `tx` commits. The caller holds the chain's lock. */
+/** Appends the next step and notifies the engines above when the `tx` commits. The caller holds the chain's lock. */
 export async function appendStep(tx: Db, step: NewStep): Promise<void> {
   const { blockchain, kind, blockHash, blockNumber } = step
   const last = await lastStep(tx, blockchain)
@@ -46,7 +49,7 @@ export async function appendStep(tx: Db, step: NewStep): Promise<void> {
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
 }
 
-/** What could not be agreed on before becomes complete and final along. */
+/** Returns the raised depths: blocks that were not agreed on before become complete and final together with this one. */
 function raised(last: Reached | undefined, depths: Depths | undefined) {
   const reach = (before: number | undefined, now: number | undefined) => {
     const from = before ?? (now ?? 0) - 1
@@ -60,19 +63,19 @@ function raised(last: Reached | undefined, depths: Depths | undefined) {
   }
 }
 
-/** The blocks that take the place of those above `to` have to become complete and final themselves. */
+/** Returns the lowered depths: the blocks that replace those above `to` must become complete and final themselves. */
 function lowered(last: Reached | undefined, to: number) {
   const finalTo = Math.min(last?.finalTo ?? -1, to)
   return { completeTo: Math.min(last?.completeTo ?? -1, to), finalFrom: finalTo + 1, finalTo }
 }
 
-/** Makes the cursor of an engine that follows this chain for the first time, before the oldest step that is kept. */
+/** Inserts the cursor of an engine that follows this chain for the first time, before the oldest step that is kept. */
 export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
   db.run(sql`insert into step_cursors (engine, blockchain, step) values (${engine}, ${blockchain},
       coalesce((select min(step) - 1 from block_steps where blockchain = ${blockchain}), 0))
     on conflict do nothing`)
 
-/** The step an engine has to do next, with its cursor locked until the `tx` ends; none also while another process is at it. */
+/** Returns the next step of an engine and locks its cursor until the `tx` ends; `undefined` also while it is locked. */
 export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<Step | undefined> =>
   tx.maybe<Step>(sql`select s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
       coalesce(s.complete_to, s.final_to) as "completeTo", s.final_from as "finalFrom", s.final_to as "finalTo"
@@ -82,7 +85,7 @@ export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<S
 export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
 
-/** Whether every engine has done every step of the chain that there is. */
+/** Whether every engine has processed all steps of the chain. */
 export const allHaveFollowed = async (db: Db, blockchain: string): Promise<boolean> =>
   (
     await db.one<{ done: boolean }>(sql`select not exists (select 1 from step_cursors
@@ -90,7 +93,7 @@ export const allHaveFollowed = async (db: Db, blockchain: string): Promise<boole
         and step < (select max(step) from block_steps where blockchain = ${blockchain})) as done`)
   ).done
 
-/** Whether the engine has done every step of the chain that there is. */
+/** Whether the engine has processed all steps of the chain. */
 export const hasFollowed = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
   (
     await db.one<{ done: boolean }>(sql`select
