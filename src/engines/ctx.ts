@@ -5,5 +5,5 @@ import type { RequestScope, Scope } from '#runtime/scope'
 /** The dependencies of engines: one plain object, made in `context.ts` and passed explicitly. */
 export type EngineCtx = Scope & { chains: Chains; custody: Custody }
 
-/** The dependencies of a verb: those of engines, and the scope of its request. */
+/** The context of an engine function that serves a request: the same, and the scope of the request. */
 export type Ctx = EngineCtx & RequestScope

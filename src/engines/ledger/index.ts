@@ -1,7 +1,7 @@
 /**
- * The books: double entry for every managed address, and for what merchants own. Postings repeat what happened, so they
- * always succeed; holds reserve what is about to leave, and only they can be refused. Constraints of the database, not the code
- * here, see to it that entries sum to zero, that a hold is resolved once and that nothing is held twice over.
+ * The books: double entry for every managed address, and for the money of merchants. Postings record facts, so they always
+ * succeed; holds reserve outgoing amounts, and only holds can be refused. Database constraints, not this code, ensure that
+ * entries sum to zero, that a hold is resolved once and that no amount is held twice.
  */
 export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
 export { type BalanceFilters, listBalances, type TokenBalance } from './store/balances.ts'

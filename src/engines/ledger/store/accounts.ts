@@ -2,7 +2,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 
-/** What the chain says is booked in tokens, what a merchant owns in currencies. */
+/** The balances on chains are booked in tokens, the money of merchants in currencies. */
 export const accountKinds = [
   'address',
   'outside',
@@ -15,10 +15,13 @@ export const accountKinds = [
 ] as const
 export type AccountKind = (typeof accountKinds)[number]
 
-/** What an account is counted in. A currency is on no blockchain. */
+/** The unit of an account: a token, or a currency, which is on no blockchain. */
 export type Unit = { tokenId: string; currency?: undefined } | { tokenId?: undefined; currency: string }
 
-/** Names an account without its id. `address` is a managed address, a merchant's wallet id or a treasury, empty for other kinds. */
+/**
+ * Names an account without its id. `address` is a managed address, a merchant's wallet id or a treasury; empty for other
+ * kinds.
+ */
 export type AccountName = Unit & {
   entityId: string
   kind: AccountKind
@@ -30,9 +33,9 @@ export const nameKey = (name: AccountName): string =>
   `${name.entityId}:${name.tokenId ?? name.currency}:${name.kind}:${name.address}`
 
 /**
- * The ids of the named accounts, made where they are missing, and locked in order until the `tx` ends. The lock comes
- * before rows that refer to them: were the foreign key's weaker lock taken first and made stronger by the trigger,
- * PostgreSQL can fail with "new multixact has more than one updating member" under contention.
+ * Returns the ids of the named accounts, inserts missing ones, and locks all in order until the `tx` ends. The lock precedes
+ * rows that refer to them: if the trigger upgraded the foreign key's weaker lock, PostgreSQL could fail with "new multixact
+ * has more than one updating member" under contention.
  */
 export async function accountIds(
   tx: Db,
@@ -50,7 +53,7 @@ export async function accountIds(
   return findAccounts(tx, list)
 }
 
-/** Those of tokens before those of currencies: everybody locks them in this order. */
+/** Locks accounts of tokens before those of currencies: the lock order of all callers. */
 async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<string, string>> {
   const ofTokens = names.filter(({ tokenId }) => tokenId !== undefined)
   const ofCurrencies = names.filter(({ currency }) => currency !== undefined)
@@ -86,22 +89,22 @@ export type Balance = {
   entityId: string
   address: string
   tokenId: string
-  /** What the chain says the address owns, up to the last applied block. */
+  /** The on-chain balance of the address as of the last applied block. */
   postedAtomic: bigint
-  /** What of it is reserved to leave. */
+  /** The part of it that is held. */
   heldAtomic: bigint
   createDate: string
   updateDate: string
 }
 
-/** What addresses own of every token they ever held. */
+/** The balances of addresses in every token that they ever held. */
 export const balancesOf = (db: Db, entityId: string, blockchain: string, addresses: readonly string[]) =>
   db.all<Balance>(sql`select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted as "postedAtomic",
       a.held as "heldAtomic", a.create_date as "createDate", a.update_date as "updateDate"
     from accounts a where a.entity_id = ${entityId} and a.kind = 'address' and a.token_id is not null
       and a.blockchain = ${blockchain} and a.address = any(${addresses}::text[])`)
 
-/** Holds for the addresses that own at least `minAtomic` of a token; `address` is a column. */
+/** SQL condition: the address owns at least `minAtomic` of a token; `address` is a column. */
 export const ownsAtLeast = (entityId: string, tokenId: string, address: Sql, minAtomic: bigint): Sql =>
   minAtomic === 0n
     ? sql`true`

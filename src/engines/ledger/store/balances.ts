@@ -8,7 +8,7 @@ import { type Token, tokenColumns } from './tokens.ts'
 export type TokenBalance = Token & { postedAtomic: bigint; tokenCreateDate: string; updateDate: string }
 
 export type BalanceFilters = {
-  /** Also tokens that the entity does not monitor. */
+  /** Includes tokens that the entity does not monitor. */
   includeAll?: boolean | undefined
   name?: string | undefined
   tokenAddresses?: readonly string[] | undefined

@@ -1,11 +1,11 @@
 import { type Db, scan, sql } from '#runtime/db/db'
 
-/** Something that constraints and triggers forbid, and that only a hand in the database can have made. */
+/** A violation that constraints and triggers prevent, so only a manual change of the database can cause it. */
 export type BookError = { what: string; id: string }
 
 const shownMax = 100
 
-/** Whether the books agree with themselves: entries sum to zero, and balances are what entries and open holds add up to. */
+/** Checks the books: entries sum to zero, and balances are the sums of their entries and open holds. */
 export const checkBooks = (db: Db) =>
   scan<BookError>(
     db,

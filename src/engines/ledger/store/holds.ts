@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
 import { type AccountName, accountIds, nameKey } from './accounts.ts'
 
-/** What can be held: coins of a managed address, or money of a merchant's wallet, whose id is then the `address`. */
+/** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
 export type HoldAccount =
   | { entityId: string; address: string; blockchain: string; tokenId: string }
   | { entityId: string; address: string; currency: string }
@@ -15,22 +15,22 @@ export const nameOf = (account: HoldAccount): AccountName => {
     : { entityId, address, kind: 'address', blockchain: account.blockchain, tokenId: account.tokenId }
 }
 
-/** A transaction holds the coins of its amount and its fee; what it was asked for by may hold a merchant's money. */
+/** A transaction holds the coins of its amount and its fee; the order behind it may hold a merchant's money. */
 export type Purpose = 'amount' | 'fee' | 'money'
 
 export type Hold = HoldAccount & {
-  /** Who holds: the transaction or payout that will spend it. */
+  /** The owner of the hold: the transaction or payout that will spend it. */
   intentId: string
   purpose: Purpose
   amountAtomic: bigint
 }
 
-/** The account does not own enough that is not held already. Nothing was written; the `tx` cannot go on. */
+/** The unheld balance of the account is too low. Nothing was written; the `tx` is aborted. */
 export class InsufficientFunds extends Error {}
 
 /**
- * Reserves, all or nothing. `regardless` is for holds made again after a reorg: what they hold
- * has left before and may leave again, whatever the account has now.
+ * Places all holds or none. `regardless` skips the balance check, for holds restored after a reorg or from a journal: their
+ * amounts may have left before and may leave again, whatever the account has now.
  */
 export async function placeHolds(
   tx: Db,
@@ -58,8 +58,8 @@ export async function placeHolds(
 }
 
 /**
- * How much of one account can still be held. It locks the account, so that the answer holds until the `tx` ends:
- * a batch can then take as many of its holds as are covered.
+ * Returns the amount of one account that can still be held. Locks the account, so that the result stays valid until the `tx`
+ * ends and a batch can place as many holds as are covered.
  */
 export async function availableForHold(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
   const name = nameOf(account)
@@ -72,7 +72,7 @@ export async function availableForHold(tx: Db, nowMs: number, account: HoldAccou
 export type Resolution = {
   entityId: string
   intentId: string
-  /** All coins when left out. */
+  /** Both `amount` and `fee` when absent, never `money`. */
   purpose?: Purpose
   outcome: 'posted' | 'voided'
 }
@@ -90,8 +90,8 @@ export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly 
 }
 
 /**
- * Lets an open hold grow to `amountAtomic`, in the account's lock; one that is as large already stays. False, and nothing
- * changed, when the account does not have what is missing.
+ * Raises an open hold to `amountAtomic`, or places it, under the account's lock; a hold that is large enough stays. False,
+ * with nothing changed, when the account cannot cover the difference.
  */
 export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<boolean> {
   const available = await availableForHold(tx, nowMs, hold)
@@ -107,7 +107,7 @@ export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<bool
   return true
 }
 
-/** Holds again, whatever the account has, the coins that these intents held before their block was orphaned. */
+/** Restores the coin holds that these intents had before their block was orphaned, whatever the accounts have. */
 export async function holdAgain(
   tx: Db,
   nowMs: number,

@@ -33,7 +33,7 @@ export const accountsPage = (db: Db, entityId: string, filters: AccountFilters, 
         a.held as "heldAtomic", coalesce(t.decimals, ${currencyDecimals}) as decimals, a.create_date as "createDate"`,
       from: sql`accounts a left join tokens t on t.id = a.token_id`,
       alias: 'a',
-      // The second condition is that of the index.
+      // The second condition is the one of the partial index.
       scope: sql`a.entity_id = ${entityId} and a.kind <> ''`,
       filters: [
         filters.kind === undefined ? undefined : sql`a.kind = ${filters.kind}`,

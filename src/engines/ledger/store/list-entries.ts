@@ -5,17 +5,17 @@ import { currencyDecimals } from './money.ts'
 
 /** The change of one account by one posting: positive for a credit, negative for a debit. */
 export type AccountEntry = {
-  /** That of the posting, which has one entry at most for each account. */
+  /** The id of the posting, which has one entry at most for each account. */
   id: string
   fact: string
   amountAtomic: bigint
-  /** Empty for what no block made, such as an adjustment. */
+  /** Empty for a posting without a block, such as an adjustment. */
   blockHash: string
   reversesId: string | null
   createDate: string
 }
 
-/** How many digits the amounts of an account have, or `undefined` when the entity has no such account. */
+/** Number of decimals of an account's amounts, or `undefined` when the entity has no such account. */
 export async function accountDecimals(db: Db, entityId: string, id: string): Promise<number | undefined> {
   const found = await db.maybe<{ decimals: number }>(sql`
     select coalesce(t.decimals, ${currencyDecimals}) as decimals

@@ -5,7 +5,7 @@ import type { Entry } from './postings.ts'
 /** Money is counted in millionths of its currency, as stablecoins are. */
 export const currencyDecimals = 6
 
-/** What a merchant's wallet has of one currency, in base units. */
+/** The money of a merchant's wallet in one currency, in base units. */
 export type WalletMoney = { currency: string; postedAtomic: bigint; heldAtomic: bigint }
 
 /** One row for each currency that the wallet ever had, in their alphabetical order. */
@@ -14,13 +14,13 @@ export const walletMoney = (db: Db, entityId: string, walletId: string) =>
     where a.entity_id = ${entityId} and a.kind = 'wallet' and a.address = ${walletId} and a.currency is not null
     order by a.currency`)
 
-/** The two sides of what a merchant gets; of what he spends when the amount is negative. */
+/** The entries of a merchant's income, or of an expense when the amount is negative. */
 export const walletEntries = (walletId: string, currency: string, amountAtomic: bigint): Entry[] => [
   { kind: 'wallet', currency, address: walletId, amountAtomic },
   { kind: 'settlement', currency, address: walletId, amountAtomic: -amountAtomic },
 ]
 
-/** Coins at a treasury that were nobody's turn out to be a merchant's, or the reverse when the amount is negative. */
+/** The entries that assign unclaimed coins of a treasury to a merchant, or the reverse when the amount is negative. */
 export const claimedEntries = (
   treasury: string,
   walletId: string,
@@ -31,13 +31,13 @@ export const claimedEntries = (
   ...walletEntries(walletId, currency, amountAtomic),
 ]
 
-/** Coins that came to a treasury from somebody, and are no merchant's. */
+/** The entries of coins that a treasury received and that belong to no merchant. */
 export const unclaimedEntries = (treasury: string, currency: string, amountAtomic: bigint): Entry[] => [
   { kind: 'unclaimed', currency, address: treasury, amountAtomic },
   { kind: 'settlement', currency, address: treasury, amountAtomic: -amountAtomic },
 ]
 
-/** The two sides of a correction by an operator: of the coins of an address, or of the money behind all coins. */
+/** The entries of an operator's correction: of the coins of an address, or of the money behind all coins. */
 export const adjustmentEntries = (
   corrected: { tokenId: string; address: string } | { currency: string },
   amountAtomic: bigint,

@@ -6,7 +6,7 @@ import { type Token, tokenColumns } from './tokens.ts'
 
 export type MonitorScope = 'SELECTED' | 'MONITOR_ALL'
 
-/** `undefined` before the entity ever chose anything. */
+/** The entity's scope; `undefined` before its first choice. */
 export const findMonitorScope = async (db: Db, entityId: string) =>
   (
     await db.maybe<{ scope: MonitorScope }>(
@@ -19,7 +19,7 @@ export const setMonitorScope = (tx: Db, entityId: string, scope: MonitorScope, n
     values (${entityId}, ${scope}, ${formatInstant(nowMs)})
     on conflict (entity_id) do update set scope = excluded.scope, update_date = excluded.update_date`)
 
-/** How many of them were not monitored before. */
+/** Adds monitored tokens; returns the number of those that were not monitored before. */
 export const addMonitored = (tx: Db, entityId: string, tokenIds: readonly string[], nowMs: number) =>
   tx.run(sql`insert into monitored_tokens (entity_id, token_id, create_date)
     select ${entityId}::uuid, t, ${formatInstant(nowMs)}::timestamptz from unnest(${tokenIds}::uuid[]) as row(t)
@@ -35,7 +35,7 @@ export const keepOnlyMonitored = (tx: Db, entityId: string, tokenIds: readonly s
     sql`delete from monitored_tokens where entity_id = ${entityId} and not token_id = any(${tokenIds}::uuid[])`,
   )
 
-/** Holds for the tokens that the entity wants to see; `tokenId` is a column. */
+/** SQL condition: the entity monitors the token; `tokenId` is a column. */
 export const monitoredOnly = (entityId: string, tokenId: Sql): Sql => sql`(
   not exists (select 1 from monitored_token_scopes s where s.entity_id = ${entityId} and s.scope = 'SELECTED')
   or exists (select 1 from monitored_tokens m where m.entity_id = ${entityId} and m.token_id = ${tokenId}))`

@@ -10,7 +10,7 @@ export type Posting = {
   entityId: string
   blockchain: string
   blockHash: string
-  /** What the fact is, unique within its block and entity. */
+  /** The name of the fact, unique within its block and entity. */
   fact: string
   entries: readonly Entry[]
 }
@@ -56,7 +56,7 @@ function merged({ entityId, blockchain, entries }: Posting): Line[] {
   return [...lines.values()].filter(({ amountAtomic }) => amountAtomic !== 0n)
 }
 
-/** Takes back every posting of an orphaned block that was not taken back yet. */
+/** Reverses every posting of an orphaned block that is not reversed yet. */
 export async function reverse(tx: Db, nowMs: number, blockchain: string, blockHash: string): Promise<void> {
   const open = await tx.all<{
     entityId: string

@@ -6,7 +6,7 @@ type Intent = { entityId: string; intentId: string }
 
 type OpenHold = Intent & Pick<Hold, 'purpose' | 'amountAtomic'> & { copy: string }
 
-/** The open holds of these intents of managed addresses, with a JSON text that puts each back into any copy of the books. */
+/** The open holds of these intents on managed addresses, each with a JSON text that restores it in any copy of the books. */
 export const copyHolds = (db: Db, intents: readonly Intent[]) =>
   db.all<OpenHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose,
       h.amount as "amountAtomic", jsonb_build_object('entityId', h.entity_id, 'address', a.address,
@@ -25,13 +25,13 @@ const holdIn = (copy: string): Hold => {
 const keyOf = ({ entityId, intentId, purpose }: Intent & Pick<Hold, 'purpose'>) =>
   `${entityId}:${intentId}:${purpose}`
 
-/** Holds again, whatever the accounts have, what nobody holds, or less of it; of several copies the largest counts. */
+/** Restores holds that are missing or smaller, whatever the accounts have; of several copies the largest counts. */
 export async function restoreHolds(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
   const largest = new Map<string, Hold>()
   for (const hold of copies.map(holdIn))
     if (hold.amountAtomic > (largest.get(keyOf(hold))?.amountAtomic ?? 0n)) largest.set(keyOf(hold), hold)
   const holds = [...largest.values()]
-  // Whoever resolves one of them has locked its account first.
+  // Locks the accounts first: a hold is resolved only under the lock of its account.
   await accountIds(tx, nowMs, holds.map(nameOf))
   const open = new Map((await copyHolds(tx, holds)).map((hold) => [keyOf(hold), hold.amountAtomic]))
   const missing = holds.filter((hold) => hold.amountAtomic > (open.get(keyOf(hold)) ?? 0n))

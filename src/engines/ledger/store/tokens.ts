@@ -23,7 +23,7 @@ const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_nativ
 
 export const tokenColumns = columns
 
-/** Lists the tokens of these networks; what is listed already stays as it is. */
+/** Inserts the tokens of these networks; existing rows stay as they are. */
 export async function seedTokens(
   database: Database,
   networks: readonly Network[],
