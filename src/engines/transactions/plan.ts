@@ -137,7 +137,10 @@ function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan
   })
 }
 
-/** Only a revert or a rule of the chain ends a transaction. */
+/**
+ * Returns the plan, or `undefined` while it is undecided. Only a revert, a rule of the chain or the fee cap fails a
+ * transaction.
+ */
 function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
   if (row.gasLimit !== null && estimate.kind !== 'reverted')
     return withinCap({ row, fee, gasLimit: row.gasLimit })

@@ -40,7 +40,7 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
       and o.id = l.transaction_id limit 1) t
     order by l.address, l.nonce, l.max_fee`)
 
-/** Returns the ids of those that are missing in the database. */
+/** Returns the ids of the attempts that are missing in the database. */
 export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select n.i as id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -88,7 +88,7 @@ export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): P
   return new Set(ids)
 }
 
-/** Returns the ids of those that are in flight. */
+/** Returns the ids of the transactions that are in flight. */
 export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -96,7 +96,7 @@ export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<strin
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Returns the ids of those that nothing was ever signed for, locked to stay so until the `tx` ends. */
+/** Returns the ids of the transactions that nothing was ever signed for, locked to stay so until the `tx` ends. */
 export async function lockUnsigned(tx: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await tx.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)

@@ -8,7 +8,7 @@ export type Shown =
       operation: 'TRANSFER'
       tokenId: string
       destinationAddress: string
-      /** As the customer wrote it. */
+      /** The amount as the customer wrote it. */
       amountText: string
       amountAtomic: bigint
     }

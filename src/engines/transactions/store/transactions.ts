@@ -133,14 +133,16 @@ export type Waiting = {
   gasLimit: bigint | null
   maxFee: bigint | null
   priorityFee: bigint | null
-  /** Whether it belongs to a treasury, which no customer is asked to fund: it waits for coins instead of failing. */
+  /**
+   * Whether the sender is a treasury, which no customer is asked to fund: the transaction waits for coins instead of failing.
+   */
   ofTreasury: boolean
 }
 
 /** A waiting transaction in its queue. */
 export type Queued = Waiting & {
   createDate: string
-  /** Whether it is deferred because no node could estimate it, independently of its sender. */
+  /** Whether the transaction is deferred, independently of its sender, because no node could estimate it. */
   rests: boolean
 }
 
