@@ -9,10 +9,9 @@ import type { Depths } from './store/steps.ts'
 const disagreeing = new WeakSet<Chain>()
 
 /**
- * Returns the highest complete and the highest final block when `block` is the head. Complete: it has the network's
- * confirmations, and a quorum agrees on its hash and contents. Final: a quorum also calls it finalized, or it is deep enough
- * on a chain without that tag. While endpoints disagree, both are undefined, with an alarm: engines then defer irreversible
- * actions.
+ * Returns the highest complete and final blocks when `block` is the head. Complete: it has the network's confirmations, and a
+ * quorum agrees on hash and contents. Final: a quorum also calls it finalized, or it is deep enough on a chain without that
+ * tag. While endpoints disagree both are undefined, with an alarm; engines defer irreversible actions.
  */
 export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): Promise<Depths> {
   const { blockchain } = chain.network

@@ -25,7 +25,7 @@ export async function concludeForeign(
 /**
  * Displaces attempts that were signed after the foreign transaction was indexed, because a lagging node counted their nonces
  * as free. Locks one address at a time and, like all signing, requires that every journal is merged, since journals may hold
- * more own attempts.
+ * attempts that the database lost.
  */
 export async function concludeOverlooked(
   ctx: EngineCtx,

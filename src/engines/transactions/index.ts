@@ -79,7 +79,7 @@ export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; 
   }
 }
 
-/** Waits until every journal is merged: until then, own transactions could be taken for foreign ones. */
+/** Waits until every journal is merged: until then, journaled transactions could be taken for foreign ones. */
 const follow = (ctx: EngineCtx, keeper: Keeper) =>
   followSteps(ctx, engine, async (tx, step) => {
     if (!keeper.isMerged()) throw new Error('blocks are not followed until every journal is merged')

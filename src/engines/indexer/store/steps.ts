@@ -9,10 +9,7 @@ export type Step = {
   blockNumber: number
   /** The highest block that has its confirmations. */
   completeTo: number
-  /**
-   * The range of blocks that became final by this step, each reported at least once; empty when `finalFrom` is the higher
-   * one.
-   */
+  /** The blocks that this step made final, each reported at least once; none when `finalFrom` is the higher one. */
   finalFrom: number
   finalTo: number
 }

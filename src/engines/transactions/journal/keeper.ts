@@ -142,7 +142,9 @@ async function mustMerge(ctx: EngineCtx, { journal, seen }: Own, standing: Stand
   return known === undefined || known.state === 'lost' || known.mergedEpoch < standing.epoch
 }
 
-/** Merges the own journal and those on this machine that no process holds. Returns the epoch in which all are merged. */
+/**
+ * Merges this process's journal and those on this machine that no process holds. Returns the epoch in which all are merged.
+ */
 async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number> {
   const { added, epoch } = await mergeJournal(ctx, own.journal, own.seen)
   if (added > 0) ctx.log.warn({ journal: own.journal.path, added }, 'put back what the database had lost')

@@ -63,7 +63,7 @@ export async function mergeJournal(
 }
 
 /**
- * Returns the current epoch, or enters the next one when the database was restored. The first worker registers its
+ * Returns the current epoch, or enters the next one when the database was restored. The first worker registers the
  * incarnation.
  */
 async function epochAfter(

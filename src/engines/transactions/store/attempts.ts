@@ -254,8 +254,8 @@ export async function reviveAttempts(
 }
 
 /**
- * Displaces the attempts whose nonces these final transactions used, unless the transaction is an own attempt: no block can
- * contain them any more. Returns the displaced attempts.
+ * Displaces the attempts whose nonces these final transactions used, unless the transaction is an attempt itself: no block
+ * can contain them any more. Returns the displaced attempts.
  */
 export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
   tx.all<AttemptRef>(sql`with used as (
