@@ -1,16 +1,16 @@
 import { randomInt } from 'node:crypto'
 
-/** So many tries, over about a day, and a notification is given up. */
+/** Maximum attempts for a notification, spread over about a day, before it fails. */
 export const attemptsMax = 32
-/** One that is older is tried once more at most: an endpoint that was away for long is not owed everything it missed. */
+/** An older notification gets at most one more attempt: after a long outage, missed notifications are not retried. */
 export const keptTryingMs = 3 * 86_400_000
-/** How often one is tried before later ones of the same resource no longer wait for it. */
+/** Number of attempts after which later notifications of the same resource no longer wait for this one. */
 export const attemptsInOrder = 5
 
 const firstMs = 1_000
 const longestMs = 3_600_000
 
-/** How long to wait after so many failures in a row, from 1: twice as long each time, give or take a quarter. */
+/** Returns the wait after this many consecutive failures, from 1: doubles each time, with a jitter of up to a quarter. */
 export function backOffMs(failures: number): number {
   const ms = Math.min(firstMs * 2 ** Math.min(failures - 1, 20), longestMs)
   return Math.round(ms * (0.75 + randomInt(0, 501) / 1_000))

@@ -14,18 +14,18 @@ import {
   releaseLane,
 } from './store/deliveries.ts'
 
-/** How long an endpoint may take for its whole answer. */
+/** Timeout for an endpoint's complete response. */
 const timeoutMs = 10_000
-/** Longer than one round can take: how long a killed worker holds up the subscriptions that it had. */
+/** Lease of a subscription, longer than any round. After a worker is killed, its subscriptions wait this long. */
 export const leaseMs = 15_000
-/** Requests at once to one endpoint. */
+/** Maximum concurrent requests to one endpoint. */
 const roundMax = 8
-/** Rounds before others get a turn. */
+/** Maximum rounds before other subscriptions get a turn. */
 const roundsMax = 100
-/** A failing endpoint rests no longer than this: what is told meanwhile is tried at least that soon. */
+/** Maximum backoff of a failing endpoint: new notifications are attempted within this time. */
 const restMaxMs = 30_000
 
-/** Sends what is due to one endpoint, round by round, until nothing is, it fails, or `signal` says to stop. */
+/** Sends due deliveries to one endpoint, round by round, until none is due, a round fails, or `signal` aborts. */
 export async function runLane(ctx: EngineCtx, call: Caller, lane: Lane, signal: AbortSignal): Promise<void> {
   let failureCount = lane.failureCount
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
@@ -46,7 +46,7 @@ export async function runLane(ctx: EngineCtx, call: Caller, lane: Lane, signal: 
 
 const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())
 
-/** One try. What is cut off by the end of this process counts as none. */
+/** Makes one attempt. An attempt that shutdown aborts is not counted. */
 async function deliver(
   ctx: EngineCtx,
   call: Caller,

@@ -10,11 +10,11 @@ const account = '908968368384'
 export const topicArn = (environment: 'TEST' | 'LIVE', region: Region): string =>
   `arn:aws:sns:${region}:${account}:${environment === 'TEST' ? 'sandbox' : 'prod'}_platform-notifications-topic`
 
-/** The name that a region of a subscription is shown under. */
+/** The ARN under which a region of a subscription is shown. */
 export const subscriptionArn = (environment: 'TEST' | 'LIVE', region: Region, detailId: string): string =>
   `${topicArn(environment, region)}:${detailId}`
 
-/** What a link of ours proves: that the message with the link was received. */
+/** The purpose of a link. Following the link proves that the message that contains it was received. */
 export type LinkPurpose = 'confirm' | 'unsubscribe'
 
 export const tokenOf = (notary: Notary, purpose: LinkPurpose, detailId: string): string =>
@@ -23,7 +23,7 @@ export const tokenOf = (notary: Notary, purpose: LinkPurpose, detailId: string):
 export type EnvelopeInput = {
   notary: Notary
   signatureVersion: 1 | 2
-  /** The address of our API, without a slash at its end. */
+  /** Base URL of this API, without a trailing slash. */
   baseUrl: string
   environment: 'TEST' | 'LIVE'
   region: Region
@@ -31,13 +31,13 @@ export type EnvelopeInput = {
   entityId: string
   messageId: string
   timestamp: string
-  /** Null for the request to confirm. */
+  /** Null for a subscription confirmation. */
   message: string | null
 }
 
 export type Envelope = { headers: Record<string, string>; body: string }
 
-/** The same input makes the same bytes, as long as the certificate is the same. */
+/** Builds and signs an envelope. The same input and certificate give the same bytes. */
 export async function makeEnvelope(input: EnvelopeInput): Promise<Envelope> {
   const { environment, region, detailId, messageId } = input
   const isConfirmation = input.message === null
@@ -102,6 +102,6 @@ const signedNames = [
   'Type',
 ]
 
-/** Name and value of each signed member that is there, a line each. */
+/** Returns the text to sign: name and value of each signed member that is present, one per line. */
 const canonicalText = (fields: Record<string, string>): string =>
   signedNames.flatMap((name) => (name in fields ? [`${name}\n${fields[name]}\n`] : [])).join('')

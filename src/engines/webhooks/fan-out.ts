@@ -12,15 +12,15 @@ import {
 } from './store/queue.ts'
 import { type Topics, topicOf } from './topics.ts'
 
-/** Events of one entity that one `tx` turns into notifications. */
+/** Maximum events of one entity that one `tx` turns into notifications. */
 const eventsMax = 200
 
-/** Entities of one round: who comes meanwhile waits for its end. */
+/** Maximum entities in one round; later arrivals wait for its end. */
 const entitiesMax = 10
 
 /**
- * Turns queued events into notifications of subscriptions, a part of each entity's by turns. An entity whose events cannot be
- * told rests. True when something was told.
+ * Turns queued events into notifications, one batch per entity, round-robin over entities. An entity whose events fail is
+ * deferred. True when events were taken.
  */
 export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
   let told = false
@@ -46,7 +46,7 @@ const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boo
     return true
   })
 
-/** What has not been told yet: events after which a resource looks as it did before are passed over. */
+/** Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. */
 async function tell(
   { config }: EngineCtx,
   tx: Db,

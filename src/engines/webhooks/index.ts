@@ -1,8 +1,8 @@
 /**
- * Tells endpoints of customers what happened, at least once. Events of subscribed entities are queued in the transaction
- * that records them; one worker at a time turns those of an entity into notifications, whose text stays as it is then.
- * Subscriptions are leased one by one, so that each endpoint has its own pace and hears of a resource in order.
- * Woken by NOTIFY `queued_events` and `notification_deliveries`; any number of workers may run.
+ * Delivers webhooks at least once. Events of subscribed entities are queued in the transaction that records them; one worker
+ * at a time turns an entity's events into notifications, whose text is fixed from then on. Each subscription is leased
+ * separately, so that each endpoint has its own pace and receives the notifications of a resource in order. Woken by NOTIFY
+ * `queued_events` and `notification_deliveries`; any number of workers may run.
  */
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
@@ -22,16 +22,16 @@ export { type Detail, findSubscription, listSubscriptions, type Subscription } f
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
 export type { Topic, TopicEvent, Topics } from './topics.ts'
 
-/** Endpoints that one process talks to at once; those that failed last take no more than half of these places. */
+/** Maximum endpoints that one process sends to concurrently; endpoints that failed last take at most half. */
 const lanesMax = 200
 const failingLanesMax = lanesMax / 2
 
-/** How often what is over is looked for. */
+/** Interval between cleanups of unconfirmed subscriptions and old deliveries. */
 const tidyMs = 10_000
 
 export type Webhooks = { stop(): Promise<void> }
 
-/** Starts telling; `stop` cuts off what is being sent, which then is sent again. `call` reaches the endpoints. */
+/** Starts delivering; `stop` aborts requests in progress, which are sent again later. `call` sends the requests. */
 export function startWebhooks(
   ctx: EngineCtx,
   topics: Topics,
@@ -46,7 +46,7 @@ export function startWebhooks(
       )
       .finally(() => {
         lanes.delete(running)
-        // Meanwhile something may have come that only waited for the lease to end.
+        // Deliveries may have arrived that only waited for the lease to end.
         sending.wake()
       })
     lanes.set(running, lane)

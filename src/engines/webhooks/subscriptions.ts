@@ -26,11 +26,11 @@ import {
 
 const regions: readonly Region[] = ['us-east-1', 'us-west-2']
 
-/** Subscriptions that an entity may have at once; those whose regions are all deleted do not count. */
+/** Maximum subscriptions of an entity; those whose regions are all deleted do not count. */
 const subscriptionsMax = { TEST: 3, LIVE: 1 } as const
 
 const hourMs = 3_600_000
-/** A region that nobody confirms counts as deleted after this. */
+/** Time after which an unconfirmed region counts as deleted. */
 const pendingMs = { TEST: 30 * 24 * hourMs, LIVE: 72 * hourMs } as const
 const deliveriesKeptMs = 30 * 24 * hourMs
 const notificationsKeptMs = 60 * 24 * hourMs
@@ -38,8 +38,8 @@ const notificationsKeptMs = 60 * 24 * hourMs
 const isAlive = ({ details }: Subscription) => details.some(({ status }) => status !== 'deleted')
 
 /**
- * Subscribes an endpoint to everything that happens to the entity, once both or one of its regions are confirmed. An
- * endpoint that is subscribed already is asked once more to confirm what it has not. Throws when there are too many.
+ * Subscribes an endpoint to all events of the entity, effective once one or both of its regions are confirmed. An endpoint
+ * that is subscribed already is asked again to confirm its pending regions. Throws when there are too many.
  */
 export async function subscribe(ctx: Ctx, endpoint: string): Promise<Subscription> {
   const { db, entity, actor, requestId } = ctx
@@ -78,7 +78,7 @@ export async function subscribe(ctx: Ctx, endpoint: string): Promise<Subscriptio
   return subscription
 }
 
-/** Ends a subscription; nothing is sent to it any more. Throws while a region still waits to be confirmed. */
+/** Ends a subscription and drops its waiting deliveries. Throws while a region is still to be confirmed. */
 export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
   const { db, entity, actor, requestId } = ctx
   await lockSubscriptions(db, entity.id)
@@ -94,7 +94,7 @@ export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
   await recordChanges(db, nowMs, [{ ...change, type: 'subscription.deleted' }])
 }
 
-/** Confirms the region that the token was sent for. Doing it again changes nothing. */
+/** Confirms the region that the token was sent for. Idempotent. */
 export const confirm = (ctx: Ctx, token: string): Promise<DetailRow> =>
   follow(ctx, token, 'confirm', (status) => (status === 'pending' ? 'confirmed' : status))
 
@@ -127,7 +127,7 @@ async function follow(
   return { ...detail, status }
 }
 
-/** The id in front finds the region; what follows proves that we made the token, for this purpose. */
+/** Resolves a token: the leading id finds the region; the rest proves that this installation made it for this purpose. */
 async function detailOf(
   { db, custody }: { db: Db } & Pick<Ctx, 'custody'>,
   token: string,
@@ -144,12 +144,12 @@ async function detailOf(
   return detail
 }
 
-/** The refused token is not shown: in an answer it could reach a log, and it may still be good for the other purpose. */
+/** The error omits the token: in a response it could reach a log, and it may still be valid for the other purpose. */
 const linkInvalid = () => invalid('Token', 'is of no link that is good', undefined, 'subscriptionLinkInvalid')
 
 const batchMax = 100
 
-/** Ends what nobody confirmed, and forgets what was told long ago. True when there may be more. */
+/** Ends unconfirmed regions and dead subscriptions, and deletes old deliveries. True when more may be left. */
 export async function removeUnconfirmed({ database, clock }: EngineCtx): Promise<boolean> {
   const nowMs = clock.nowMs()
   const at = formatInstant(nowMs)

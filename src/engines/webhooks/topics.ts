@@ -1,13 +1,13 @@
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 
-/** Something that happened to a resource. */
+/** An event of a resource. */
 export type TopicEvent = {
   entityId: string
   resourceId: string
-  /** As it was recorded, such as `payment.paid`. */
+  /** The event type as recorded, such as `payment.paid`. */
   type: string
-  /** The date that the resource has by it: each change dates it later than the one before. */
+  /** The resource's update date after the event; each change sets a later date than the one before. */
   updateDate: string
 }
 
@@ -17,11 +17,11 @@ export type Topic = {
   name: string
   /** The member of the message that holds the resource, such as `payment`. */
   key: string
-  /** The resource as its GET shows it, now or after the event; undefined when there is nothing to tell. */
+  /** The resource as its GET returns it, now or after the event; undefined when there is nothing to notify. */
   show: (db: Db, event: TopicEvent, config: Config) => Promise<object | undefined>
 }
 
-/** By the first part of the event's type; the trigger on `events` queues no others. */
+/** Topics by the first part of the event type; the trigger on `events` queues no other events. */
 export type Topics = Readonly<Record<string, Topic>>
 
 export const topicOf = (topics: Topics, type: string): Topic | undefined => {

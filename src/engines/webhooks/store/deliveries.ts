@@ -2,22 +2,22 @@ import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { DetailRow } from './subscriptions.ts'
 
-/** A subscription that a worker holds. Whoever holds it alone writes what became of its deliveries. */
+/** A subscription leased by a worker. Only the lease holder records the outcomes of its deliveries. */
 export type Lane = {
   entityId: string
   subscriptionId: string
   endpoint: string
   fencingToken: number
-  /** How many rounds in a row nothing could be delivered. */
+  /** Number of consecutive rounds in which nothing was delivered. */
   failureCount: number
 }
 
-/** Subscriptions of one tenant that all processes together send to at once. */
+/** Maximum subscriptions of one tenant that are leased at once, over all processes. */
 const lanesOfTenantMax = 8
 
 /**
- * Leases subscriptions that have something to send, by turns, for `leaseMs` of database time: those that take what they are
- * sent, or those that failed last. `now` is business time.
+ * Leases subscriptions with due deliveries for `leaseMs` of database time, round-robin over tenants: with `failing` those
+ * whose last round failed, otherwise the rest. `now` is business time.
  */
 export async function claimLanes(
   db: Db,
@@ -49,12 +49,12 @@ export async function claimLanes(
 const isOurs = (lane: Lane) =>
   sql`entity_id = ${lane.entityId} and id = ${lane.subscriptionId} and fencing_token = ${lane.fencingToken}`
 
-/** Holds it for longer. False when somebody else has taken it over. */
+/** Extends the lease. False when another worker has taken it over. */
 export const keepLane = async (db: Db, lane: Lane, leaseMs: number): Promise<boolean> =>
   (await db.run(sql`update notification_subscriptions
     set lease_until = now() + ${leaseMs} * interval '1 millisecond' where ${isOurs(lane)}`)) > 0
 
-/** Waiting deliveries `w` of the lane that no earlier one of their resource holds up. */
+/** Selects waiting deliveries `w` of the lane that no earlier delivery of their resource blocks. */
 const sendable = (lane: Lane, triesInOrder: number) =>
   sql`w.entity_id = ${lane.entityId} and w.subscription_id = ${lane.subscriptionId} and w.state = 'waiting'
     and not exists (select 1 from notification_deliveries e where e.entity_id = w.entity_id
@@ -64,8 +64,8 @@ const sendable = (lane: Lane, triesInOrder: number) =>
 export type Rest = { failureCount: number; restDate: string | null }
 
 /**
- * Gives the subscription back, to be woken when its next delivery is due but not before it has rested. Locked before what
- * is waiting is looked at: whoever adds a delivery wakes the subscription after that, and is not overwritten.
+ * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends. The row is
+ * locked before waiting deliveries are read, so that a concurrent wake-up comes afterwards and is not overwritten.
  */
 export async function releaseLane(database: Db, lane: Lane, triesInOrder: number, rest: Rest): Promise<void> {
   await database.tx(async (tx) => {
@@ -85,20 +85,20 @@ export async function releaseLane(database: Db, lane: Lane, triesInOrder: number
 export type Delivery = {
   messageId: string
   attemptCount: number
-  /** When it was first told, as its envelope says. */
+  /** Creation date of the notification, as in its envelope. */
   createDate: string
-  /** The region that it is about, or through which it is sent: the first that is confirmed. Null when none is left. */
+  /** The region to confirm, or the one it is sent through: the first confirmed region. Null when none is left. */
   detailId: string | null
   region: 'us-east-1' | 'us-west-2' | null
   baseUrl: string
   environment: 'TEST' | 'LIVE'
-  /** Null for the request to confirm. */
+  /** Null for a subscription confirmation. */
   message: string | null
-  /** Whether it may still be sent: what was deleted or confirmed since needs no more of it. */
+  /** Whether to send it: false once the subscription or region is deleted, or the region to confirm is confirmed. */
   wanted: boolean
 }
 
-/** The oldest deliveries that are due; one waits for an earlier one of its resource until that was tried `triesInOrder` times. */
+/** The oldest due deliveries. A delivery waits for an earlier one of its resource until that had `triesInOrder` attempts. */
 export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: number, limit: number) =>
   db.all<Delivery>(sql`select w.message_id as "messageId", w.attempt_count as "attemptCount",
       coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
@@ -114,7 +114,7 @@ export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: num
     where ${sendable(lane, triesInOrder)} and w.due_date <= ${now}
     order by w.sequence limit ${limit}`)
 
-/** How a try ended. */
+/** The outcome of an attempt. */
 export type Outcome = {
   messageId: string
   number: number
@@ -125,7 +125,7 @@ export type Outcome = {
   dueDate: string
 }
 
-/** Records a try, unless somebody else holds the subscription by now. */
+/** Records an attempt, unless another worker holds the lease by now. */
 export async function recordAttempt(database: Db, lane: Lane, outcome: Outcome, at: string): Promise<void> {
   const { entityId, subscriptionId } = lane
   const { messageId, number, status, error, durationMs, state, dueDate } = outcome
@@ -144,13 +144,13 @@ export async function recordAttempt(database: Db, lane: Lane, outcome: Outcome, 
       and state = 'waiting' and exists (select 1 from ours)`)
 }
 
-/** What needs not be sent any more. */
+/** Drops a delivery that is no longer needed. */
 export const dropDelivery = (db: Db, lane: Lane, messageId: string, at: string) =>
   db.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
     where entity_id = ${lane.entityId} and subscription_id = ${lane.subscriptionId} and message_id = ${messageId}
       and state = 'waiting'`)
 
-/** Asks the endpoint to confirm these regions: once more for those that it was asked for before. */
+/** Queues requests to confirm these regions, also for regions that were requested before. */
 export async function insertConfirmations(
   tx: Db,
   details: readonly (Pick<DetailRow, 'entityId' | 'subscriptionId' | 'id'> & { messageId: string })[],
@@ -168,12 +168,12 @@ export async function insertConfirmations(
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }
 
-/** Nothing more is sent to a subscription. */
+/** Drops all waiting deliveries of a subscription. */
 export const dropDeliveries = (tx: Db, entityId: string, subscriptionId: string, at: string) =>
   tx.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
     where entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting'`)
 
-/** Forgets deliveries that ended, and notifications that were made, before these dates. At most `limit` of each. */
+/** Deletes deliveries that ended, and notifications created, before these dates: at most `limit` of each. */
 export async function forgetOld(
   db: Db,
   { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
@@ -190,10 +190,10 @@ export async function forgetOld(
     delete from notifications where (entity_id, id) in (select * from old)`)
 }
 
-/** Of more that wait, this many are counted. */
+/** Maximum number of waiting deliveries that are counted. */
 const countedMax = 100_000
 
-/** How many deliveries wait for their endpoints, and since when the oldest of them. */
+/** Returns the number of waiting deliveries and the date of the oldest. */
 export const waitingDeliveries = (db: Db) =>
   db.one<{
     depth: number

@@ -6,11 +6,11 @@ export type QueuedEvent = {
   id: string
   type: string
   resourceId: string
-  /** The date that the resource has by it. */
+  /** The resource's update date after this event. */
   updateDate: string
 }
 
-/** Tenants with queued events, by turns, and since when the oldest of them waits. */
+/** Tenants with queued events, round-robin, each with the date of its oldest event. */
 export async function queuedTenants(
   db: Db,
   turn: Turn,
@@ -26,8 +26,8 @@ export async function queuedTenants(
 }
 
 /**
- * Takes the oldest queued events of the tenant, in order. Nobody else takes events of it until the `tx` ends, so that what is
- * told of a resource is told in the order in which it was so.
+ * Takes the tenant's oldest queued events, in order. A lock keeps other workers from its events until the `tx` ends, so that
+ * notifications of a resource are in the order of its events.
  */
 export async function takeQueued(tx: Db, entityId: string, limit: number): Promise<QueuedEvent[]> {
   const { got } = await tx.one<{ got: boolean }>(sql`select
@@ -40,7 +40,7 @@ export async function takeQueued(tx: Db, entityId: string, limit: number): Promi
   return rows.sort((one, other) => one.sequence - other.sequence)
 }
 
-/** A notification to be sent to every endpoint of its entity. `message` is sent as it is, at every try. */
+/** A notification for every endpoint of its entity. `message` is sent unchanged at every attempt. */
 export type NewNotification = {
   entityId: string
   id: string
@@ -51,18 +51,18 @@ export type NewNotification = {
 
 export type Told = { topic: string; resourceId: string; message: string }
 
-/** What was told last of each of the resources. */
+/** The last notification of each of the resources. */
 export const lastTold = (db: Db, entityId: string, of: readonly Omit<Told, 'message'>[]) =>
   db.all<Told>(sql`select t as topic, r as "resourceId", last.message
     from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
     cross join lateral (select message from notifications n
       where n.entity_id = ${entityId} and n.topic = t and n.resource_id = r order by n.sequence desc limit 1) last`)
 
-/** Subscriptions of which at least one region is confirmed. */
+/** Selects subscriptions with at least one confirmed region. */
 const confirmed = raw(`s.removed_date is null and exists (select 1 from notification_subscription_details d
   where d.entity_id = s.entity_id and d.subscription_id = s.id and d.status = 'confirmed')`)
 
-/** Stores the notifications, one delivery of each for every confirmed subscription, and wakes those. */
+/** Stores the notifications with a delivery of each for every confirmed subscription, and wakes those subscriptions. */
 export async function insertNotifications(
   tx: Db,
   entityId: string,
@@ -84,7 +84,7 @@ export async function insertNotifications(
   if (delivered > 0) await wake(tx, entityId, at)
 }
 
-/** At once, or when the subscription has rested from failures. */
+/** Wakes the confirmed subscriptions now, or when their backoff ends. */
 async function wake(tx: Db, entityId: string, at: string): Promise<void> {
   await tx.run(sql`update notification_subscriptions s
     set wake_date = least(s.wake_date, greatest(${at}::timestamptz, s.rest_date))

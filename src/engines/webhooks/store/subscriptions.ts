@@ -9,7 +9,7 @@ export type Subscription = {
   endpoint: string
   baseUrl: string
   environment: 'TEST' | 'LIVE'
-  /** In the order of their regions. */
+  /** Sorted by region. */
   details: Detail[]
 }
 
@@ -18,7 +18,7 @@ const columns = raw(`s.entity_id as "entityId", s.id, s.endpoint, s.base_url as 
     from notification_subscription_details d
     where d.entity_id = s.entity_id and d.subscription_id = s.id) as details`)
 
-/** Held until the `tx` ends: the subscriptions of an entity are counted and changed by one at a time. */
+/** Serializes counting and changing the subscriptions of an entity until the `tx` ends. */
 export const lockSubscriptions = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`notification subscriptions ${entityId}`}, 0))`)
 
@@ -47,7 +47,7 @@ export const removeSubscription = (tx: Db, entityId: string, id: string, at: str
 
 export type DetailRow = Detail & { entityId: string; subscriptionId: string; environment: 'TEST' | 'LIVE' }
 
-/** A region of a subscription that was not removed, by its id alone: whoever shows its token need not be a tenant. */
+/** Locks a region of an existing subscription by its id alone: the bearer of its token need not be a tenant. */
 export const lockDetail = (tx: Db, id: string) =>
   tx.maybe<DetailRow>(sql`select d.entity_id as "entityId", d.id, d.subscription_id as "subscriptionId", d.region,
       d.status, s.environment
@@ -59,7 +59,7 @@ export const setDetailStatus = (tx: Db, detail: DetailRow, status: DetailStatus,
   tx.run(sql`update notification_subscription_details set status = ${status}, update_date = ${at}
     where entity_id = ${detail.entityId} and id = ${detail.id}`)
 
-/** Regions that nobody confirmed in time count as deleted. Returns how many, at most `limit`. */
+/** Marks regions that were not confirmed in time as deleted. Returns their number, at most `limit`. */
 export const expireDetails = (
   tx: Db,
   environment: 'TEST' | 'LIVE',
@@ -76,7 +76,7 @@ export const expireDetails = (
     update notification_subscription_details d set status = 'deleted', update_date = ${at}
     from late where d.entity_id = late.entity_id and d.id = late.id`)
 
-/** Subscriptions that have had no region but deleted ones for long are removed. */
+/** Removes subscriptions whose regions were all deleted before `before`. */
 export const removeDead = (tx: Db, environment: 'TEST' | 'LIVE', before: string, at: string, limit: number) =>
   tx.run(sql`with dead as materialized (
       select p.entity_id, p.id from notification_subscriptions p
