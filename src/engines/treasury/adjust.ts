@@ -1,7 +1,8 @@
 /**
- * Closes gaps between books and chains that no block will close, such as coins that came to a treasury's address before the
- * treasury was opened, or what a deep reorg left that an operator accepted. What it books is named, has a reason and an
- * actor, and is posted against accounts of its own (docs/decisions/0031). Nothing else writes books by hand.
+ * Closes gaps between the ledger and the chains that no block will close, such as coins that reached a treasury's address
+ * before the treasury was opened, or the differences of a deep reorg that an operator accepted. Each adjustment has a name, a
+ * reason and an actor, and is posted against accounts of its own (docs/decisions/0031). Nothing else posts to the ledger by
+ * hand.
  */
 import { createHash } from 'node:crypto'
 import type { Chain } from '#chains/chain'
@@ -17,24 +18,24 @@ import { proveMoney } from './money-proof.ts'
 import { type AdjustmentRow, insertAdjustments, lockAdjustments } from './store/adjustments.ts'
 import { type MoneyGap, moneySums } from './store/money-proof.ts'
 
-/** An amount to add to the books, in base units. Money is on no blockchain, and at no address. */
+/** An amount to add to the ledger, in base units. An adjustment of money has no blockchain and no address. */
 export type Adjustment = Omit<AdjustmentRow, 'id' | 'reason' | 'actor' | 'createDate'> & {
-  /** How the amount is shown. */
+  /** Symbol and decimals to display the amount with. */
   symbol: string
   decimals: number
 }
 
-/** Every gap that was found, and what closes it. The same gaps have the same `id`, whatever else moves meanwhile. */
+/** Every gap found and the adjustments that close it. The same gaps have the same `id`, regardless of other activity. */
 export type AdjustmentPlan = { id: string; adjustments: Adjustment[]; proofs: Proof[]; moneyGaps: MoneyGap[] }
 
-/** A gap is no longer what it was when it was shown. Nothing was booked. */
+/** A gap has changed since the plan was shown. Nothing was booked. */
 export class GapChanged extends Error {
   constructor() {
     super('a gap has changed since it was shown, and nothing was booked: look at it again')
   }
 }
 
-/** Compares these chains and the merchants' money with the books, all of them or those of one entity, and writes nothing. */
+/** Compares these chains and the merchants' money with the ledger, for all entities or one. Writes nothing. */
 export async function planAdjustments(
   ctx: EngineCtx,
   chains: readonly Chain[],
@@ -53,7 +54,7 @@ export async function planAdjustments(
   return { id: idOf(adjustments), adjustments, proofs, moneyGaps }
 }
 
-/** `isPlatform`: the coins are at a deposit address or treasury, and so stand behind the money of merchants. */
+/** Coins to adjust. `isPlatform`: they are at a deposit address or treasury, and so back the money of merchants. */
 type Coins = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
 
 async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coins[]> {
@@ -75,7 +76,10 @@ async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coi
   })
 }
 
-/** The gap that remains between coins and money once the coins are corrected: it belongs to no merchant, or is missing. */
+/**
+ * Returns the gap that remains between coins and money once the coins are corrected: it belongs to no merchant, or is
+ * missing.
+ */
 function moneyBehind(coins: readonly Coins[], gaps: readonly MoneyGap[]): Adjustment[] {
   const behind = coins.flatMap(({ adjustment: { entityId, amount }, isPlatform, currency }) =>
     isPlatform && currency !== null ? [{ entityId, currency, gap: amount }] : [],
@@ -97,7 +101,7 @@ function idOf(adjustments: readonly Adjustment[]): string {
   return createHash('sha256').update(lines.sort().join('\n')).digest('hex').slice(0, 12)
 }
 
-/** Books a plan, all of it or nothing. Throws `GapChanged` when one of its gaps is another by now. */
+/** Books all of a plan or nothing. Throws `GapChanged` when one of its gaps has changed since. */
 export async function bookAdjustments(
   ctx: EngineCtx,
   plan: AdjustmentPlan,
@@ -119,7 +123,7 @@ export async function bookAdjustments(
   })
 }
 
-/** The money of each merchant whose coins or money are corrected is as far from the coins as it was. */
+/** Requires that the money gaps of each merchant in the plan are unchanged. Throws `GapChanged`. */
 async function requireMoneyGaps(tx: Db, { adjustments, moneyGaps }: AdjustmentPlan): Promise<void> {
   const now = (await moneySums(tx)).gaps
   for (const entityId of new Set(adjustments.map((adjustment) => adjustment.entityId)))
@@ -136,7 +140,7 @@ const gapsOf = (gaps: readonly MoneyGap[], entityId: string): string =>
 const postingOf = ({ entityId, id, blockchain, address, tokenId, currency, amount }: AdjustmentRow) => ({
   entityId,
   blockchain,
-  // Of no block, so that no reorg takes it back.
+  // No block, so that no reorg reverts it.
   blockHash: '',
   fact: `adjustment:${id}`,
   entries: adjustmentEntries(tokenId === null ? { currency: currency! } : { tokenId, address }, amount),

@@ -4,7 +4,7 @@ import type { Db } from '#runtime/db/db'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { deleteCredits, insertCredits } from './store/credits.ts'
 
-/** Coins that came to a deposit address for good. `id` is the payment or incoming transfer. */
+/** A settled deposit of coins. `id` is that of the payment or incoming transfer. */
 export type Deposit = {
   entityId: string
   id: string
@@ -18,7 +18,7 @@ export type Deposit = {
 
 export type DepositKind = 'payment' | 'transfer'
 
-/** Credits the merchants' wallets with deposits that are paid, each once; their coins can be swept from then on. */
+/** Credits the merchants' wallets with settled deposits, each once; their coins can be swept from then on. */
 export async function creditWallets(
   tx: Db,
   nowMs: number,
@@ -34,7 +34,7 @@ export async function creditWallets(
   )
 }
 
-/** Takes back what was credited for deposits whose block was orphaned. A wallet that spent them already owes them. */
+/** Reverts the credits of deposits whose block was orphaned. A wallet that has spent them already owes the amount. */
 export async function takeBackCredits(
   tx: Db,
   nowMs: number,

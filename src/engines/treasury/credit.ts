@@ -20,7 +20,7 @@ import {
 
 export const actor = 'treasury'
 
-/** Adds settled payments to what their intents were paid; with `sign` -1 takes them back, after a reorg. */
+/** Adds settled payments to the paid amounts of their intents; `sign` -1 subtracts them after a reorg. */
 export async function creditIntents(tx: Db, nowMs: number, payments: readonly Payment[], sign: 1n | -1n) {
   const sums = new Map<string, bigint>()
   for (const { paymentIntentId: id, amount } of payments)
@@ -38,7 +38,7 @@ export async function creditIntents(tx: Db, nowMs: number, payments: readonly Pa
   await saveStandings(tx, nowMs, standings)
 }
 
-/** What of an intent's money went back, or is on its way: the first time ends the intent for good. */
+/** Adds an accepted refund to the refunded amount of its intent. The first refund ends the intent for good. */
 export async function addRefund(
   tx: Db,
   nowMs: number,
@@ -53,7 +53,10 @@ export async function addRefund(
   ])
 }
 
-/** Refunds that came to nothing give back, with `sign` -1, what they took of their intents: it can be refunded again. */
+/**
+ * Changes the refunded amounts of intents: `sign` -1 for failed refunds, so that the amount can be refunded again, and 1 when
+ * a reorg reopens a failed refund.
+ */
 export async function takeRefunds(
   tx: Db,
   nowMs: number,
@@ -68,7 +71,7 @@ export async function takeRefunds(
   }
 }
 
-/** Closes transient intents whose window has passed. Returns how many, at most `limit`. */
+/** Closes transient intents whose window has passed. Returns their number, at most `limit`. */
 export async function expireIntents(tx: Db, turn: Turn, nowMs: number, limit: number): Promise<number> {
   const expired = await lockExpiredIntents(tx, turn, formatInstant(nowMs), limit)
   const standings = expired.map((intent) => ({ intent, entry: entryAtExpiry(intent, nowMs) }))
@@ -77,8 +80,8 @@ export async function expireIntents(tx: Db, turn: Turn, nowMs: number, limit: nu
 }
 
 /**
- * Closes a transient intent that waits, because its merchant asks so; what is closed that way already stays as it is.
- * `unknown`: there is no such intent; `cannot`: it is continuous, or over for another reason.
+ * Closes a pending transient intent at its merchant's request; one that is already closed that way is returned unchanged.
+ * `unknown`: there is no such intent; `cannot`: it is continuous, or ended for another reason.
  */
 export async function expireOnRequest(
   tx: Db,
@@ -98,7 +101,7 @@ export async function expireOnRequest(
 type Standing = {
   intent: PaymentIntent
   entry?: TimelineEntry | undefined
-  /** An event beside the one of the entry. */
+  /** An event in addition to that of the entry. */
   type?: string
   by?: { actor: string; requestId: string }
 }

@@ -1,7 +1,7 @@
 /**
- * Turns what the indexer saw at the deposit addresses of payment intents into payments, block by block: `pending` when a block holds the
- * money, then `confirmed` and `paid` when the block has its confirmations. An orphaned block takes its payments
- * back to pending; one that no later block brings back is failed.
+ * Turns observed transfers to the deposit addresses of payment intents into payments, block by block: `pending` when a block
+ * holds the transfer, then `confirmed` and `paid` when the block has its confirmations. An orphaned block returns its
+ * payments to `pending`; a payment that no later block includes fails.
  */
 import type { Network } from '#chains/network'
 import type { ObservedTransfer } from '#engines/indexer/index'
@@ -30,10 +30,10 @@ import { takesMoney } from './timeline.ts'
 
 export type Block = { number: number; hash: string }
 
-/** How many blocks a chain may grow above the place of an orphaned payment before it counts as lost, at least. */
+/** Minimum number of blocks above the place of an orphaned payment before it counts as lost. */
 const lostAfterBlocks = 12
 
-/** Records the deposits of a block that was applied, and settles those that it gave their confirmations. */
+/** Records the deposits of an applied block, and settles the deposits that now have their confirmations. */
 export async function applyBlock(
   tx: Db,
   nowMs: number,
@@ -45,7 +45,7 @@ export async function applyBlock(
   const seen = await savePayments(tx, nowMs, network, block, arrivals)
   await recordPayments(tx, nowMs, seen, 'pending')
   const final = await lockFinal(tx, network.blockchain, block.completeTo)
-  // Both steps are told, each with a date of its own, also where one block is all the confirmations.
+  // Both steps are reported, each with a date of its own, even where one block is all the confirmations.
   for (const step of ['confirmed', 'paid'] as const) {
     await setStatus(tx, final, step, formatInstant(nowMs))
     await recordPayments(tx, nowMs, final, step)
@@ -59,7 +59,7 @@ export async function applyBlock(
   await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
 }
 
-/** Takes back what an orphaned block held, settled payments too: books and chain must not drift apart. */
+/** Reverts the payments of an orphaned block, settled ones too, so that ledger and chain do not drift apart. */
 export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
   await undoIncoming(tx, nowMs, blockchain, block)
   const held = await lockOfBlock(tx, blockchain, block.hash)
@@ -71,7 +71,7 @@ export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block
   await takeBackCredits(tx, nowMs, 'payment', settled)
 }
 
-/** What came to deposit addresses in tokens that are credited, each with its address and its number in its transaction. */
+/** Transfers of credited tokens to deposit addresses, each with its deposit address and its ordinal in the transaction. */
 async function arrivalsIn(
   tx: Db,
   network: Network,
@@ -133,7 +133,7 @@ async function savePayments(
   return savePending(tx, payments)
 }
 
-/** Money at a deposit address: of an intent, or of the account itself. */
+/** A transfer to a deposit address of an intent, or of the account itself. */
 export type Arrival = FromOutside & { ordinal: number; at: DepositAddress }
 
 /** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */

@@ -6,8 +6,8 @@ import { actor, takeRefunds } from './credit.ts'
 import { type Ending, type Order, type OrderKind, setEnding } from './store/orders.ts'
 
 /**
- * Ends orders, in the `tx` that holds their rows: the money leaves the merchant's books, or what was held is free again.
- * Returns how many.
+ * Ends orders in the `tx` that locks their rows: a complete order debits the merchant's wallet, a failed one releases its
+ * hold. Returns the number of orders.
  */
 export async function endOrders(
   tx: Db,
@@ -58,7 +58,7 @@ export async function endOrders(
   return ended.length
 }
 
-/** Customers know a refund as a payment. */
+/** Returns the event type of an order's status. The API presents a refund as a payment. */
 export const eventOf = (kind: OrderKind, status: 'pending' | 'complete' | 'failed'): string => {
   if (kind !== 'refund') return `${kind}.${status}`
   return status === 'complete' ? 'payment.paid' : `payment.${status}`

@@ -1,8 +1,8 @@
 /**
- * Gives away coins on local chains: mints stablecoins and sends the native coin from a key that everybody knows.
- * Drips of one chain that arrive together leave together. A nonce is allocated by inserting the row that uses it, under
- * a lock that holds between processes, and the signed bytes are durable before they are sent. What no block holds is sent
- * again: a reorg or a restarted node must not leave those behind it waiting for a nonce that nobody uses.
+ * Gives away coins on local chains: mints stablecoins and sends the native coin from a publicly known key. Concurrent drips
+ * of one chain are sent in one batch. A nonce is allocated by inserting the row that uses it, under a lock across processes,
+ * and the signed bytes are stored before they are sent. Unmined transactions are sent again, so that a reorg or a restarted
+ * node leaves no nonce gap that blocks the transactions behind it.
  */
 import type { Address, Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
 import { mintCall } from '#chains/evm/mint-call'
@@ -25,11 +25,11 @@ import {
 } from './store/faucet-transactions.ts'
 
 export type Faucet = {
-  /** Pays `what` to the address; resolves with the hashes once the node has accepted every transaction. */
+  /** Sends the drip to the address; resolves with the hashes once the node has accepted every transaction. */
   drip(blockchain: string, address: Address, what: Drip): Promise<Hex[]>
   /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
   mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
-  /** Ends the resending of what no block holds. */
+  /** Stops resending unmined transactions. */
   stop(): Promise<void>
 }
 
@@ -37,14 +37,14 @@ export type Drip = { native: boolean; tokens: readonly TokenSymbol[] }
 
 export type FaucetInput = { database: Database; chains: Chains; clock: Clock; log: Log; key: KnownKey }
 
-/** What one drip gives, in whole coins. */
+/** Amounts of one drip, in whole coins. */
 const nativePerDrip = 1n
 const tokensPerDrip = 20n
 
 const batchMax = 100
 const waitingMax = 1_000
 const triesMax = 3
-/** What is unmined for longer is sent again: the node may have been restarted meanwhile. */
+/** Resends a transaction that is unmined for longer: the node may have restarted meanwhile. */
 const resendAfterMs = 3_000
 
 type Payout = { call: Call; gasLimit: bigint }
@@ -106,7 +106,7 @@ async function measure(chain: Chain, from: Address, call: Call): Promise<Payout>
   throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)
 }
 
-/** Sends what waits, one batch after another, until nothing does. */
+/** Sends the waiting payouts, one batch after another, until none is left. */
 async function drain(input: FaucetInput, chain: Chain, lane: Lane): Promise<void> {
   lane.running = true
   while (lane.waiting.length > 0) {
@@ -121,7 +121,7 @@ async function drain(input: FaucetInput, chain: Chain, lane: Lane): Promise<void
   lane.running = false
 }
 
-/** Signs, stores and sends a batch. Returns what the node certainly refused and is worth another try. */
+/** Signs, stores and sends a batch. Returns the payouts that the node definitely refused and that have tries left. */
 async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiting[]): Promise<Waiting[]> {
   const [fees, minedCount] = await Promise.all([chain.fees(), chain.nonceOf(input.key.address)]).catch(
     nodeAway(chain),
@@ -160,7 +160,7 @@ async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiti
   })
 }
 
-/** Sends again, as the same bytes, what was signed a while ago and no block holds. Never in a hurry: false at the end. */
+/** Resends the stored bytes of unmined transactions older than `resendAfterMs`. Returns false, so that the loop pauses. */
 async function resendUnmined({ database, chains, clock, key }: FaucetInput): Promise<boolean> {
   const before = formatInstant(clock.nowMs() - resendAfterMs)
   for (const blockchain of await blockchainsOfFaucet(database)) {

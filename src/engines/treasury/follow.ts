@@ -10,12 +10,12 @@ import { startPaying } from './start-paying.ts'
 import { bookUnclaimed } from './unclaimed.ts'
 import { completeWires, reopenWires } from './wires.ts'
 
-/** How many intents one turn closes. */
+/** Maximum number of intents closed in one turn. */
 const expireMax = 100
 
 /**
- * Starts turning deposits into payments, closing transient intents, and paying what merchants send; `stop` waits for the
- * step under way. `fuel` gives gas to treasuries on local chains.
+ * Starts turning deposits into payments, closing transient intents, and paying merchants' orders; `stop` waits for the step
+ * in progress. `fuel` gives gas to treasuries on local chains.
  */
 export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<void> } {
   const feed = followSteps(ctx, 'treasury', async (tx, step) => {

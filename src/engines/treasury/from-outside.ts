@@ -4,7 +4,7 @@ import type { ObservedTransfer } from '#engines/indexer/index'
 /** A transfer to a merchant's deposit address or treasury in a token that is credited. */
 export type FromOutside = ObservedTransfer & { token: NetworkToken }
 
-/** What a block brought to addresses of this purpose from somebody, in tokens that are credited. */
+/** Selects the transfers of credited tokens that external senders made to addresses of this purpose. */
 export function fromOutside(
   network: Network,
   transfers: readonly ObservedTransfer[],
@@ -18,7 +18,7 @@ export function fromOutside(
   })
 }
 
-/** Coins that only change place between a merchant's own deposit addresses and treasuries came from nobody. */
+/** Whether a merchant's own deposit address or treasury sent the coins: an internal move has no external sender. */
 const isSentByMerchant = ({ direction, purpose }: ObservedTransfer) =>
   direction === 'out' && purpose !== 'wallet'
 

@@ -9,18 +9,18 @@ import type { TreasuryRow } from './store/treasuries.ts'
 /** Gives native coins to an address of a local chain. */
 export type Fuel = (blockchain: string, address: `0x${string}`) => Promise<unknown>
 
-/** What a transfer or sweep uses at most, generously. */
+/** Generous upper bound of the gas of a transfer or sweep. */
 const gasPerTransaction = 200_000n
-/** A treasury with less than so many transactions' worth is filled, or somebody is told. */
+/** Number of transactions that a treasury keeps gas for. With less it is refilled, or raises an alarm. */
 const reserveTransactions = 20n
 const againAfterMs = 5_000
 
-/** What one transaction from a treasury may cost now, in base units of the native coin. */
+/** Returns the maximum cost of one transaction from a treasury now, in base units of the native coin. */
 export async function transactionCost(chain: Chain): Promise<bigint> {
   return gasPerTransaction * feeAt(await suggestedFees(chain), 'MEDIUM').maxFeeAtomic
 }
 
-/** `low`: it pays for this transaction, and not for many more. */
+/** Classifies the gas of a treasury. `low`: enough for this transaction, but below the reserve. */
 export async function gasOf(
   db: Db,
   { entityId, blockchain, address }: TreasuryRow,
@@ -36,7 +36,7 @@ export async function gasOf(
 
 const askedAtMs = new Map<string, number>()
 
-/** Has a treasury that runs low filled by the sandbox's faucet; elsewhere an alarm names it, and what it has to pay waits. */
+/** Refills a treasury that runs low from the sandbox's faucet; elsewhere raises an alarm, and its payments wait. */
 export async function refuel(
   ctx: EngineCtx,
   chain: Chain,

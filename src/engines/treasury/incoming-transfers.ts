@@ -1,7 +1,7 @@
 /**
- * Turns money at the account's own deposit addresses into incoming transfers: `running` when a block holds it, `complete`
- * and credited when their block has its confirmations. An orphaned block takes them back to pending; one that no
- * later block brings back is failed.
+ * Turns transfers to the account's own deposit addresses into incoming transfers: `running` when a block holds one,
+ * `complete` and credited when the block has its confirmations. An orphaned block returns them to `pending`; a transfer that
+ * no later block includes fails.
  */
 import type { Network } from '#chains/network'
 import { newId } from '#lib/ids'
@@ -23,7 +23,10 @@ import {
   type Transfer,
 } from './store/transfers.ts'
 
-/** Records what a block brought, and settles what got its confirmations by it; `lostTo` is the block below which nothing is waited for. */
+/**
+ * Records the arrivals of a block, and settles the transfers that now have their confirmations. Transfers orphaned from
+ * blocks up to `lostTo` fail.
+ */
 export async function applyIncoming(
   tx: Db,
   nowMs: number,
@@ -47,7 +50,7 @@ export async function applyIncoming(
   await record(tx, nowMs, lost, 'failed')
 }
 
-/** Takes back what an orphaned block brought, credits too. */
+/** Reverts the transfers of an orphaned block and their credits. */
 export async function undoIncoming(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
   const held = await lockIncomingOf(tx, blockchain, block.hash)
   if (held.length === 0) return

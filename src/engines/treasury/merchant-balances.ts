@@ -4,12 +4,12 @@ import { merchantWalletIdOf } from './merchant-wallet.ts'
 import { unsettledPayments } from './store/payments.ts'
 import { unsettledTransfers } from './store/transfers.ts'
 
-/** Base units of one currency. */
+/** An amount of one currency, in base units. */
 export type Money = { currency: string; atomic: bigint }
 
 /**
- * What the entity's main wallet can spend now, and what is on its way to it, by currency in alphabetical order. What a
- * payout or transfer under way reserves is in neither.
+ * Returns the available and the incoming money of the entity's main wallet, by currency in alphabetical order. Money held for
+ * orders in progress is in neither.
  */
 export async function merchantBalances(
   db: Db,

@@ -1,7 +1,7 @@
 /**
- * Proves that the coins of the platform are what it owes its merchants. The indexer proves that the books of coins equal the
- * chains, address by address; this compares those books with the merchants' wallets, over all chains, and accounts by
- * name for every difference there may be (docs/decisions/0017). What nothing accounts for is a gap, of one base unit too.
+ * Proves that the platform's coins equal its debts to merchants. The indexer proves that the ledger's coins equal the chains,
+ * address by address; this module compares those coins with the merchants' wallets, over all chains, and explains every
+ * legitimate difference by its name (docs/decisions/0017). An unexplained difference is a gap, even of one base unit.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,13 +20,13 @@ import {
 
 export type MoneyProof = { totals: MoneySums[]; gaps: MoneyGap[] }
 
-/** How long after a gap was found it is looked at again. */
+/** Delay before a gap is checked a second time. */
 const settleMs = 500
-/** The sums of all merchants are read at most this often, and take a twentieth of the time at most. */
+/** Minimum interval between comparisons of all merchants' sums; they also take a twentieth of the time at most. */
 const restMs = 5_000
 const restPerWork = 20
 
-/** The sums as they are now. A gap is one that a second look finds too. */
+/** Returns the current sums. A difference is a gap only if a second read finds it too. */
 export async function proveMoney(db: Db): Promise<MoneyProof> {
   const first = await moneySums(db)
   if (first.gaps.length === 0) return first
@@ -38,7 +38,10 @@ export async function proveMoney(db: Db): Promise<MoneyProof> {
 
 const keyOf = ({ entityId, currency }: MoneyGap) => `${entityId}:${currency}`
 
-/** Starts comparing all the time; a gap is an alarm. Any number of processes may: one of them looks. */
+/**
+ * Starts comparing continuously and raises an alarm for each new or changed gap. Any number of processes may run it; one
+ * compares at a time.
+ */
 export function startMoneyWatch(ctx: EngineCtx): { stop(): Promise<void> } {
   return repeat(
     async () => {

@@ -9,7 +9,10 @@ import { type DepositAddress, insertDepositAddress, lockDepositAddress } from '.
 export type NewDepositAddress = Asker &
   Pick<DepositAddress, 'chain' | 'blockchain' | 'currency'> & { family: KeyFamily }
 
-/** The wallet's own address on a chain, for all currencies: the one there is, or a new one, watched from when this `tx` commits. */
+/**
+ * Returns the wallet's own address on a chain, for all currencies: the existing one, or a new one that is watched from the
+ * commit of this `tx` on.
+ */
 export async function openDepositAddress(ctx: EngineCtx, input: NewDepositAddress): Promise<DepositAddress> {
   const { entityId, chain, blockchain, currency, family, actor, requestId } = input
   const existing = await lockDepositAddress(ctx.db, input)

@@ -15,15 +15,15 @@ import { insertRefund, type Payment } from './store/payments.ts'
 import { insertPayout, type Payout } from './store/payouts.ts'
 import { insertOutgoing, type Transfer } from './store/transfers.ts'
 
-/** Where an order goes. */
+/** The destination of an order. */
 export type Destination = { chain: string; blockchain: string; toAddress: string }
 
-/** How much leaves, in base units, and as which token. */
+/** The outgoing amount, in base units, and its token. */
 export type Leaving = { currency: string; tokenId: string; amount: bigint }
 
 /**
- * Accepts a payout in `ctx.db`'s tx, with its money held in the merchant's wallet. Throws `InsufficientFunds` when there is
- * not enough that nothing else holds.
+ * Accepts a payout in `ctx.db`'s tx and places a hold on the merchant's wallet. Throws `InsufficientFunds` when the available
+ * balance is too low.
  */
 export async function openPayout(
   ctx: Ctx,
@@ -40,7 +40,7 @@ export async function openPayout(
   return payout
 }
 
-/** The same for a transfer to an address of the merchant's own. */
+/** Accepts a transfer to an external address of the merchant, with a hold as for a payout. */
 export async function openTransfer(
   ctx: Ctx,
   input: Destination & Leaving & { decimals: number },
@@ -58,7 +58,7 @@ export async function openTransfer(
   return transfer
 }
 
-/** The same for money of an intent that goes back; the intent's row is locked by the caller. */
+/** Accepts a refund of an intent, with a hold as for a payout. The caller has locked the intent's row. */
 export async function openRefund(
   ctx: Ctx,
   intent: PaymentIntent,
@@ -107,14 +107,14 @@ async function reserve(ctx: Ctx, kind: OrderKind, order: Reserving): Promise<voi
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId, actor, requestId, type: eventOf(kind, 'pending'), resourceId: id, data },
   ])
-  // Last of all: whoever else pays from this wallet waits until this `tx` ends.
+  // Placed last: from here on other orders of this wallet wait until this `tx` ends.
   await placeHolds(ctx.db, ctx.receivedMs, [
     { entityId, address: walletId, currency, intentId: id, purpose: 'money', amountAtomic: amount },
   ])
   ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
 }
 
-/** Whether nobody would be credited with coins sent there: to a treasury, or to a deposit address of the sender's own. */
+/** Whether no account would be credited with coins sent there: it is a treasury, or the sender's own deposit address. */
 export async function isOwnPocket(
   db: Db,
   { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },

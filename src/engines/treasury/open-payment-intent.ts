@@ -18,11 +18,11 @@ export type NewPaymentIntent = {
   chain: string
   blockchain: string
   family: KeyFamily
-  /** What a transient intent asks for, and until when; a continuous one takes any amount at any time. */
+  /** Amount and expiry of a transient intent; a continuous one takes any amount at any time. */
   due?: { amount: bigint; expiresOnMs?: number | undefined } | undefined
 }
 
-/** How long a transient intent waits for money unless the request names an end. */
+/** Payment window of a transient intent unless the request sets its end. */
 const windowMs = 8 * 3_600_000
 
 /** Opens an intent with a deposit address of its own, watched from the moment this `tx` commits. */

@@ -1,8 +1,8 @@
 /**
- * Pays payouts and outgoing transfers. Each was accepted with its money held in the merchant's wallet. A worker screens it
- * and hands it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the transaction has
- * the order's own id, so that whatever is repeated or restored it is paid once. One whose coins lie at deposit addresses
- * waits for a sweep, which it causes; one that waits in vain fails. `settle-orders.ts` follows the transaction to its end.
+ * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens an order and
+ * submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the transaction has the
+ * order's own id, so that a retry or a restored backup pays it only once. An order whose coins are still at deposit addresses
+ * starts a sweep and waits for it; it fails if it waits too long. `settle-orders.ts` follows the transaction to its end.
  */
 import type { Chain } from '#chains/chain'
 import type { Ctx, EngineCtx } from '#engines/ctx'
@@ -32,13 +32,13 @@ import { sweepFor } from './sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from './treasuries.ts'
 import { workerScope } from './worker-scope.ts'
 
-/** How long an order may wait for coins, or for gas. On a local chain a sweep takes seconds, also on a busy machine. */
+/** Maximum wait of an order for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
 const patienceMs = 24 * 3_600_000
 const patienceLocalMs = 120_000
 
 /**
- * Pays the order of this kind whose turn it is, or lets it rest: one that cannot be paid, for whatever reason, holds up no
- * other. False when it was nobody's turn.
+ * Pays the next due order of this kind, or defers it: an order that cannot be paid, for any reason, delays no other. False
+ * when no order was due.
  */
 export async function payNext(
   ctx: EngineCtx,
@@ -75,7 +75,7 @@ export async function payNext(
   return true
 }
 
-/** Somebody else took the coins, or too much is under way. */
+/** Whether the error is transient: another order took the coins, or the transaction engine accepts no more for now. */
 const isPassing = (error: unknown) => error instanceof InsufficientFunds || error instanceof ApiError
 
 const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
@@ -90,7 +90,7 @@ async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Pr
   reachPoint('P4')
   if (denial)
     return end(ctx, order, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })
-  // It has a transaction already when the database was restored from a copy that did not know of it.
+  // After a restore from a backup the transaction may exist although the order is not marked as submitted.
   if (!(await hasTransaction(ctx.db, order))) {
     const treasury = await requireTreasury(ctx, order.entityId, chain.network)
     const gas = await gasOf(ctx.db, treasury, costAtomic)
@@ -111,7 +111,7 @@ async function end(ctx: Ctx, order: Order, ending: Ending): Promise<Outcome> {
   return { waits: false }
 }
 
-/** It rests; for too long, and it fails. What is being swept is waited for. */
+/** Defers the order, or fails it once it has waited too long. Coins being swept are always waited for. */
 async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<Outcome> {
   const isOver = waitedMs(order, ctx.receivedMs) > (chain.local ? patienceLocalMs : patienceMs)
   if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
@@ -120,7 +120,7 @@ async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<Outcome> {
   return { waits: true }
 }
 
-/** Accepts the transfer that pays the order. Gives the ending when policy does not allow it. */
+/** Submits the transfer that pays the order. Returns the ending when policy denies it. */
 async function submitted(
   ctx: Ctx,
   chain: Chain,

@@ -16,11 +16,11 @@ import { announceReview } from './store/recipients.ts'
 export type NewRecipientAddress = Asker &
   Pick<RecipientAddress, 'chain' | 'address' | 'addressTag' | 'currency' | 'description'> &
   Omit<RecipientAddressFacts, 'holdUntil'> & {
-    /** How long nothing may be sent to it; 0 where nothing is held back. */
+    /** Hold before coins may be sent to it; 0 for none. */
     holdMs: number
   }
 
-/** Stores an address to withdraw to, which the workers then verify. Throws when it is stored already. */
+/** Stores a withdrawal address, which the workers then verify. Throws when it is stored already. */
 export async function addRecipientAddress(
   ctx: EngineCtx,
   { actor, requestId, holdMs, ...given }: NewRecipientAddress,
@@ -46,7 +46,7 @@ export async function addRecipientAddress(
   return address
 }
 
-/** Deletes a stored address; what is on its way to it goes on. One that is verified and held back cannot be deleted. */
+/** Deletes a stored address; transfers in progress to it continue. A verified address on hold cannot be deleted. */
 export async function removeRecipientAddress(
   ctx: EngineCtx,
   { id, ...by }: Asker & { id: string },

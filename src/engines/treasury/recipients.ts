@@ -13,17 +13,17 @@ import {
   updateRecipient,
 } from './store/recipients.ts'
 
-/** Who asks, for the trail. */
+/** The caller, for the audit trail. */
 export type Asker = { entityId: string; actor: string; requestId: string }
 
 export type NewRecipient = Asker &
   RecipientMetadata &
   Pick<Recipient, 'chain' | 'address' | 'addressTag'> & {
-    /** How long nothing may be paid to it; 0 where nothing is held back. */
+    /** Hold before payouts may be sent to it; 0 for none. */
     holdMs: number
   }
 
-/** Writes a recipient into the book, to be reviewed. The same address may stand there any number of times. */
+/** Adds a recipient to the address book for review. The same address may be in it any number of times. */
 export async function addRecipient(ctx: EngineCtx, input: NewRecipient): Promise<Recipient> {
   const nowMs = ctx.clock.nowMs()
   const createDate = formatInstant(nowMs)
@@ -52,8 +52,8 @@ export async function addRecipient(ctx: EngineCtx, input: NewRecipient): Promise
 }
 
 /**
- * Changes what is noted about a recipient; it is reviewed again, unless its status is for good. A hold goes on as it was.
- * Undefined when it is not in the book.
+ * Changes a recipient's metadata and reviews it again, unless its status is final. A hold continues unchanged. Undefined when
+ * it is not in the address book.
  */
 export async function changeRecipient(
   ctx: EngineCtx,
@@ -74,7 +74,7 @@ export async function changeRecipient(
   return changed
 }
 
-/** Takes a recipient out of the book; what is on its way to it goes on. False when it is not in the book. */
+/** Removes a recipient from the address book; payouts in progress to it continue. False when it is not in the book. */
 export async function removeRecipient(
   ctx: EngineCtx,
   { id, ...by }: Asker & { id: string },

@@ -16,9 +16,9 @@ import {
 import { reopenSweeps } from './store/sweeps.ts'
 
 /**
- * Opens again what a block had ended that was taken back before it was final, or on a local chain: the money of what was
- * complete is the merchant's again, and held, and so is that of what had failed. The same transactions are sent again,
- * and decide again.
+ * Reopens orders and sweeps that ended in a block that a reorg removed before it was final, or on a local chain. Completed
+ * orders are credited back to the merchant's wallet, and all reopened orders are held again. The same transactions are sent
+ * again and decide the outcome again.
  */
 export async function reopenOrders(tx: Db, nowMs: number, step: Step): Promise<void> {
   const { blockchain, blockHash } = step

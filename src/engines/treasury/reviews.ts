@@ -9,12 +9,12 @@ import { actor } from './credit.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
 import { endHolds, endReviews } from './store/recipients.ts'
 
-/** How many of each kind one turn decides about. */
+/** Maximum number of decisions of each kind in one turn. */
 const turnMax = 100
 
 /**
- * Starts the reviews of recipients and of recipient addresses, and the ends of their holds: due as soon as the clock says
- * so. Woken by NOTIFY `recipients`; any number of workers may run.
+ * Starts reviewing recipients and recipient addresses and ending their holds, as soon as each is due. Woken by NOTIFY
+ * `recipients`; any number of workers may run.
  */
 export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
   const steps = newSteps()
@@ -33,7 +33,7 @@ export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
 
 type Decided = { entityId: string; id: string; status: string }
 
-/** What notifications call the status of a verified address. */
+/** Status names in notifications, where they differ from the stored status. */
 const toldAs: Record<string, string> = { verification_succeeded: 'inactive' }
 
 const newSteps = () => [

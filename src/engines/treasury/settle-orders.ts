@@ -12,17 +12,17 @@ import { endedOrders, lockEnded, type OrderKind, type OrderRef, showHashes } fro
 
 const shownMax = 200
 const endedMax = 100
-/** Of this a tenth is how long an order that cannot be ended is left alone. */
+/** Waiting time passed to `rest`, which defers an order that cannot be ended for a tenth of it. */
 const restMs = 300_000
 
-/** Where a worker stands in the queues of one kind. */
+/** A worker's turns in the queues of one kind of order. */
 export type SettlingTurns = { showing: Turn; ending: Turn }
 export const settlingTurns = (): SettlingTurns => ({
   showing: newTurn('showing hashes'),
   ending: newTurn('settling orders'),
 })
 
-/** Shows what became of the transactions of orders, and ends those whose transaction has ended. True when there may be more. */
+/** Copies transaction hashes to their orders, and ends orders whose transaction has ended. True when there may be more. */
 export async function settleOrders(
   ctx: EngineCtx,
   chain: Chain,
@@ -39,7 +39,7 @@ export async function settleOrders(
       await endThose(ctx, kind, blockchain, completeTo, orders)
     } catch (error) {
       if (orders.length === 1) return restOrder(ctx, turns.ending, blockchain, kind, orders[0]!, error)
-      // One that cannot be ended holds up no other.
+      // Retried one by one: an order that cannot be ended delays no other.
       for (const order of orders) await settle([order])
     }
   }
@@ -86,7 +86,7 @@ async function restOrder(
   await rest(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
-/** Why a transaction came to nothing, in the words of payouts and of transfers. */
+/** Returns the error code of a failed transaction, in the vocabulary of payouts and refunds, or of transfers. */
 function failureOf(kind: OrderKind, reason: string | null): string {
   if (kind !== 'transfer') return 'transaction_failed'
   return reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed'

@@ -9,11 +9,14 @@ import { type SettlingTurns, settleOrders, settlingTurns } from './settle-orders
 import { type OrderKind, orderKinds, pendingWork } from './store/orders.ts'
 import { settleSweeps } from './sweep.ts'
 
-/** Starts paying payouts, transfers and refunds on every chain; any number of processes may. `stop` waits for the work under way. */
+/**
+ * Starts paying payouts, transfers and refunds on every chain. Any number of processes may. `stop` waits for work in
+ * progress.
+ */
 export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): Promise<void> } {
   const loops = new Map<string, Loop[]>()
   for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
-  // Told of every new transaction, every order, and every block that was followed.
+  // Notified of every new transaction, every order, and every followed block.
   const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
     for (const loop of loops.get(blockchain) ?? []) loop.wake()
   })

@@ -1,8 +1,8 @@
 /**
- * Fetches coins from deposit addresses when a treasury is short of them. A deposit address needs no gas: its key signs that
- * the treasury may take its coins (EIP-3009), and the treasury's transaction takes them. Sweeps of one shortage are accepted
- * together and follow each other into blocks; each is a row with the id of its transaction, so a restart goes on with it.
- * They move coins within the entity: the merchant's balance knows nothing of them.
+ * Sweeps coins from deposit addresses when a treasury is short of them. A deposit address needs no gas: its key signs an
+ * authorization for the treasury to take its coins (EIP-3009), and the treasury's transaction executes it. Sweeps of one
+ * shortage are accepted together and mined one after another; each is a row with the id of its transaction, so that a restart
+ * continues it. They move coins within the entity and do not change the merchant's balance.
  */
 
 import type { Address, Chain } from '#chains/chain'
@@ -33,13 +33,13 @@ import type { TreasuryRow } from './store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from './treasuries.ts'
 import { workerScope } from './worker-scope.ts'
 
-/** So many addresses are swept at once; what is still missing then is fetched in the next round. */
+/** Maximum number of addresses swept at once; the next round sweeps for the shortage that remains. */
 const batchMax = 100
-/** An address whose coins could not be fetched is left alone for so long; on a local chain what waits is given up sooner. */
+/** Delay before an address whose sweep failed is tried again; shorter on a local chain, where waiting orders fail sooner. */
 const failedRestMs = 60_000
 const failedRestLocalMs = 3_000
 
-/** Sweeps as much as everything that waits of the order's coins is short of. False when nothing more can be fetched. */
+/** Sweeps the shortage of all waiting orders in the order's coins. False when nothing was swept. */
 export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Promise<boolean> {
   const token = tokenOf(chain, order)
   const domainSeparator = await domainSeparatorOf(chain, token)
@@ -59,7 +59,7 @@ export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Prom
       if (chosen.length > 0) reachPoint('P25')
       return chosen.length
     })
-    // What waits for a thaw waits for the sweep too.
+    // Orders of a frozen entity wait for the sweep too.
     .catch((error) => (error instanceof WalletFrozen ? 0 : Promise.reject(error)))
   if (swept === 0) return false
   reachPoint('P26')
@@ -85,7 +85,10 @@ async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
 
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 
-/** The richest addresses that together cover what is short; of what was credited as much as the chain says they own. */
+/**
+ * Returns the richest addresses that together cover the shortage, each with its credited amount, capped at its available
+ * balance.
+ */
 async function chooseUnswept(
   ctx: Ctx,
   coins: Coins,
@@ -105,7 +108,7 @@ async function chooseUnswept(
   let left = shortAtomic
   for (const unswept of found) {
     if (left <= 0n) break
-    // Less than was credited after a reorg: an older sweep took the coins of a deposit that came a second time.
+    // Less than credited after a reorg: an older sweep took the coins of a deposit that was mined a second time.
     const amount = smaller(own.get(unswept.address) ?? 0n, unswept.amount)
     if (amount <= 0n) continue
     chosen.push({ ...unswept, amount })

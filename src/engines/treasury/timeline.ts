@@ -13,7 +13,7 @@ export type TimelineEntry = {
   reason?: IntentReason
 }
 
-/** What the next timeline entry depends on. Amounts are base units of the intent's currency. */
+/** The state that determines the next timeline entry. Amounts are base units of the intent's currency. */
 export type IntentStanding = {
   type: 'continuous' | 'transient'
   status: IntentStatus
@@ -21,11 +21,11 @@ export type IntentStanding = {
   amount: bigint | null
   amountPaid: bigint
   expiresOn: string | null
-  /** Of the newest entry. */
+  /** Reason of the newest entry. */
   reason?: IntentReason | undefined
 }
 
-/** The first two entries, newest first: the address is there as soon as the intent is. */
+/** Returns the first two entries, newest first: the deposit address exists as soon as the intent does. */
 export function openingTimeline(type: IntentStanding['type'], nowMs: number): TimelineEntry[] {
   const time = formatInstant(nowMs)
   return [
@@ -41,7 +41,7 @@ export function takesMoney(intent: IntentStanding, nowMs: number): boolean {
   return intent.status === 'complete' && isOpen(intent, nowMs)
 }
 
-/** The entry that a changed `amountPaid` brings, if any. Continuous intents stay active whatever they receive. */
+/** Returns the entry for a changed `amountPaid`, if any. Continuous intents stay active regardless of their payments. */
 export function entryAfterCredit(intent: IntentStanding, nowMs: number): TimelineEntry | undefined {
   if (intent.type === 'continuous' || intent.amount === null) return undefined
   if (intent.status === 'failed' || intent.status === 'refunded') return undefined
@@ -55,7 +55,7 @@ export function entryAfterCredit(intent: IntentStanding, nowMs: number): Timelin
 function standingAfter(intent: IntentStanding, amount: bigint, nowMs: number): Omit<TimelineEntry, 'time'> {
   if (intent.amountPaid > amount) return { status: 'complete', context: 'overpaid' }
   if (intent.amountPaid === amount) return { status: 'complete', context: 'paid' }
-  // Short of the amount: still waiting, also again, after a reorg took money back.
+  // Short of the amount: still pending, or pending again after a reorg removed a payment.
   if (intent.status === 'pending' || isOpen(intent, nowMs)) return { status: 'pending' }
   return closing(intent)
 }
@@ -66,7 +66,7 @@ export const entryAtExpiry = (intent: IntentStanding, nowMs: number): TimelineEn
   time: formatInstant(nowMs),
 })
 
-/** The entry of a transient intent that its merchant closes. Money that was seen before still counts, and changes the context. */
+/** Returns the entry of an intent that its merchant closes. Payments seen before still count and change the context. */
 export const entryOnRequest = (intent: IntentStanding, amount: bigint, nowMs: number): TimelineEntry => ({
   ...closedOnRequest(intent, amount),
   time: formatInstant(nowMs),

@@ -8,8 +8,8 @@ import type { Db } from '#runtime/db/db'
 import { insertTreasury, lockTreasuries, type TreasuryRow, treasuriesOf } from './store/treasuries.ts'
 
 /**
- * The entity's treasury on a network, made and watched at its first need, in `ctx.db`'s tx. All networks of a family share
- * its key, so that there is one address to fund and to look for.
+ * Returns the entity's treasury on a network, created and watched on first use in `ctx.db`'s tx. All networks of a family
+ * share its key, so that there is one address to fund and to look up.
  */
 export async function requireTreasury(
   ctx: EngineCtx,
@@ -44,7 +44,7 @@ export async function requireTreasury(
   return treasury
 }
 
-/** What a treasury has of a token that nothing else is to take, as far as the blocks tell. */
+/** Returns the posted balance of a treasury in a token less its holds, according to the applied blocks. */
 export async function treasuryCoins(
   db: Db,
   { entityId, blockchain, address }: TreasuryRow,
@@ -55,7 +55,7 @@ export async function treasuryCoins(
   return coins ? coins.postedAtomic - coins.heldAtomic : 0n
 }
 
-/** A treasury as custody knows it: policies of its entity are over it. */
+/** A treasury as a signatory of custody: the policies of its entity apply. */
 export const signatoryOf = ({ id, keyId, address }: TreasuryRow): Signatory => ({
   id,
   walletSetId: id,

@@ -5,8 +5,8 @@ import type { Db } from '#runtime/db/db'
 import { fromOutside } from './from-outside.ts'
 
 /**
- * Books what somebody sent to a treasury: nobody was asked for it and nobody is credited, and yet it is there. With `sign`
- * -1 takes it back, after a reorg.
+ * Books transfers from external senders to a treasury, which no merchant requested and none is credited with. `sign` -1
+ * reverts the posting after a reorg.
  */
 export const bookUnclaimed = (
   tx: Db,

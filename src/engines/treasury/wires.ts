@@ -36,10 +36,10 @@ export type NewWire = Asker & {
   accountNumber: string
 }
 
-/** How long a mint that somebody began may take. */
+/** Maximum duration of a mint before it counts as lost. */
 const lostAfterMs = 15 * 60_000
 
-/** Takes in a wire: its money is minted to the entity's treasury on a chain, and credited when that is complete. */
+/** Accepts a wire: its amount is minted to the entity's treasury on a chain, and credited when the mint is complete. */
 export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
   const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
   const { blockchain, address } = await requireTreasury(ctx, entityId, network)
@@ -56,7 +56,7 @@ export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatD
   return { ...deposit, status: 'pending' }
 }
 
-/** Credits the wallets with wires whose coins a block up to `completeTo` brought to the treasury. */
+/** Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. */
 export async function completeWires(
   tx: Db,
   nowMs: number,
@@ -68,7 +68,7 @@ export async function completeWires(
   await bookWires(tx, nowMs, arrived, 'complete')
 }
 
-/** Takes back the credit of wires whose coins were in a block that was taken back. */
+/** Reverts the credits of wires whose coins were in an orphaned block. */
 export async function reopenWires(
   tx: Db,
   nowMs: number,
@@ -108,7 +108,7 @@ async function bookWires(
   )
 }
 
-/** Starts minting what came by wire: in a sandbox only, where a faucet is. Nothing is minted twice. */
+/** Starts minting received wires, in a sandbox only, where there is a faucet. No wire is minted twice. */
 export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { stop(): Promise<void> } {
   const turn = newTurn('minting wires')
   const loop = repeat(() => mintNext(ctx, turn, mint), logTrouble(ctx.log, 'minting what came by wire'))
@@ -131,13 +131,13 @@ async function mintNext(ctx: EngineCtx, turn: Turn, mint: Faucet['mint']): Promi
     const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)
     await endWire(ctx.database, wire, { transactionHash, at: formatInstant(ctx.clock.nowMs()) })
   } catch (error) {
-    // It may have left all the same: whether its coins came is looked at when it counts as lost.
+    // The transaction may have been sent anyway: `endLostWire` checks later whether its coins arrived.
     ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted, as far as is known')
   }
   return true
 }
 
-/** Those whose block was complete before the hash of their mint was known: each block completes all others. */
+/** Completes wires whose block was complete before the hash of their mint was stored; new blocks complete all others. */
 async function completeArrived(ctx: EngineCtx): Promise<void> {
   for (const { network, local } of ctx.chains.list()) {
     if (!local) continue

@@ -3,7 +3,10 @@ import type { Ctx, EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
 import { actor } from './credit.ts'
 
-/** What verbs get, for a worker in a `tx`: it acts for the entity in its own name, for the sake of the resource `madeFor`. */
+/**
+ * The context of a verb, for a worker in a `tx`: it acts for the entity in the name of the treasury engine, with the id of
+ * the resource as request id.
+ */
 export const workerScope = (
   ctx: EngineCtx,
   tx: Db,
