@@ -1,22 +1,22 @@
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
-/** One correction of the books, as it was booked. */
+/** One booked adjustment of the ledger. */
 export type AdjustmentRow = {
   entityId: string
   id: string
-  /** Empty, as the address, where money is corrected. */
+  /** Empty for an adjustment of money, like `address`. */
   blockchain: string
   address: string
   tokenId: string | null
   currency: string | null
-  /** The amount that the books lacked, in base units; negative when they had too much. */
+  /** The amount that the ledger lacked, in base units; negative when it had too much. */
   amount: bigint
   reason: string
   actor: string
   createDate: string
 }
 
-/** One operator at a time corrects the books, until the `tx` ends. */
+/** Serializes adjustments by operators until the `tx` ends. */
 export const lockAdjustments = (tx: Db) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('adjustments', 0))`)
 

@@ -3,7 +3,7 @@ import { type Db, join, raw, scan, sql } from '#runtime/db/db'
 
 const shownMax = 100
 
-/** What each deposit and order says about its merchant's wallet: what it owns by it, and what is held for it. */
+/** The amounts that each deposit and order contributes to its merchant's wallet: posted to it, and held in it. */
 const says = [
   `select entity_id, merchant_wallet_id as wallet_id, currency, case type when 'payment' then amount else -amount end as posted,
     0 as held from payments where status = 'paid'`,
@@ -17,7 +17,9 @@ const says = [
   `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
 ].map(raw)
 
-/** Whether merchants own, and have held, what their deposits and orders add up to: so at any moment. */
+/**
+ * Finds merchants whose balance or holds differ from the sums of their deposits and orders, which are equal at any moment.
+ */
 export const checkMerchants = (db: Db) =>
   scan<BookError>(
     db,

@@ -4,10 +4,10 @@ import { inTurns, served, type Turn } from '#runtime/turns/store'
 /** A table whose rows workers decide on: its name with its alias, the alias, its live rows, and the columns of the result. */
 export type Decidable = { table: Sql; alias: Sql; live: Sql; columns: Sql }
 
-/** `waiting` is the condition of an index on the tenant; `due` says which of those are claimed. */
+/** A change of status. `waiting` is the condition of an index on the tenant; `due` selects the rows to claim among those. */
 export type Decision = { status: Sql; waiting: Sql; due: Sql }
 
-/** Gives the rows that are due their new status, dated `at`: at most `limit`, by turns of the tenants. Returns them. */
+/** Sets the new status of due rows, dated `at`: at most `limit`, round-robin over tenants. Returns them. */
 export async function decide<Row extends { entityId: string }>(
   tx: Db,
   turn: Turn,

@@ -1,6 +1,6 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 
-/** Where an intent waits for money, or the wallet itself. */
+/** A deposit address of a payment intent, or of the wallet itself. */
 export type DepositAddress = {
   entityId: string
   id: string
@@ -8,7 +8,7 @@ export type DepositAddress = {
   chain: string
   currency: string
   address: string
-  /** Null: it is the wallet's own, the one of its chain. */
+  /** Null for the wallet's own address on its chain. */
   paymentIntentId: string | null
 }
 
@@ -25,7 +25,7 @@ export async function insertDepositAddress(
       ${deposit.address}, ${deposit.paymentIntentId}, ${deposit.createDate})`)
 }
 
-/** The deposit addresses behind observed transfers: `ownerId` of each is a deposit address. */
+/** Returns the deposit addresses of observed transfers to such addresses, by `ownerId`. */
 export const depositAddressesOf = (db: Db, owners: readonly { entityId: string; ownerId: string }[]) =>
   db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
     where (d.entity_id, d.id) in (select * from unnest(${owners.map((owner) => owner.entityId)}::uuid[],
@@ -36,12 +36,12 @@ export const findDepositAddress = (db: Db, entityId: string, id: string) =>
   db.maybe<DepositAddress>(sql`select ${columns} from deposit_addresses d
     where d.entity_id = ${entityId} and d.id = ${id} and d.payment_intent_id is null`)
 
-/** The wallet's own addresses, newest first: one for each chain, and those that were given out beside it long ago. */
+/** The wallet's own addresses, newest first: one for each chain, and superseded ones. */
 export const listDepositAddresses = (db: Db, entityId: string) =>
   db.all<DepositAddress>(sql`select ${columns} from deposit_addresses d
     where d.entity_id = ${entityId} and d.payment_intent_id is null order by d.create_date desc, d.id desc`)
 
-/** The wallet's address on a chain; nobody else makes it before this `tx` ends. */
+/** Returns the wallet's address on a chain; a lock keeps other transactions from creating it before this `tx` ends. */
 export async function lockDepositAddress(
   tx: Db,
   { entityId, chain }: Pick<DepositAddress, 'entityId' | 'chain'>,

@@ -6,7 +6,7 @@ export type FaucetTransaction = { nonce: number; txHash: string; raw: string }
 export const lockFaucet = (tx: Db, blockchain: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`faucet:${blockchain}`}, 0))`)
 
-/** The `count` lowest nonces from `from` on that no row uses; what was refused leaves gaps, and they are filled first. */
+/** Returns the `count` lowest unused nonces from `from` on: gaps left by refused transactions are filled first. */
 export const freeNonces = async (
   tx: Db,
   blockchain: string,
@@ -32,13 +32,13 @@ export async function insertFaucetTransactions(
       ${signed.map((one) => one.txHash)}::text[], ${signed.map((one) => one.raw)}::text[]) as row(n, h, r)`)
 }
 
-/** What was signed before `before` and is in no block yet, in order: the node may have lost it. */
+/** Transactions signed before `before` and not mined yet, by nonce: the node may have lost them. */
 export const unminedFaucetTransactions = (db: Db, blockchain: string, from: number, before: string) =>
   db.all<FaucetTransaction>(sql`select nonce, tx_hash as "txHash", raw_transaction as raw
     from faucet_transactions
     where blockchain = ${blockchain} and nonce >= ${from} and create_date < ${before} order by nonce limit 500`)
 
-/** Where it ever gave something. */
+/** Blockchains on which the faucet has sent transactions. */
 export const blockchainsOfFaucet = async (db: Db): Promise<string[]> =>
   (
     await db.all<{ blockchain: string }>(sql`with recursive found as (
@@ -49,7 +49,7 @@ export const blockchainsOfFaucet = async (db: Db): Promise<string[]> =>
       ) select blockchain from found where blockchain is not null`)
   ).map((row) => row.blockchain)
 
-/** Gives back the nonces of transactions that the node certainly did not take. */
+/** Frees the nonces of transactions that the node definitely refused. */
 export async function deleteFaucetTransactions(db: Db, blockchain: string, hashes: readonly string[]) {
   await db.run(
     sql`delete from faucet_transactions where blockchain = ${blockchain} and tx_hash = any(${hashes})`,

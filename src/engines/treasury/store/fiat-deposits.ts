@@ -3,7 +3,7 @@ import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
-/** Money that came by wire. Amounts are base units with `decimals` digits; dates are as shown. */
+/** Money received by wire. Amounts are base units with `decimals` digits; dates are formatted for responses. */
 export type FiatDeposit = {
   entityId: string
   id: string
@@ -16,7 +16,7 @@ export type FiatDeposit = {
   updateDate: string
 }
 
-/** What is to be minted, and where. */
+/** A mint to perform: its amount and its destination. */
 export type Wire = Pick<FiatDeposit, 'entityId' | 'id' | 'currency' | 'amount'> & {
   blockchain: string
   address: `0x${string}`
@@ -32,10 +32,10 @@ export const insertWire = (
       ${wire.amount.toString()}, ${wire.trackingRef}, ${wire.accountNumber}, ${wire.blockchain}, ${wire.address},
       'waiting', ${wire.createDate}, ${wire.updateDate})`)
 
-/** Wakes those who mint, when this `tx` commits. */
+/** Wakes the minting workers when this `tx` commits. */
 export const announceWire = (tx: Db) => tx.run(sql`select pg_notify('wires', '')`)
 
-/** The next wire to mint, which is nobody else's from then on: of each tenant the oldest. */
+/** Claims the next wire to mint, which no other worker can claim then: round-robin over tenants, the oldest of each first. */
 export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | undefined> {
   const rows = sql`select f.entity_id, f.id from fiat_deposits f where f.state = 'waiting'
     and f.entity_id = turn.entity_id order by f.create_date`
@@ -51,7 +51,7 @@ export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | u
   return served(turn, taken)[0]
 }
 
-/** More than there are workers: each passes over what the others are at. */
+/** More than the number of workers: each skips rows that others have locked. */
 const lookedAtMax = 50
 
 export const endWire = (
@@ -63,8 +63,8 @@ export const endWire = (
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
 /**
- * Ends one that somebody began to mint before `since` and did not end: nobody tries again. It is minted when the faucet has
- * brought as much to its treasury since, by a transaction that is no other wire's. False when there is none.
+ * Ends a wire whose mint began before `since` and did not end; it is not retried. It counts as minted when a faucet
+ * transaction after the wire brought the same amount to its treasury and belongs to no other wire. False when there is none.
  */
 export async function endLostWire(db: Db, since: string, at: string): Promise<boolean> {
   const count = await db.run(sql`with lost as materialized (
@@ -86,7 +86,7 @@ export async function endLostWire(db: Db, since: string, at: string): Promise<bo
 
 const wireColumns = raw('d.entity_id as "entityId", d.id, d.currency, d.amount, d.blockchain, d.address')
 
-/** Those whose coins a canonical block up to `completeTo` brought; locked until the `tx` ends. */
+/** Wires whose coins arrived in a canonical block up to `completeTo`, locked until the `tx` ends. */
 export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number) =>
   tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
     where d.blockchain = ${blockchain} and d.state = 'minted' and exists (select 1 from treasury_arrivals a
@@ -94,7 +94,7 @@ export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number)
         and a.address = d.address and a.amount = d.amount and a.block_number <= ${completeTo})
     order by d.entity_id, d.id for update of d`)
 
-/** Those that these transfers brought and that are credited; locked until the `tx` ends. */
+/** Credited wires whose coins arrived in these transfers, locked until the `tx` ends. */
 export const lockCompleteWires = (tx: Db, transfers: readonly { entityId: string; txHash: string }[]) =>
   tx.all<Wire>(sql`select ${wireColumns} from fiat_deposits d
     where d.state = 'complete' and (d.entity_id, d.transaction_hash) in (select * from
@@ -119,7 +119,7 @@ const columns =
     else 'pending' end as status,
   d.create_date as "createDate", greatest(d.update_date, t.update_date) as "updateDate"`)
 
-/** With the transfer that brought the coins, of those that were transferred. */
+/** Wires, joined with the transfer that brought the coins where the state is `transferred`. */
 const deposits =
   raw(`fiat_deposits d left join transfers t on d.state = 'transferred' and t.entity_id = d.entity_id and t.direction = 'in'
   and t.blockchain = d.blockchain and t.transaction_hash = d.transaction_hash and t.to_address = d.address`)

@@ -3,29 +3,32 @@ import { formatInstant } from '#lib/time'
 import { type Db, raw, scan, sql } from '#runtime/db/db'
 import { leaving } from './orders.ts'
 
-/** What merchants own of a currency, and the coins behind it, in base units: `gap` is zero when nothing else accounts for them. */
+/**
+ * The money of merchants in a currency and the coins that back it, in base units. `gap` is the difference that the other
+ * amounts do not explain.
+ */
 export type MoneySums = {
   currency: string
-  /** What the wallets of merchants have. */
+  /** The balances of merchants' wallets. */
   owed: bigint
-  /** What lies at deposit addresses and treasuries, by all blocks that were applied. */
+  /** Coins at deposit addresses and treasuries, according to all applied blocks. */
   coins: bigint
-  /** Of the coins: deposits that no wallet was credited with yet, because their block has too few confirmations or was not followed. */
+  /** Of the coins: deposits not credited yet, because their block has too few confirmations or was not followed. */
   arriving: bigint
-  /** Of the coins: what somebody sent to a treasury. */
+  /** Of the coins: transfers from external senders to a treasury. */
   unclaimed: bigint
-  /** Of the coins: what operators booked by name as nobody's; negative where coins are missing for good. */
+  /** Of the coins: adjustments booked by operators, owed to no merchant; negative where coins are missing for good. */
   adjusted: bigint
-  /** Missing among the coins: what left in a block for orders that have not ended, less what came back for orders that have. */
+  /** Missing from the coins: sent in a block for orders not ended, less returned by a reorg for orders that ended. */
   leaving: bigint
   gap: bigint
 }
 
 export type MoneyGap = MoneySums & { entityId: string }
 
-/** The sums of every currency, and the entities whose sums have a gap, all of one moment. */
+/** Returns the sums of every currency and the entities with a gap, all from one snapshot. */
 export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: MoneyGap[] }> {
-  // One statement sees one moment, whatever blocks are applied and orders are ended meanwhile.
+  // One statement reads one snapshot, regardless of concurrently applied blocks and ended orders.
   const rows = await scan<MoneySums & { entityId: string | null }>(
     db,
     sql`
@@ -70,7 +73,7 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
 const sumOf = (part: Exclude<keyof MoneySums, 'currency' | 'gap'>) =>
   sql`coalesce(sum(amount) filter (where part = ${part}), 0) as ${raw(part)}`
 
-/** Whether it is time to compare, and nobody else is at it; the next time is `restMs` from now, in the time of the database. */
+/** Claims the comparison if it is due, for one process; the next is due `restMs` from now, in database time. */
 export const claimWatch = async (db: Db, restMs: number): Promise<boolean> =>
   (await db.run(sql`insert into money_watch as w (due) values (now() + ${restMs} * interval '1 millisecond')
     on conflict (one) do update set due = excluded.due where w.due <= now()`)) === 1
@@ -78,7 +81,7 @@ export const claimWatch = async (db: Db, restMs: number): Promise<boolean> =>
 export const setWatchDue = (db: Db, restMs: number) =>
   db.run(sql`update money_watch set due = now() + ${restMs} * interval '1 millisecond'`)
 
-/** Writes the gaps that were not of this amount when they were written the last time; returns those. */
+/** Stores the gaps whose amount differs from the one stored last, and returns those. */
 export async function recordMoneyGaps(db: Db, nowMs: number, gaps: readonly MoneyGap[]): Promise<MoneyGap[]> {
   if (gaps.length === 0) return []
   const rows = await db.all<{ key: string }>(sql`insert into money_gaps

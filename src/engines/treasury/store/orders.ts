@@ -1,11 +1,11 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isAwake, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
 
-/** What makes money leave: a payout, a transfer to the merchant's own address, or money that goes back to who paid. */
+/** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
 export const orderKinds = ['payout', 'transfer', 'refund'] as const
 export type OrderKind = (typeof orderKinds)[number]
 
-/** One of them, as far as paying it goes. */
+/** The fields of an order that paying it requires. */
 export type Order = {
   kind: OrderKind
   entityId: string
@@ -17,11 +17,11 @@ export type Order = {
   amount: bigint
   toAddress: `0x${string}`
   createDate: string
-  /** Who sends is known, or need not be. */
+  /** The sender is identified, or need not be. */
   identified: boolean
 }
 
-/** Where orders of a kind are kept, and what their statuses are called there. */
+/** The table of each kind of order, and its names of the statuses. */
 const kept = {
   payout: {
     table: raw('payouts'),
@@ -56,7 +56,7 @@ const columnsOf = (
 ): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
   o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.create_date as "createDate"`
 
-/** Orders that wait, and of each tenant those that do not rest. */
+/** Waiting orders; `rows` are those of a tenant that are not deferred. */
 function dueOf(kind: OrderKind, blockchain: string): Shared {
   const { table, isWaiting } = kept[kind]
   const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
@@ -65,7 +65,7 @@ function dueOf(kind: OrderKind, blockchain: string): Shared {
   return { from: sql`${table} o`, where, rows }
 }
 
-/** The kinds of order that are due on a chain. It is polled and mostly finds nothing, so it reads no order that rests. */
+/** The kinds of order that are due on a chain. It is polled and mostly finds none, so it reads no deferred order. */
 export async function pendingWork(
   db: Db,
   blockchain: string,
@@ -83,7 +83,10 @@ export async function pendingWork(
   return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
 }
 
-/** The one whose turn it is, and that nobody else is at, locked until the `tx` ends: of each tenant what was due first. */
+/**
+ * Claims the next due order, round-robin over tenants, the longest due of each first, and locks it until the `tx` ends. Skips
+ * orders that others have locked.
+ */
 export async function claimWaiting(
   tx: Db,
   turn: Turn,
@@ -97,15 +100,15 @@ export async function claimWaiting(
   return served(turn, found)[0]
 }
 
-/** More than there are workers: each passes over what the others are at. */
+/** More than the number of workers: each skips rows that others have locked. */
 const lookedAtMax = 50
 
-/** It is looked at again after a while, and then after those that were due before it. */
+/** Defers the order by `ms`, behind orders that were due before it. */
 export const postpone = (tx: Db, { kind, entityId, id }: Order, ms: number) =>
   tx.run(sql`update ${kept[kind].table} set look_after = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
-/** What the entity still has to pay of a token, in all that waits. */
+/** The total amount of a token that the entity's waiting orders require. */
 export async function waitingAmount(
   tx: Db,
   { entityId, blockchain, tokenId }: Pick<Order, 'entityId' | 'blockchain' | 'tokenId'>,
@@ -118,7 +121,7 @@ export async function waitingAmount(
   return row.amount
 }
 
-/** Its on-chain transaction exists from here on. */
+/** Marks the order as submitted: its on-chain transaction exists. */
 export const markSubmitted = (tx: Db, { kind, entityId, id }: Order) =>
   tx.run(sql`update ${kept[kind].table} set submitted = true where entity_id = ${entityId} and id = ${id}`)
 
@@ -129,7 +132,7 @@ export async function hasTransaction(tx: Db, { entityId, id }: Order): Promise<b
   return found !== undefined
 }
 
-/** For a sum: what left in a block for orders that have not ended, less what came back for orders that have, in a block that was taken back. */
+/** Rows to sum: amounts sent in a block for orders not ended, less amounts returned by a reorg for orders that ended. */
 export const leaving = join(
   orderKinds.flatMap((kind) => {
     const { table, isWaiting, isUnderWay, complete } = kept[kind]
@@ -137,7 +140,7 @@ export const leaving = join(
       sql`select o.entity_id, o.currency, o.amount from ${table} o
         join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
         where ((${isWaiting}) or (${isUnderWay})) and t.state in ('CONFIRMED', 'COMPLETE')`,
-      // From the few transactions under way, and never from all orders, whatever the planner thinks.
+      // Reads from the few transactions in progress, never from all orders: `offset 0` keeps the planner from reordering.
       sql`select o.* from (select entity_id, id from platform_transactions
           where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
         cross join lateral (select entity_id, currency, -amount from ${table}
@@ -147,14 +150,14 @@ export const leaving = join(
   ' union all ',
 )
 
-/** How the transaction of an order stands. */
+/** The state of an order's transaction. */
 export type Standing = { state: string; txHash: string | null; errorReason: string | null }
 
 const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
 /**
- * Whether a transaction `t` came to its end: COMPLETE, or ended without effect, in a block up to `completeTo` or in none.
- * Not by a block that was taken back since, of which the transaction may not have heard yet.
+ * Whether a transaction `t` ended: COMPLETE, or ended without effect, in a block up to `completeTo` or in none. A block
+ * orphaned since does not count; the transaction may not reflect that reorg yet.
  */
 export const hasEnded = (completeTo: number) =>
   sql`(t.state = 'COMPLETE'
@@ -162,7 +165,7 @@ export const hasEnded = (completeTo: number) =>
     and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
       where b.blockchain = t.blockchain and b.hash = t.block_hash))`
 
-/** Those whose transaction came to its end and that do not rest, by turns. */
+/** Orders whose transaction ended and that are not deferred, round-robin over tenants. */
 export async function endedOrders(
   db: Db,
   turn: Turn,
@@ -182,7 +185,7 @@ export async function endedOrders(
 
 export type OrderRef = { entityId: string; id: string }
 
-/** The same again, as far as nobody else is at them; locked until the `tx` ends. */
+/** Reads those orders again and locks them until the `tx` ends. Skips orders that others have locked. */
 export const lockEnded = (
   tx: Db,
   kind: OrderKind,
@@ -197,7 +200,10 @@ export const lockEnded = (
       and o.blockchain = ${blockchain} and ${kept[kind].isUnderWay} and ${hasEnded(completeTo)}
     order by o.entity_id, o.id for update of o skip locked`)
 
-/** Shows the hashes that were signed meanwhile, by turns; a transfer runs from then on. Returns what was shown. */
+/**
+ * Copies new transaction hashes to their orders, round-robin over tenants; a transfer is `running` from then on. Returns the
+ * changed orders.
+ */
 export async function showHashes(
   tx: Db,
   turn: Turn,
@@ -240,7 +246,7 @@ export const setEnding = (tx: Db, { kind, entityId, id }: Order, ending: Ending,
       transaction_hash = coalesce(${ending.transactionHash ?? null}, transaction_hash)
     where entity_id = ${entityId} and id = ${id}`)
 
-/** The orders behind transactions, and how they ended; locked until the `tx` ends. */
+/** The orders of these transactions with their endings, locked until the `tx` ends. */
 export const lockOrdersOf = (tx: Db, kind: OrderKind, blockchain: string, sent: readonly SentTransaction[]) =>
   tx.all<Order & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
       case o.status when ${kept[kind].complete} then 'complete' when 'failed' then 'failed' end as ended
@@ -251,7 +257,7 @@ export const lockOrdersOf = (tx: Db, kind: OrderKind, blockchain: string, sent: 
 
 export type SentTransaction = { entityId: string; txHash: string }
 
-/** As it was before it ended. */
+/** Restores the status that the order had before it ended. */
 export const setUnderWay = (tx: Db, { kind, entityId, id }: Order, at: string) =>
   tx.run(sql`update ${kept[kind].table} set status = ${kept[kind].sent}, error_code = null, update_date = ${at}
     where entity_id = ${entityId} and id = ${id}`)

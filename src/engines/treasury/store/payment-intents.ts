@@ -4,7 +4,10 @@ import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from '../timeline.ts'
 
-/** What somebody shall be paid, and where. Amounts are base units with `decimals` digits; dates are as shown. */
+/**
+ * A request for payment to a deposit address. Amounts are base units with `decimals` digits; dates are formatted for
+ * responses.
+ */
 export type PaymentIntent = IntentStanding & {
   entityId: string
   id: string
@@ -46,7 +49,7 @@ export const findPaymentIntent = (db: Db, entityId: string, id: string) =>
 
 export type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
 
-/** Filters look at the newest timeline entry only. */
+/** Lists intents; filters apply to the newest timeline entry only. */
 export function listPaymentIntents(
   db: Db,
   entityId: string,
@@ -72,12 +75,15 @@ const among = (keys: readonly IntentKey[]): Sql =>
   sql`(i.entity_id, i.id) in (select * from unnest(${keys.map((key) => key.entityId)}::uuid[],
     ${keys.map((key) => key.id)}::uuid[]))`
 
-/** In one order for everybody, so that two engines never wait for each other. */
+/** Locks intents in a fixed order, so that two engines cannot deadlock. */
 export const lockPaymentIntents = (tx: Db, keys: readonly IntentKey[]) =>
   tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i where ${among(keys)}
     order by i.entity_id, i.id for update`)
 
-/** Transient intents whose window has closed and that wait for no payment on its way, by turns; what others hold is left to them. */
+/**
+ * Transient intents whose window has closed and that have no unsettled payment, round-robin over tenants. Skips intents that
+ * others have locked.
+ */
 export async function lockExpiredIntents(
   tx: Db,
   turn: Turn,

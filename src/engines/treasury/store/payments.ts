@@ -4,13 +4,16 @@ import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
-/** Money that arrived at a deposit address, or that went back to who paid. Amounts are base units with `decimals` digits; dates are as shown. */
+/**
+ * A payment to a deposit address, or a refund to the payer. Amounts are base units with `decimals` digits; dates are
+ * formatted for responses.
+ */
 export type Payment = {
   entityId: string
   id: string
   type: 'payment' | 'refund'
   status: PaymentStatus
-  /** Null when it matches no intent: it came too late, or in another currency than was asked for. */
+  /** Null when it matches no intent: it came too late, or in another currency than requested. */
   paymentIntentId: string | null
   merchantWalletId: string
   currency: string
@@ -21,7 +24,7 @@ export type Payment = {
   blockchain: string
   /** Null for a refund: it comes from the merchant. */
   fromAddress: string | null
-  /** Where a refund goes to. */
+  /** The destination, for a refund. */
   depositAddress: string
   /** Null while a refund is not signed. */
   transactionHash: string | null
@@ -39,10 +42,10 @@ const columns =
   p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
   p.create_date as "createDate", p.update_date as "updateDate"`)
 
-/** What tells one deposit from all others, whichever block holds it. */
+/** The part of a deposit's key that is independent of the block that holds it. */
 export type DepositKey = { ordinal: number }
 
-/** Records deposits that are in a block now: new payments, or those they were before their block was orphaned. */
+/** Records deposits of a block: inserts new payments, and updates those whose earlier block was orphaned. */
 export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[]) =>
   tx.all<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
       merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
@@ -84,7 +87,7 @@ export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
     where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
       and p.block_number <= ${upToNumber} and p.block_hash is not null order by p.id for update`)
 
-/** Payments whose block was orphaned and whose transaction no block up to `upToNumber` above it has brought back. */
+/** Payments orphaned from a block up to `upToNumber` whose transaction no later block includes. */
 export const lockLost = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Payment>(sql`select ${columns} from payments p
     where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
@@ -104,7 +107,7 @@ export async function setStatus(
   await tx.run(sql`update payments p set status = ${status}, update_date = ${at} where ${among(payments)}`)
 }
 
-/** Back to waiting: no canonical block holds these payments now. */
+/** Returns payments to `pending`: no canonical block holds them now. */
 export async function orphan(tx: Db, payments: readonly Payment[], at: string): Promise<void> {
   await tx.run(sql`update payments p set status = 'pending', block_hash = null, update_date = ${at}
     where ${among(payments)}`)
@@ -117,7 +120,7 @@ const among = (payments: readonly Payment[]) =>
 export const findPayment = (db: Db, entityId: string, id: string) =>
   db.maybe<Payment>(sql`select ${columns} from payments p where p.entity_id = ${entityId} and p.id = ${id}`)
 
-/** Ids of what was paid to an intent and of what was refunded of it, oldest first. */
+/** Ids of an intent's payments and of its refunds, oldest first. */
 export async function paymentIdsOf(
   db: Db,
   entityId: string,
@@ -138,7 +141,7 @@ export const unsettledPayments = (db: Db, entityId: string) =>
 export type PaymentFilters = {
   paymentIntentId?: string | undefined
   status?: PaymentStatus | undefined
-  /** For filters of what payments no longer have: nothing matches them. */
+  /** Set by filters on fields that payments no longer have. */
   matchesNothing?: boolean
 }
 

@@ -5,7 +5,7 @@ import { type Db, raw, sql } from '#runtime/db/db'
 export const payoutStatuses = ['pending', 'complete', 'failed'] as const
 export type PayoutStatus = (typeof payoutStatuses)[number]
 
-/** Money to a recipient of the address book. Amounts are base units; dates are as shown. */
+/** Money to a recipient of the address book. Amounts are base units; dates are formatted for responses. */
 export type Payout = {
   entityId: string
   id: string
@@ -14,9 +14,9 @@ export type Payout = {
   recipientId: string
   chain: string
   blockchain: string
-  /** The recipient's when the payout was accepted. */
+  /** The recipient's address when the payout was accepted. */
   toAddress: string
-  /** Who sends, as the travel rule asks. */
+  /** The identities of the sender, as the travel rule requires. */
   identities: object[] | null
   currency: string
   tokenId: string
@@ -48,7 +48,7 @@ export type PayoutFilters = {
   walletId?: string | undefined
   recipientId?: string | undefined
   statuses?: readonly string[] | undefined
-  /** All that are named. */
+  /** A payout matches only if its currency equals all of these. */
   currencies: readonly string[]
   chain?: string | undefined
 }

@@ -8,7 +8,7 @@ import { decide } from './decide.ts'
 export const recipientAddressStatuses = ['pending_verification', 'verification_succeeded', 'active'] as const
 export type RecipientAddressStatus = (typeof recipientAddressStatuses)[number]
 
-/** An address of the merchant elsewhere, to withdraw to. Dates are as shown. */
+/** An external address of the merchant for withdrawals. Dates are formatted for responses. */
 export type RecipientAddress = {
   entityId: string
   id: string
@@ -22,11 +22,11 @@ export type RecipientAddress = {
   updateDate: string
 }
 
-/** What is stored beside it and never shown: whose it is, and what keeps it from being used. */
+/** Fields never included in responses: the owner's identity, and the reasons why the address is not usable yet. */
 export type RecipientAddressFacts = {
   identity: object | null
   ownership: object | null
-  /** It waits until somebody tells whose it is. */
+  /** Verification waits until the owner is identified. */
   needsIdentity: boolean
   holdUntil: string | null
 }
@@ -51,17 +51,17 @@ export async function insertRecipientAddress(
   return count === 1
 }
 
-/** A stored address; deleted ones are not. */
+/** Finds a stored address that is not deleted. */
 export const findRecipientAddress = (db: Db, entityId: string, id: string) =>
   db.maybe<RecipientAddress>(sql`select ${columns} from recipient_addresses a
     where a.entity_id = ${entityId} and a.id = ${id} and ${inUse}`)
 
-/** The same, and nobody deletes it before this `tx` ends; `update` also keeps others from sharing it. */
+/** Finds and locks it, so that it is not deleted before this `tx` ends; `update` also excludes `share` locks. */
 export const lockRecipientAddress = (tx: Db, entityId: string, id: string, mode: 'share' | 'update') =>
   tx.maybe<RecipientAddress>(sql`select ${columns} from recipient_addresses a
     where a.entity_id = ${entityId} and a.id = ${id} and ${inUse} for ${raw(mode)}`)
 
-/** Those that are verified. */
+/** Lists verified addresses. */
 export function listRecipientAddresses(
   db: Db,
   entityId: string,
@@ -85,7 +85,7 @@ export const deleteRecipientAddress = (tx: Db, entityId: string, id: string, at:
 
 const decidable = { table: sql`recipient_addresses a`, alias: sql`a`, live: inUse, columns }
 
-/** Verifies those that wait for it: `active`, or `verification_succeeded` while they are held back. */
+/** Verifies pending addresses: `active`, or `verification_succeeded` while on hold. */
 export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =>
   decide<RecipientAddress>(
     tx,
@@ -100,7 +100,7 @@ export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =
     limit,
   )
 
-/** Activates those that were held back long enough. */
+/** Activates addresses whose hold has ended. */
 export const endAddressHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
   decide<RecipientAddress>(
     tx,

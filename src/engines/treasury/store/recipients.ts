@@ -8,10 +8,10 @@ import { decide } from './decide.ts'
 export const recipientStatuses = ['pending', 'inactive', 'active', 'denied', 'failed'] as const
 export type RecipientStatus = (typeof recipientStatuses)[number]
 
-/** What a customer notes about a recipient; null where nothing is. */
+/** A customer's notes on a recipient; null where there is none. */
 export type RecipientMetadata = { nickname: string | null; email: string | null; bns: string | null }
 
-/** An entry of the address book: somebody to pay. Dates are as shown. */
+/** An entry of the address book, to receive payouts. Dates are formatted for responses. */
 export type Recipient = RecipientMetadata & {
   entityId: string
   id: string
@@ -37,12 +37,12 @@ export async function insertRecipient(tx: Db, recipient: Recipient): Promise<voi
       ${recipient.holdUntil}, ${recipient.createDate}, ${recipient.updateDate})`)
 }
 
-/** A recipient in the book; deleted ones are not. */
+/** Finds a recipient that is not deleted. */
 export const findRecipient = (db: Db, entityId: string, id: string) =>
   db.maybe<Recipient>(sql`select ${columns} from recipients r
     where r.entity_id = ${entityId} and r.id = ${id} and ${inBook}`)
 
-/** The same, and nobody changes or deletes it before this `tx` ends; `update` also keeps others from sharing it. */
+/** Finds and locks it, so that it is not changed or deleted before this `tx` ends; `update` also excludes `share` locks. */
 export const lockRecipient = (tx: Db, entityId: string, id: string, mode: 'share' | 'update') =>
   tx.maybe<Recipient>(sql`select ${columns} from recipients r
     where r.entity_id = ${entityId} and r.id = ${id} and ${inBook} for ${raw(mode)}`)
@@ -76,13 +76,13 @@ export function listRecipients(
   return readPage<Recipient>(db, source, page)
 }
 
-/** Writes what can change: metadata, status and the date of the change. Returns it as it is then. */
+/** Writes the mutable fields: metadata, status and update date. Returns the updated recipient. */
 export const updateRecipient = (tx: Db, recipient: Recipient) =>
   tx.one<Recipient>(sql`update recipients r set nickname = ${recipient.nickname}, email = ${recipient.email},
       bns = ${recipient.bns}, status = ${recipient.status}, update_date = ${recipient.updateDate}
     where r.entity_id = ${recipient.entityId} and r.id = ${recipient.id} returning ${columns}`)
 
-/** Takes it out of the book; false when it was not in it. */
+/** Removes a recipient from the address book; false when it was not in it. */
 export async function deleteRecipient(
   tx: Db,
   { entityId, id, at }: { entityId: string; id: string; at: string },
@@ -94,7 +94,7 @@ export async function deleteRecipient(
 
 const decidable = { table: sql`recipients r`, alias: sql`r`, live: inBook, columns }
 
-/** Ends the review of those that wait for it: `active`, or `inactive` while they are held back. */
+/** Ends the review of pending recipients: `active`, or `inactive` while on hold. */
 export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
   decide<Recipient>(
     tx,
@@ -109,7 +109,7 @@ export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
     limit,
   )
 
-/** Activates those that were held back long enough. */
+/** Activates recipients whose hold has ended. */
 export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
   decide<Recipient>(
     tx,

@@ -16,13 +16,13 @@ export type Sweep = {
 /** Coins of one entity, chain and token. */
 export type Coins = { entityId: string; blockchain: string; tokenId: string }
 
-/** One at a time sweeps these coins, until the `tx` ends. */
+/** Serializes sweeps of these coins until the `tx` ends. */
 export const lockSweeping = (tx: Db, { entityId, blockchain, tokenId }: Coins) =>
   tx.run(
     sql`select pg_advisory_xact_lock(hashtextextended(${`sweep:${entityId}:${blockchain}:${tokenId}`}, 0))`,
   )
 
-/** What was sent for and no block holds yet. */
+/** The total amount of sweeps that no block holds yet. */
 export async function sweepingAmount(db: Db, { entityId, blockchain, tokenId }: Coins): Promise<bigint> {
   const row = await db.one<{ amount: bigint }>(sql`select coalesce(sum(s.amount), 0) as amount from sweeps s
     join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
@@ -34,8 +34,8 @@ export async function sweepingAmount(db: Db, { entityId, blockchain, tokenId }: 
 export type Unswept = { address: string; amount: bigint; creditIds: string[] }
 
 /**
- * Deposit addresses with credited coins that nobody fetched, the richest first. One whose sweep failed less than `restMs` ago,
- * in the time of the database, is left alone.
+ * Deposit addresses with credited coins not swept yet, the richest first. Skips addresses whose sweep failed less than
+ * `restMs` ago, in database time.
  */
 export const unsweptOf = (tx: Db, { entityId, blockchain, tokenId }: Coins, restMs: number, limit: number) =>
   tx.all<Unswept>(sql`select c.address, sum(c.amount) as amount, array_agg(c.id) as "creditIds" from credits c
@@ -60,8 +60,8 @@ export async function insertSweep(
 }
 
 /**
- * Ends the sweeps whose transaction has ended, in a block up to `completeTo` or in none; what a failed one did not fetch
- * can be swept again.
+ * Ends the sweeps whose transaction has ended, in a block up to `completeTo` or in none. The coins of a failed sweep can be
+ * swept again.
  */
 export async function endSweeps(
   tx: Db,
@@ -97,7 +97,7 @@ export async function endSweeps(
   return ended
 }
 
-/** Sweeps are under way again when the block of their transaction was taken back, however they had ended. */
+/** Reopens sweeps whose transaction's block was orphaned, regardless of how they ended. */
 export const reopenSweeps = (tx: Db, blockchain: string, sent: readonly SentTransaction[], at: string) =>
   tx.all<{
     entityId: string

@@ -4,7 +4,7 @@ import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
 
-/** Money to the merchant's own address elsewhere, or from anybody to a deposit address of his account. */
+/** Money to the merchant's own external address, or from any sender to a deposit address of the merchant's account. */
 export type Transfer = {
   entityId: string
   id: string
@@ -13,7 +13,7 @@ export type Transfer = {
   walletId: string
   chain: string
   blockchain: string
-  /** Of what came in. */
+  /** The sender of an incoming transfer. */
   fromAddress: string | null
   toAddress: string
   currency: string
@@ -33,7 +33,7 @@ const columns =
   t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
   t.risk_reason as "riskReason", t.create_date as "createDate", t.update_date as "updateDate"`)
 
-/** Where a block holds what came in, and its place among the transfers of its token to its address in the transaction. */
+/** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
 export type Place = { ordinal: number; blockHash: string; blockNumber: number }
 
 export const insertOutgoing = (tx: Db, row: Transfer) =>
@@ -43,7 +43,7 @@ export const insertOutgoing = (tx: Db, row: Transfer) =>
       ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals}, ${row.amount.toString()},
       ${row.createDate}, ${row.createDate})`)
 
-/** What came in by a block: new transfers, or those that they were before their block was orphaned. */
+/** Records incoming transfers of a block: inserts new ones, and updates those whose earlier block was orphaned. */
 export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
   tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
       from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
@@ -60,12 +60,12 @@ export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
 
 const isComing = raw(`t.direction = 'in' and t.status in ('pending', 'running')`)
 
-/** Those whose block has its confirmations. */
+/** Incoming transfers whose block has its confirmations. */
 export const lockFinalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
     and t.block_number <= ${upToNumber} and t.block_hash is not null order by t.id for update`)
 
-/** Those whose block was orphaned and that no block up to `upToNumber` above it has brought back. */
+/** Incoming transfers orphaned from a block up to `upToNumber` that no later block includes. */
 export const lockLostIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
     and t.block_number <= ${upToNumber} and t.block_hash is null order by t.id for update`)
@@ -90,7 +90,7 @@ export async function setIncoming(
     where ${among(rows)}`)
 }
 
-/** Back to waiting: no canonical block holds them now. */
+/** Returns transfers to `pending`: no canonical block holds them now. */
 export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
   tx.run(
     sql`update transfers t set status = 'pending', block_hash = null, update_date = ${at} where ${among(rows)}`,
@@ -106,7 +106,7 @@ export const findTransfer = (db: Db, entityId: string, id: string) =>
 
 export type TransferFilters = {
   direction?: 'in' | 'out' | undefined
-  /** For wallets that do not exist. */
+  /** Set by filters on wallets that do not exist. */
   matchesNothing: boolean
 }
 

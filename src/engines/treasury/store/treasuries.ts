@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** Where an entity's coins of one chain are paid out from. */
+/** The address that pays out an entity's coins on one chain. */
 export type TreasuryRow = {
   entityId: string
   id: string
@@ -10,7 +10,7 @@ export type TreasuryRow = {
   keyId: string
 }
 
-/** One at a time makes the treasuries of an entity, until the `tx` ends. */
+/** Serializes the creation of an entity's treasuries until the `tx` ends. */
 export const lockTreasuries = (tx: Db, entityId: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`treasury:${entityId}`}, 0))`)
 
