@@ -1,6 +1,6 @@
 import { createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto'
 
-// A self-signed X.509 certificate in DER (RFC 5280): the little of ASN.1 that one fixed shape needs. node:crypto makes
+// Writes a self-signed X.509 certificate in DER (RFC 5280), with only the ASN.1 that its fixed shape needs. node:crypto makes
 // and checks the signature and parses the result; it has no call that writes a certificate.
 
 const sequence = 0x30
@@ -29,7 +29,7 @@ export type CertificateInput = {
   notAfterMs: number
 }
 
-/** A certificate over the key's own public part, good for signing only, as PEM. */
+/** Returns a certificate for the key's own public part, valid for signing only, as PEM. */
 export function selfSignedCertificate({
   privateKey,
   name,
@@ -94,7 +94,7 @@ function base128(value: number): number[] {
   return digits
 }
 
-/** In two digits of the year until 2049, in four from then on: RFC 5280, section 4.1.2.5. */
+/** Encodes a date with a two-digit year until 2049 and a four-digit year from 2050: RFC 5280, section 4.1.2.5. */
 function time(atMs: number): Buffer {
   const text = `${new Date(atMs).toISOString().slice(0, 19).replaceAll(/\D/g, '')}Z`
   return text < '2050' ? der(utcTime, Buffer.from(text.slice(2))) : der(generalizedTime, Buffer.from(text))

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { SealContext } from './sealing.ts'
 
-/** What each kind of sealed value is bound to; changing one of these makes what was sealed before unreadable. */
+/** Contexts that each kind of sealed value is bound to. Changing one makes values sealed before unreadable. */
 
 export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
   'wallet set entropy',

@@ -15,7 +15,7 @@ export type Custody = {
   close(): Promise<void>
 }
 
-/** An entity secret that was proven right for one request; it opens that entity's wallet keys and holds no bytes of it. */
+/** An entity secret verified for one request; it opens that entity's wallet keys and holds no bytes of the secret. */
 export type EntitySecret = {
   readonly entityId: string
   readonly generation: number

@@ -14,8 +14,8 @@ export const openSecretOf = (ctx: CustodyCtx, input: { body: { entitySecretCiphe
   openEntitySecret(ctx, input.body.entitySecretCiphertext)
 
 /**
- * Decrypts and checks a ciphertext without writing anything. Whatever is wrong with it, the answer is the same 156013,
- * so that it tells nothing; 156016 when the entity has no secret. Whether it was used before, `spendCiphertext` decides.
+ * Decrypts and checks a ciphertext without writing anything. Any invalid ciphertext gives the same error 156013, which
+ * reveals nothing; 156016 when the entity has no secret. Reuse is detected by `spendCiphertext`.
  */
 export async function openEntitySecret(ctx: CustodyCtx, ciphertext: string): Promise<EntitySecret> {
   const row = await findEntitySecret(ctx.db, ctx.entity.id)
@@ -27,7 +27,7 @@ export async function openEntitySecret(ctx: CustodyCtx, ciphertext: string): Pro
 
 const usualField = 'entitySecretCiphertext'
 
-/** The one refusal of a ciphertext: it names the field, and not what was wrong. */
+/** The only refusal of a ciphertext: it names the field, but not the cause. */
 export const refusedCiphertext = (field = usualField) =>
   invalid(field, 'cannot be used', undefined, 'entitySecretWrong')
 
@@ -36,7 +36,7 @@ export type ShownSecret = {
   opened: Omit<EntitySecret, 'generation'>
 }
 
-/** What the ciphertext in `field` shows, 32 bytes that `isRight` takes, or the refusal. All refusals take the same steps. */
+/** Decrypts the ciphertext in `field` to 32 bytes that `isRight` accepts, or throws. All refusals take the same steps. */
 export async function decryptSecret(
   ctx: CustodyCtx,
   ciphertext: string,
@@ -49,7 +49,7 @@ export async function decryptSecret(
     .digest()
   const read = (plain: Buffer | undefined): ShownSecret | undefined => {
     const isWellFormed = plain?.length === secretBytes
-    // Zeros take the same work, and are not used.
+    // Zeros take the same work and are discarded.
     const shown = showSecret(ctx, isWellFormed ? plain : Buffer.alloc(secretBytes), ciphertextSha256)
     return isRight(shown) && isWellFormed ? shown : undefined
   }
@@ -71,9 +71,9 @@ function showSecret(
 }
 
 /**
- * Uses the ciphertext up in `ctx.db`'s tx, keyed on its decoded bytes: 156004 when it was used before.
- * A request that is refused later uses it up as well, through `ctx.afterRollback`.
- * It is called inside the verb, after the idempotency key was claimed, so that a twin replays instead of being refused.
+ * Marks the ciphertext as used in `ctx.db`'s tx, keyed on its decoded bytes: 156004 when it was used before. A request that
+ * is refused later marks it as well, through `ctx.afterRollback`. Called inside the verb, after the idempotency key is
+ * claimed, so that a duplicate request replays instead of being refused.
  */
 export async function spendCiphertext(ctx: CustodyCtx, secret: EntitySecret): Promise<void> {
   const spent = spentOf(ctx, secret.ciphertextSha256)
@@ -87,7 +87,7 @@ export async function spendCiphertext(ctx: CustodyCtx, secret: EntitySecret): Pr
   }
 }
 
-/** Uses up the ciphertext of a secret that is only now being registered. */
+/** Marks a ciphertext as used when a secret is registered or rotated. */
 export async function spendFirst(ctx: CustodyCtx, ciphertextSha256: Buffer): Promise<void> {
   const spent = spentOf(ctx, ciphertextSha256)
   ctx.afterRollback.push(() => spendAnyway(ctx, spent))
@@ -102,7 +102,7 @@ const spentOf = (ctx: CustodyCtx, sha256: Buffer) => ({
   createDate: formatInstant(ctx.clock.nowMs()),
 })
 
-/** The refusal itself is what the client must see, so a failure here is only logged. */
+/** Marks the ciphertext after a rollback. A failure is only logged, because the client must see the refusal itself. */
 async function spendAnyway(ctx: CustodyCtx, spent: Parameters<typeof insertSpentOnce>[1]): Promise<void> {
   await insertSpentOnce(ctx.database, spent).catch((error) =>
     ctx.log.error({ err: error, requestId: ctx.requestId }, 'a shown ciphertext could not be marked as used'),

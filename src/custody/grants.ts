@@ -16,9 +16,9 @@ import type { PayloadRow } from './store/signatures.ts'
 import type { CustodyCtx, Signature } from './types.ts'
 
 /**
- * Leaves what workers need to sign for one intent without the entity secret: the key of one address, sealed under the
- * root key and bound to entity, intent, address and the intent bytes that policy decided on: whoever signs later must
- * show the same ones. Written in `ctx.db`'s tx; erased by `eraseGrants`.
+ * Stores a grant, with which workers sign for one intent without the entity secret: the key of one address, sealed under the
+ * root key and bound to entity, intent, address and the intent bytes that policy decided on. Signing requires the same bytes.
+ * Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
 export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<void> {
   const { entityId } = secret
@@ -28,7 +28,7 @@ export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decisi
   await leaveGrant(ctx, decision, key, secret.walletKey, walletPrivateKey(entityId, key.id))
 }
 
-/** The same for a platform key, which no entity secret seals. */
+/** Stores a grant for a platform key, which no entity secret seals. */
 export async function grantPlatformSigning(ctx: CustodyCtx, decision: Decision): Promise<void> {
   const { entityId, keyId } = decision
   useDecision(ctx.db, decision)
@@ -65,25 +65,25 @@ async function leaveGrant(
 export type SigningRequest = IntentRef & {
   intent: Buffer
   digest: Buffer
-  /** What the digest is of; fees per gas in wei. */
+  /** Fields covered by the digest; fees are wei per gas. */
   blockchain: string
   nonce: number
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
-  /** The digest that was signed last for this nonce, whose place this one takes. Left out, it is the nonce's first. */
+  /** The digest signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
   replaces?: Buffer | undefined
-  /** It moves nothing and only uses the nonce up: it may replace what was signed for another intent. */
+  /** A no-op transaction, which only uses up the nonce: it may replace a payload of another intent. */
   filler?: boolean | undefined
 }
 
-/** After this many signatures the event loop gets a turn. */
+/** Number of signatures after which the event loop gets a turn. */
 const burst = 128
 
 /**
- * One signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws when
- * a grant is missing (the intent is final, or was never accepted), when it was made for other intent bytes,
- * `SecondPayload` when something else was signed for one of the nonces, and `WalletFrozen` when a wallet of the batch is
- * frozen, which is no failure: it waits. Then nothing at all is signed.
+ * Returns one signature per request, in order, each written to the signing ledger in the same `tx` before it is made. Throws
+ * when a grant is missing (the intent is final, or was never accepted) or was made for other intent bytes, `SecondPayload`
+ * when another payload was signed for one of the nonces, and `WalletFrozen` when a wallet is frozen and the batch must wait.
+ * Then nothing is signed.
  */
 export async function signForIntents(
   custody: Custody,
@@ -133,7 +133,7 @@ function payloadOf(request: SigningRequest, grant: GrantRow | undefined): Payloa
   }
 }
 
-/** Erases the grants of intents that are final, in the tx that makes them so. */
+/** Erases the grants of final intents, in the tx that makes them final. */
 export async function eraseGrants(tx: Db, intents: readonly IntentRef[]): Promise<void> {
   if (intents.length > 0) await deleteGrants(tx, intents)
 }

@@ -13,7 +13,7 @@ const hardened = 0x8000_0000
 /** m/44'/60'/0'/0, the external chain of the first account: an address index is appended to it (BIP-44, coin type 60). */
 const accountPath = [44 + hardened, 60 + hardened, hardened, 0]
 
-/** 256 bits from the operating system: what a BIP-39 phrase of 24 words stands for. */
+/** 256 bits from the operating system, the entropy of a BIP-39 phrase of 24 words. */
 export const newEntropy = (): Buffer => randomBytes(32)
 
 /** The BIP-39 seed of the entropy, without passphrase, stretched off the event loop. */
@@ -46,7 +46,7 @@ function phraseOf(entropy: Uint8Array): Buffer {
 /** A key pair with the chain code that its children are derived with (BIP-32). The public key has 65 bytes. */
 type ExtendedKey = { privateKey: Buffer; publicKey: Buffer; chainCode: Buffer }
 
-/** The left half of the digest is the private key, to which a child adds that of its parent. */
+/** Splits a digest: its left half is the private key, to which a child adds that of its parent. */
 function extendedKeyOf(signer: Signer, digest: Buffer, parent?: ExtendedKey): ExtendedKey {
   const privateKey = digest.subarray(0, 32)
   // One sum in 2^127 is no private key: its index cannot be used.
@@ -85,7 +85,7 @@ function wipe({ privateKey, chainCode }: ExtendedKey): void {
 
 export type DerivedKey = { index: number; privateKey: Buffer; address: Address }
 
-/** Derives the keys at `indexes`, giving the event loop a turn now and then; the caller wipes the private keys. */
+/** Derives the keys at `indexes` and yields to the event loop now and then; the caller wipes the private keys. */
 export async function deriveKeys(
   signer: Signer,
   entropy: Uint8Array,

@@ -1,6 +1,6 @@
 import type { Custody } from './custody.ts'
 
-/** The door of custody: everything else in this folder is its own business. */
+/** The public interface of custody: everything else in this folder is internal. */
 
 export { type Custody, type EntitySecret, openCustody } from './custody.ts'
 export {
@@ -79,5 +79,5 @@ export {
 /** The public key that clients encrypt the entity secret to, PEM. */
 export const transportPublicKey = (custody: Custody): Promise<string> => custody.transport.publicKey()
 
-/** Makes a new transport key the public one; what was encrypted to the older ones is still taken. */
+/** Makes a new transport key the public one; ciphertexts for older keys are still accepted. */
 export const rotateTransportKey = (custody: Custody): Promise<void> => custody.transport.rotate()

@@ -3,7 +3,7 @@ import type { Custody } from './custody.ts'
 import { addressOf } from './hierarchy.ts'
 import type { Address, Signature } from './types.ts'
 
-/** A key that is no secret, such as the one of the sandbox's faucet: nothing of it is sealed or stored. */
+/** A publicly known key, such as that of the sandbox's faucet: none of it is sealed or stored. */
 export type KnownKey = { address: Address; sign(digest: Buffer): Signature }
 
 export function openKnownKey({ signer }: Custody, privateKey: Hex): KnownKey {

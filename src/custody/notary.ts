@@ -19,16 +19,16 @@ const signInThreadPool = promisify(sign)
 const modulusBits = 2_048
 const dayMs = 86_400_000
 const validMs = 5 * 365 * dayMs
-/** A certificate is replaced this long before it ends; the old one is served on. */
+/** A certificate is replaced this long before it expires; the old one is still served. */
 const renewMs = 90 * dayMs
 
-/** Signs what this installation says to others, with a key that nothing else is signed with. */
+/** Signs outgoing messages of this installation, with a key that signs nothing else. */
 export type Notary = {
   /** An RSA PKCS #1 v1.5 signature in base64, and the certificate to check it with. */
   sign(text: string, hash: 'sha1' | 'sha256'): Promise<{ signature: string; certificateId: string }>
-  /** The certificate that a message signed now names. */
+  /** The id of the certificate that a message signed now names. */
   certificateId(): Promise<string>
-  /** 64 hexadecimal digits that only this installation can make for the purpose and the id: nothing has to be kept. */
+  /** 64 hexadecimal digits that only this installation can make for the purpose and the id: no token has to be stored. */
   tokenOf(purpose: string, id: string): string
 }
 
@@ -79,7 +79,7 @@ async function makeRow(vault: Vault, nowMs: number): Promise<SigningCertificateR
     privateKeyEncoding: { type: 'pkcs8', format: 'der' },
   })
   const id = newId(nowMs)
-  // Whoever checks a signature may have a clock that is behind.
+  // The clock of a receiver may be behind.
   const dates = { notBeforeMs: nowMs - dayMs, notAfterMs: nowMs + validMs }
   const privateKey = createPrivateKey({ key: pair.privateKey, format: 'der', type: 'pkcs8' })
   const certificate = selfSignedCertificate({ privateKey, name: 'Bezant notifications', ...dates })

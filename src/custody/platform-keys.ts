@@ -13,8 +13,8 @@ import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts
 import type { Address, CustodyScope, KeyFamily, ManagedAddress, Signature } from './types.ts'
 
 /**
- * Makes the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines
- * can move what arrives without the entity secret. Indexes are taken one after another, also between processes.
+ * Creates the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines can
+ * move deposits without the entity secret. Indexes are allocated one after another, also between processes.
  */
 export async function createPlatformKey(
   scope: CustodyScope,
@@ -58,8 +58,8 @@ async function seedAndTake(tx: Db, custody: Custody, entityId: string, createDat
 }
 
 /**
- * Signs with a platform key, of which no customer disposes; a wallet's key is refused, because it needs a grant.
- * Throws `WalletFrozen` while the entity is frozen.
+ * Signs with a platform key, which no customer controls; a wallet's key is refused, because it needs a grant. Throws
+ * `WalletFrozen` while the entity is frozen.
  */
 export async function signWithPlatformKey(
   custody: Custody,
@@ -79,7 +79,7 @@ export async function signWithPlatformKey(
   )
 }
 
-/** From now on the indexer watches the address and the ledger books it. */
+/** Registers an address: from now on the indexer watches it and the ledger books it. */
 export async function watchAddress(
   tx: Db,
   { createDate, ...managed }: ManagedAddress & { createDate: string },

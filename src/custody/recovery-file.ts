@@ -12,7 +12,7 @@ const version = 1
 const headerBytes = magic.length + 1 + 4
 const fileBytesMax = 1_024
 
-/** The file by which an entity that lost its secret can put a new one in its place. */
+/** Makes the file with which an entity that lost its secret can set a new one. */
 export function makeRecoveryFile(
   vault: Vault,
   entityId: string,

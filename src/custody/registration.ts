@@ -32,8 +32,8 @@ export async function registerEntitySecret(
 }
 
 /**
- * Registers a known secret (64 hexadecimal digits) for an entity and starts it permissive, as the sandbox does. Idempotent.
- * `current` is false when the entity has another one meanwhile, because it was rotated.
+ * Registers a known secret (64 hexadecimal digits) for an entity and gives it the permissive policy, as the sandbox does.
+ * Idempotent. `current` is false when the entity's secret has been rotated since.
  */
 export async function seedSandboxEntity(
   scope: CustodyScope,

@@ -16,13 +16,13 @@ import type { CustodyCtx } from './types.ts'
 const batchSize = 500
 const noId = '00000000-0000-0000-0000-000000000000'
 
-/** What proves the right to replace a secret: the secret itself, or the file that was given out with it. */
+/** Proof of the right to replace a secret: the secret itself, or its recovery file. */
 export type RotationProof = { secret: EntitySecret } | { recoveryFile: string }
 
 /**
- * Puts a new entity secret in the place of the old one and seals every wallet key of the entity anew, all in
- * `ctx.db`'s tx: either everything opens with the new secret, or nothing has changed. The old recovery file is void.
- * Requests that use a secret wait for it; grants of accepted requests stay good, since they need no secret.
+ * Replaces the entity secret and reseals every wallet key of the entity, all in `ctx.db`'s tx: either everything opens with
+ * the new secret, or nothing has changed. The old recovery file is void. Requests that use a secret wait for the rotation;
+ * grants of accepted requests stay valid, since they need no secret.
  */
 export async function rotateEntitySecret(
   ctx: CustodyCtx,

@@ -15,10 +15,10 @@ const version = 1
 const nonceBytes = 12
 const tagBytes = 16
 
-/** What a sealed value is and whose: purpose, entity, id and whatever else it is bound to. */
+/** The identity of a sealed value: purpose, entity, id and anything else that it is bound to. */
 export type SealContext = readonly [purpose: string, ...bound: string[]]
 
-/** A sealed value that does not open: the wrong key, or not where it was written. */
+/** A sealed value that does not open: the key is wrong, or the value was moved or changed. */
 export class SealBroken extends Error {
   constructor(purpose: string) {
     super(`a sealed ${purpose} does not open: the key is another one, or the value was moved or changed`)
@@ -68,10 +68,10 @@ export function withUnsealed<Result>(
   }
 }
 
-/** 32 bytes that nobody can guess and that are always the same for a context; it seals nothing. */
+/** Returns 32 unguessable bytes that are always the same for a context; it seals nothing. */
 export const markOf = (key: KeyObject, context: SealContext): Buffer => contextKey(key, encode(context))
 
-/** Every part with its length in front, so that no two contexts have the same bytes. */
+/** Encodes every part with its length in front, so that no two contexts have the same bytes. */
 function encode(context: SealContext): Buffer {
   const parts = context.flatMap((part) => {
     const bytes = Buffer.from(part, 'utf8')
@@ -84,7 +84,7 @@ function encode(context: SealContext): Buffer {
 
 const contextKey = (key: KeyObject, bound: Buffer): Buffer => createHmac('sha256', key).update(bound).digest()
 
-/** The cipher that `work` makes holds a copy of the context's key, which OpenSSL wipes. */
+/** Runs `work` with the context's key and wipes it. The cipher that `work` makes holds a copy, which OpenSSL wipes. */
 function withContextKey<Result>(key: KeyObject, bound: Buffer, work: (own: Buffer) => Result): Result {
   const own = contextKey(key, bound)
   try {
@@ -94,7 +94,7 @@ function withContextKey<Result>(key: KeyObject, bound: Buffer, work: (own: Buffe
   }
 }
 
-/** A key object of the bytes, which are wiped: it clears its own copy when it is collected. */
+/** Makes a key object of the bytes and wipes them; the object clears its own copy when it is collected. */
 export function takeKey(bytes: Buffer): KeyObject {
   try {
     return createSecretKey(bytes)
@@ -113,13 +113,13 @@ export function expand(input: Uint8Array, salt: Uint8Array, info: string): Buffe
   }
 }
 
-/** What the root key gives: it is never used directly, only through keys with one use each. */
+/** Keys derived from the root key: it is never used directly, only through keys with one use each. */
 export type Vault = {
-  /** Seals what opens without the entity secret: transport keys, platform keys, grants, recovery files. */
+  /** Seals values that open without the entity secret: transport keys, platform keys, grants, recovery files. */
   root: KeyObject
-  /** The key of an entity's wallet keys: needs the root key and the entity secret. */
+  /** The key that seals an entity's wallet keys: needs the root key and the entity secret. */
   walletKeyOf(entityId: string, secret: Buffer): KeyObject
-  /** Tells a right entity secret from a wrong one without being of use for anything else. */
+  /** A value that verifies an entity secret and is of no use for anything else. */
   checkValueOf(entityId: string, secret: Buffer): Buffer
 }
 

@@ -1,16 +1,16 @@
 /**
- * The signing ledger. Before a payload is signed for a nonce of a key it takes a place in the line of that nonce, in the
- * same database transaction; the table refuses every second payload that is not a linked replacement offering enough
- * more. So no key ever signs two things that could both be mined as different intents, whatever the engine above does.
+ * The signing ledger. Before a payload is signed for a nonce of a key, it takes the next place in the sequence of that nonce,
+ * in the same database transaction; the table refuses every second payload that is not a linked replacement with a sufficient
+ * fee bump. So no key signs two payloads that could be mined as different intents, whatever the engine above does.
  */
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db } from '#runtime/db/db'
 import { type NonceRef, type PayloadRow, payloadsOf, takePlaces } from './store/signatures.ts'
 
-/** A payload that custody does not sign, because something else was signed for its nonce. */
+/** A payload that custody refuses to sign, because another one was signed for its nonce. */
 export class SecondPayload extends Error {}
 
-/** Writes down what is about to be signed. Throws `SecondPayload` for the first one that may not be; then none may. */
+/** Records the payloads about to be signed. Throws `SecondPayload` for the first one refused; then none may be signed. */
 export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs: number): Promise<void> {
   const createDate = formatInstant(nowMs)
   const dated = rows.map((row) => ({ ...row, createDate }))
@@ -28,8 +28,8 @@ export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs:
 }
 
 /**
- * The digest of a payload that was signed before, to name as what a replacement takes the place of. Within the line of a
- * nonce the cap (wei per gas) tells the payloads apart, because it only rises.
+ * Returns the digest of a payload signed before, which a replacement has to name. Within the sequence of a nonce the fee cap
+ * (wei per gas) identifies the payload, because it only rises.
  */
 export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigint }): Promise<Buffer> {
   const line = await payloadsOf(db, [ref])
@@ -40,10 +40,7 @@ export async function signedDigest(db: Db, ref: NonceRef & { maxFeeAtomic: bigin
 
 export type KeptPayload = PayloadRow & { ordinal: number; createDate: string }
 
-/**
- * Writes down again what was signed before a restored copy of the database knew of it. Where something else stands now, that
- * stays.
- */
+/** Records signed payloads again that a restored backup lacks. A nonce with other payloads on record stays unchanged. */
 export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Promise<void> {
   const standing = linesOf(await payloadsOf(tx, rows))
   const missing: KeptPayload[] = []
@@ -52,7 +49,7 @@ export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Pro
     const continues = there.every(({ digest }, place) => line[place]?.digest.equals(digest))
     if (continues) missing.push(...line.slice(there.length))
   }
-  // A replacement needs what it replaces to be there.
+  // A replacement needs the payload that it replaces to be recorded.
   const ordinals = [...new Set(missing.map(({ ordinal }) => ordinal))].sort((one, other) => one - other)
   for (const ordinal of ordinals)
     await takePlaces(

@@ -20,7 +20,7 @@ const modulusBits = 4096
 export const ciphertextBytes = modulusBits / 8
 const algorithm = { name: 'RSA-OAEP', hash: 'SHA-256' } as const
 
-/** Decryptions at once: as many as Node's own thread pool has threads. A key handle is locked while it is in use. */
+/** Concurrent decryptions: as many as Node's own thread pool has threads. A key handle is locked while it is in use. */
 const laneCount = 4
 const waitingMax = 1_000
 const waitMs = 30_000
@@ -30,32 +30,32 @@ export type Transport = {
   /** The newest public key, PEM. */
   publicKey(): Promise<string>
   /**
-   * What `read` makes of the plain bytes, which are wiped then; `undefined` when it makes nothing of them with any key.
-   * Every refusal takes the same steps, whatever was wrong. `asker` is the entity whose turn it is.
+   * Returns the result of `read` for the plain bytes, which are wiped then; `undefined` when it accepts them for no key.
+   * Every refusal takes the same steps, whatever its cause. `asker` is the entity whose queue the decryption waits in.
    */
   decrypt<Found>(asker: string, ciphertext: Buffer | undefined, read: Read<Found>): Promise<Found | undefined>
-  /** Makes a new key the public one; ciphertexts for the older ones are still taken. */
+  /** Makes a new key the public one; ciphertexts for older keys are still accepted. */
   rotate(): Promise<void>
   close(): void
 }
 
-/** Is called for every key that was tried, without bytes where the key does not open the ciphertext. */
+/** Called for every key that was tried, without bytes where the key does not open the ciphertext. */
 type Read<Found> = (plain: Buffer | undefined) => Found | undefined
 
 type Handles = webcrypto.CryptoKey[]
 type Input = { database: Database; vault: Vault; clock: { nowMs(): number } }
 
 /**
- * Makes the first key pair when there is none, in the background: making one takes seconds, and only what needs it waits.
- * Throws when the root key is not the one the keys were sealed under.
+ * Loads the keys. Generates the first pair when there is none, in the background: that takes seconds, and only calls that
+ * need it wait. Throws when the root key is not the one the keys were sealed under.
  */
 export async function openTransport(input: Input): Promise<Transport> {
   const { database, vault } = input
   const lanes = createLanes({ count: laneCount, leavesRoom: false, waitingMax, waitMs, crowded })
-  /** As they were made, oldest first. */
+  /** Key handles by id, oldest first. */
   const known = new Map<string, Handles>()
   let closed = false
-  /** Takes over the keys that are new in the database. */
+  /** Loads the keys that are new in the database. */
   const load = shareNext(async () => {
     const fresh = (await transportKeys(database)).filter((row) => !known.has(row.id))
     const added = await Promise.all(fresh.map(async (row) => [row.id, await handlesOf(vault, row)] as const))
@@ -129,7 +129,7 @@ async function firstRead<Found>(
   return undefined
 }
 
-/** Another key's ciphertext and a forged one look the same: neither opens. */
+/** Decrypts the bytes. Another key's ciphertext and a forged one look the same: neither opens. */
 async function open(key: webcrypto.CryptoKey, bytes: Buffer): Promise<Buffer | undefined> {
   try {
     return Buffer.from(await webcrypto.subtle.decrypt({ name: algorithm.name }, key, bytes))

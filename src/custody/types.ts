@@ -3,10 +3,10 @@ import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import type { Custody } from './custody.ts'
 
-/** What custody needs of a verb's `ctx`. */
+/** The part of a verb's `ctx` that custody needs. */
 export type CustodyCtx = RequestScope & { custody: Custody }
 
-/** What custody needs outside a request, for example in a worker; `db` may be a `tx`. */
+/** The scope that custody needs outside a request, for example in a worker; `db` may be a `tx`. */
 export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
 
 export type OpenCustodyInput = {
@@ -16,7 +16,7 @@ export type OpenCustodyInput = {
   clock: { nowMs(): number }
 }
 
-/** Which rules derivation and addresses follow; so far only EVM. */
+/** The rules for derivation and addresses; only EVM so far. */
 export type KeyFamily = 'evm'
 
 export type Address = `0x${string}`
@@ -50,17 +50,17 @@ export type Wallet = {
   updateDate: string
 }
 
-/** Who signs: a wallet, or an entity's treasury, whose own id then stands for its wallet set. */
+/** The signer: a wallet, or an entity's treasury, whose own id then replaces the wallet set's. */
 export type Signatory = Pick<Wallet, 'id' | 'walletSetId' | 'keyId' | 'address' | 'state'>
 
 export type WalletMetadata = { name?: string | undefined; refId?: string | undefined }
 
-/** `onChain` is false for the virtual blockchains, whose wallets only sign: nothing of theirs is watched. */
+/** The chain of a wallet. `onChain` is false for the virtual blockchains, whose wallets only sign and are not watched. */
 export type WalletChain = { blockchain: string; onChain: boolean }
 
 export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury'
 
-/** An address whose key is here. `ownerId` is the wallet or deposit address it belongs to. */
+/** An address whose key is stored here. `ownerId` is the wallet, deposit address or treasury it belongs to. */
 export type ManagedAddress = {
   entityId: string
   blockchain: string

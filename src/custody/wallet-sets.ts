@@ -37,7 +37,7 @@ export async function createWalletSet(
   return (await findWalletSet(db, entity.id, id))!
 }
 
-/** 156005 when the entity has no such set. An empty name clears it. */
+/** Renames a wallet set; an empty name clears it. 156005 when the entity has no such set. */
 export async function updateWalletSet(
   ctx: CustodyCtx,
   id: string,

@@ -21,7 +21,7 @@ import {
 } from './store/wallets.ts'
 import type { CustodyCtx, KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
 
-/** How many wallets one set may have. */
+/** Maximum number of wallets in one set. */
 export const walletsPerSetMax = 10_000_000
 
 export type CreateWalletsInput = {
@@ -166,8 +166,8 @@ const recordWallets = (ctx: CustodyCtx, nowMs: number, type: string, ids: readon
   )
 
 /**
- * Puts the key of `source` to use on another chain of its family: the same index, the same address.
- * `made` is false when the wallet was there already; its metadata is then replaced by what is given.
+ * Creates a wallet for the key of `source` on another chain of its family: the same index, the same address. `made` is false
+ * when the wallet existed already; given metadata then replaces its own.
  */
 export async function deriveWallet(
   ctx: CustodyCtx,
@@ -201,7 +201,7 @@ export async function deriveWallet(
   return { made: true, wallet: wallet! }
 }
 
-/** Sets what is given and clears what is given empty; 156001 when there is none, 155501 when it is frozen. */
+/** Sets the given fields and clears those given empty; 156001 when there is no such wallet, 155501 when it is frozen. */
 export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
   const { db, entity } = ctx
   const wallet = await lockWallet(db, entity.id, id)
@@ -213,7 +213,7 @@ export async function updateWallet(ctx: CustodyCtx, id: string, metadata: Wallet
   return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
 }
 
-/** The wallet, or 156001: one that is not the entity's is not there. */
+/** Returns the wallet; 156001 when the entity has no such wallet. */
 export async function requireWallet(ctx: CustodyCtx, id: string): Promise<Wallet> {
   const wallet = await findWallet(ctx.db, ctx.entity.id, id)
   if (!wallet) throw invalid('id', 'names no wallet of yours', id, 'walletNotFound')

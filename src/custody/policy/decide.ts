@@ -1,8 +1,8 @@
 /**
- * Policy before signature. A decision is made in the `tx` that accepts a request, and everything that signs for a wallet
- * takes one. It allows only what every policy over the wallet allows (entity, wallet set, wallet); without any it denies.
+ * Policy before signature. A decision is made in the `tx` that accepts a request, and all signing for a wallet requires one.
+ * Every policy over the wallet (entity, wallet set, wallet) must allow the operation; without any policy it is denied.
  * Rolling limits are counted under a lock on the policies' rows and reserved in the same `tx`, so that they hold for
- * any number of requests at once; what comes to nothing is given back.
+ * concurrent requests; requests that end without effect release their reservations.
  */
 import { createHash } from 'node:crypto'
 import { ApiError } from '#lib/errors'
@@ -25,16 +25,16 @@ import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'
 
 export type DecisionRequest = {
-  /** The transaction, or a fresh id where a request is signed at once. */
+  /** Id of the transaction, or a fresh id where a request is signed at once. */
   intentId: string
-  /** What the signature will be for: the intent's canonical bytes, or the 32-byte digest where it is signed at once. */
+  /** The content to sign: the intent's canonical bytes, or the 32-byte digest where it is signed at once. */
   intent: Buffer
   operation: Operation
 }
 
 declare const decided: unique symbol
 
-/** That policy allows one intent to be signed. Only `decide` makes one; it is good once, in the `tx` that made it. */
+/** A permission of policy to sign one intent. Only `decide` makes one; it is valid once, in the `tx` that made it. */
 export type Decision = {
   readonly [decided]: true
   readonly id: string
@@ -47,7 +47,7 @@ export type Decision = {
 
 const unused = new WeakMap<Decision, Db>()
 
-/** Uses the decision up; throws when it was not made here, in this `tx`, or was used before. */
+/** Consumes the decision; throws when it was not made here, in this `tx`, or was used before. */
 export function useDecision(tx: Db, decision: Decision): void {
   const madeIn = unused.get(decision)
   unused.delete(decision)
@@ -55,8 +55,8 @@ export function useDecision(tx: Db, decision: Decision): void {
 }
 
 /**
- * Decides in `ctx.db`'s tx whether `wallet` may be signed for, and reserves what leaves.
- * Throws `policyDenied` with the rule and the remedy, `walletFrozen` when the wallet or its entity is frozen.
+ * Decides in `ctx.db`'s tx whether to sign for `wallet`, and reserves the outgoing amounts. Throws `policyDenied` with the
+ * rule and the remedy, `walletFrozen` when the wallet or its entity is frozen.
  */
 export async function decide(
   ctx: CustodyCtx,
@@ -89,7 +89,7 @@ export async function decide(
   return decision
 }
 
-/** What a worker signs later is held back then; what is signed at once must see a freeze that is being made. */
+/** Refuses frozen wallets. A worker checks again before it signs later; signing at once must see a concurrent freeze here. */
 async function requireNotFrozen(db: Db, entityId: string, wallet: Signatory, operation: Operation) {
   const atOnce = isSignedAtOnce(operation)
   if (atOnce) await shareFreezes(db, [entityId])
@@ -97,13 +97,13 @@ async function requireNotFrozen(db: Db, entityId: string, wallet: Signatory, ope
   if (frozen) throw new ApiError('walletFrozen')
 }
 
-/** Whoever asked holds the signature, and may use it wherever it is good. */
+/** Whether the caller receives the signature, and may use it on any chain where it is valid. */
 const isSignedAtOnce = ({ kind }: Operation) =>
   kind !== 'transfer' && kind !== 'contractExecution' && kind !== 'sweep'
 
 type Policy = PolicyRow & { rules: Compiled }
 
-/** The policies over the wallet, all of which allow the operation as far as it is looked at alone. */
+/** Returns the policies over the wallet. Throws unless each allows the operation on its own, without the rolling limits. */
 async function allowing(
   ctx: CustodyCtx,
   wallet: Signatory,
@@ -140,13 +140,13 @@ function denied(ctx: CustodyCtx, wallet: Signatory, policy: PolicyRow, reason: s
   return new ApiError('policyDenied', `Denied by ${where}: ${reason}. ${remedy} --policy FILE`)
 }
 
-/** Versions never change, so what was compiled once stays right. */
+/** Compiled rules by version id: versions never change, so entries stay valid. */
 const compiledVersions = new Map<string, Compiled>()
 const compiledMax = 1_000
 
 async function compiledOf(db: Db, entityId: string, rows: readonly PolicyRow[]): Promise<Compiled[]> {
   const ids = rows.map(({ versionId }) => versionId)
-  // Kept from now on: another request may empty the cache while this one reads.
+  // Read before the query: another request may empty the cache meanwhile.
   const known = ids.map((id) => compiledVersions.get(id))
   const missing = ids.filter((_, index) => !known[index])
   const found = missing.length > 0 ? await rulesOfVersions(db, entityId, missing) : []
@@ -159,7 +159,7 @@ async function compiledOf(db: Db, entityId: string, rows: readonly PolicyRow[]):
 
 type Window = { limit: Limit; index: number; amountAtomic: bigint; seconds: number; capAtomic: bigint }
 
-/** The rolling limits that what leaves counts against. */
+/** Returns the rolling limits that the outgoing amounts count against. */
 function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
   if (rules.mode === 'permissive') return []
   return rules.limits.flatMap((limit, index) => {
@@ -175,7 +175,7 @@ function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
   })
 }
 
-/** Under the lock: the sums see every decision that was made before. */
+/** Checks the rolling limits, under the lock: the sums include every earlier decision. */
 async function requireRoom(
   ctx: CustodyCtx,
   wallet: Signatory,
@@ -194,12 +194,12 @@ async function requireRoom(
   }
 }
 
-/** Gives back what intents that came to nothing had reserved, in the `tx` that ends them. */
+/** Releases the reservations of intents that ended without effect, in the `tx` that ends them. */
 export async function releaseAllowance(tx: Db, nowMs: number, intents: readonly IntentRef[]): Promise<void> {
   if (intents.length > 0) await setReleased(tx, intents, formatInstant(nowMs))
 }
 
-/** Counts again what was given back, whatever the limits say: after a reorg these intents are on their way once more. */
+/** Restores released reservations, regardless of the limits: after a reorg these intents are in progress again. */
 export async function reserveAllowanceAgain(tx: Db, intents: readonly IntentRef[]): Promise<void> {
   if (intents.length > 0) await setReleased(tx, intents, null)
 }

@@ -3,10 +3,10 @@ import type { Compiled, Limit, Listed, Members } from './rules.ts'
 
 type Rules = Extract<Compiled, { mode: 'rules' }>
 
-/** What leaves by one operation, in base units, summed for each token. */
+/** The outgoing amount of one operation in one token, in base units. */
 export type Spend = { blockchain: string; token: string; amountAtomic: bigint }
 
-/** Why these rules do not allow the operation, or `undefined`. Rolling limits are not looked at here. */
+/** Returns the reason why these rules deny the operation, or `undefined`. Rolling limits are not checked here. */
 export function denialOf(rules: Compiled, operation: Operation): string | undefined {
   if (rules.mode === 'permissive' || operation.kind === 'sweep') return undefined
   if (!rules.operations.has(operation.kind)) return `operations does not list ${operation.kind}`
@@ -43,7 +43,9 @@ function effectDenial(rules: Rules, operation: Operation, effect: Effect): strin
   return `destinations does not list ${blockchain}:${destination}`
 }
 
-/** What a function does that nobody knows here is allowed only where that very function is listed. */
+/**
+ * Returns the reason to deny a call. An unknown function must be listed by its selector, unless `undecodable` is permitted.
+ */
 function callDenial(rules: Rules, { blockchain, contract, selector, known }: CallEffect): string | undefined {
   const named = memberOf(rules.contracts, blockchain, contract, selector)
   const shown = `${selector} of ${blockchain}:${contract}`
@@ -54,7 +56,7 @@ function callDenial(rules: Rules, { blockchain, contract, selector, known }: Cal
 
 type CallEffect = Extract<Effect, { kind: 'call' }>
 
-/** The call that a transfer is: token and destination are what its rules are about. */
+/** The call of the transfer itself, which the rules for tokens and destinations cover. */
 const transferSelector = '0xa9059cbb'
 const isTransferItself = (operation: Operation, { contract, selector, known }: CallEffect) =>
   operation.kind === 'transfer' &&
@@ -77,7 +79,7 @@ function memberOf(
   return sets.includes('any') ? 'any' : undefined
 }
 
-/** Approvals count like transfers: what somebody may take is as good as gone. */
+/** Sums the outgoing amounts per token. Approvals count like transfers: an approved amount can be taken at any time. */
 export function spendsOf(operation: Operation): Spend[] {
   const sums = new Map<string, Spend>()
   for (const effect of operation.effects) {
@@ -90,7 +92,7 @@ export function spendsOf(operation: Operation): Spend[] {
   return [...sums.values()]
 }
 
-/** How much of what leaves counts against the limit; `undefined` when nothing of it does. */
+/** Returns the amount that counts against the limit; `undefined` when none does. */
 export function countedBy(limit: Limit, spends: readonly Spend[]): bigint | undefined {
   const counted = spends.filter((spend) =>
     limit.tokens.some(

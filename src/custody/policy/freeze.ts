@@ -11,7 +11,7 @@ import {
 } from '../store/freezes.ts'
 import { findWallet } from '../store/wallets.ts'
 
-/** Thrown at signing; nothing of the batch was signed. What waits for the signature goes on waiting. */
+/** Thrown at signing; nothing of the batch was signed, and its requests keep waiting for their signatures. */
 export class WalletFrozen extends Error {}
 
 /** A whole entity, or one of its wallets. */
@@ -19,11 +19,13 @@ export type FreezeSubject = { entityId: string; walletId?: string | undefined }
 
 type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
-/** From the moment this returns nothing is signed for the subject. False when it was frozen before; 156001 without such a wallet. */
+/**
+ * Freezes the subject: nothing is signed for it from then on. False when it was frozen before; 156001 without such a wallet.
+ */
 export const freeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
   change(scope, subject, true)
 
-/** What waited is signed from now on. A wallet stays frozen as long as its entity is. */
+/** Unfreezes the subject: waiting requests are signed from now on. A wallet stays frozen as long as its entity is. */
 export const unfreeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
   change(scope, subject, false)
 
@@ -47,7 +49,7 @@ function change({ db, clock, actor }: FreezeScope, subject: FreezeSubject, on: b
   })
 }
 
-/** Whether signing for this address would be refused: spares a worker the work before that. */
+/** Whether signing for this address would be refused, so that a worker can skip the work before it. */
 export const isFrozen = (
   db: Db,
   { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },

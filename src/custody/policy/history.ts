@@ -2,7 +2,7 @@ import type { Db } from '#runtime/db/db'
 import { changesOf } from '#runtime/record/store'
 import { type VersionRow, versionsOf } from '../store/policies.ts'
 
-/** One change of what may be signed: a version of a policy that came into force, or a freeze that began or ended. */
+/** One change of the rules for signing: a policy version that came into force, or a freeze that began or ended. */
 export type PolicyChange =
   | (VersionRow & { change: 'set' })
   | {

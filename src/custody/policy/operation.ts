@@ -1,6 +1,6 @@
 import type { Address } from '../types.ts'
 
-/** What a request asks to be signed for. */
+/** The kinds of operation that a request can sign. */
 export const operationKinds = [
   'transfer',
   'contractExecution',
@@ -11,16 +11,16 @@ export const operationKinds = [
 
 export type OperationKind = (typeof operationKinds)[number]
 
-/** What a policy must permit by name, whatever else it allows. */
+/** Dangers that a policy must permit by name, whatever else it allows. */
 export const dangers = [
   'approve',
   'increaseAllowance',
   'permit',
   'setApprovalForAll',
-  // A signature with which somebody else moves tokens (EIP-3009 and its like).
+  // A signature with which another party moves tokens (EIP-3009 and similar).
   'transferAuthorization',
   'delegateCall',
-  // What a contract does, or who rules it, is changed.
+  // A change of a contract's code, modules or owners.
   'upgrade',
   'contractCreation',
   // Code is put at the wallet's own address (EIP-7702).
@@ -33,13 +33,13 @@ export const dangers = [
 export type Danger = (typeof dangers)[number]
 
 /**
- * One thing that happens when what is signed is carried out. `blockchain` is where: `*` for typed data that names no chain
- * and so holds on every one. Addresses are lower case.
+ * One effect of the operation once it is executed. `blockchain` is `*` for typed data that names no chain and so is valid on
+ * every one. Addresses are lower case.
  */
 export type Effect =
-  /** A contract is called. Arguments of an unknown function are not understood. */
+  /** A contract call. Arguments of an unknown function are not decoded. */
   | { kind: 'call'; blockchain: string; contract: Address; selector: `0x${string}`; known: boolean }
-  /** Coins leave; without a destination they go along with a call. */
+  /** Outgoing coins; without a destination they are sent along with a call. */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string
@@ -51,8 +51,8 @@ export type Effect =
   | { kind: 'typedData'; blockchain: string; contract: Address | 'none'; primaryType: string }
 
 /**
- * A plain description of what is to be signed, made by whoever understands the blockchain. A `sweep` gathers an entity's own
- * coins at its treasury: nothing leaves, so it has no effects, and no rule is about it.
+ * A chain-independent description of the operation to sign, made by the module that understands the blockchain. A `sweep`
+ * gathers an entity's own coins at its treasury: nothing leaves, so it has no effects, and no rule applies to it.
  */
 export type Operation = {
   kind: OperationKind | 'sweep'

@@ -13,7 +13,7 @@ const anyOr = <Schema extends Type.TSchema>(schema: Schema) => Type.Union([Type.
 
 const limitSchema = Type.Object(
   {
-    /** They count together, in base units. */
+    /** Counted together, in base units. */
     tokens: Type.Array(textField, { minItems: 1, maxItems: 100 }),
     perTransactionAtomic: Type.Optional(amountField),
     windows: Type.Optional(
@@ -32,7 +32,7 @@ const limitSchema = Type.Object(
 const contractRule = Type.Object({ contract: textField, selectors: anyOr(listField) }, strict)
 const typedDataRule = Type.Object({ contract: textField, primaryTypes: anyOr(listField) }, strict)
 
-/** What is left out is allowed for nothing. Unknown fields are refused: a misspelt limit must not be no limit. */
+/** Rules as written. Omitted lists allow nothing. Unknown fields are refused: a misspelt limit must not mean no limit. */
 const rulesSchema = Type.Object(
   {
     mode: Type.Literal('rules'),
@@ -57,7 +57,7 @@ const checkPermissive = checkOf(permissiveSchema, 'body')
 
 /** Everything, or the entries written as `BLOCKCHAIN:value`. */
 export type Listed = 'any' | ReadonlySet<string>
-/** Everything, or for each contract everything or the names of what may be called or signed there. */
+/** Everything, or for each contract everything or the names that may be called or signed there. */
 export type Members = 'any' | ReadonlyMap<string, 'any' | ReadonlySet<string>>
 
 export type Limit = {
@@ -66,7 +66,7 @@ export type Limit = {
   windows: readonly { seconds: number; amountAtomic: bigint }[]
 }
 
-/** Rules in the form in which they are asked. */
+/** Rules compiled for evaluation. */
 export type Compiled =
   | { mode: 'permissive' }
   | {
@@ -112,7 +112,7 @@ const addressPattern = /^0x[0-9a-fA-F]{40}$/
 const tokenPattern = /^(0x[0-9a-fA-F]{40}|native)$/
 const contractPattern = /^(0x[0-9a-fA-F]{40}|none)$/
 
-/** `BASE:0x…`, or `*:0x…` for every blockchain; the address in lower case, or with a right checksum. */
+/** Parses `BASE:0x…`, or `*:0x…` for every blockchain; the address is lower case, or has a valid checksum. */
 function entryOf(location: string, text: string, pattern: RegExp): { blockchain: string; value: string } {
   const at = text.lastIndexOf(':')
   const [blockchain, value] = [text.slice(0, Math.max(at, 0)), text.slice(at + 1)]
@@ -162,7 +162,7 @@ function members<Rule extends { contract: string }>(
 
 const canonicalType = /^(address|bool|string|function|bytes([1-9]|[12]\d|3[0-2])?|u?int[1-9]\d{0,2}|\d*)$/
 
-/** A selector as `0xa9059cbb`, or as the function's signature with canonical types: `transfer(address,uint256)`. */
+/** Parses a selector: `0xa9059cbb`, or the function's signature with canonical types: `transfer(address,uint256)`. */
 function selectorOf(text: string): string {
   if (/^0x[0-9a-fA-F]{8}$/.test(text)) return text.toLowerCase()
   const parameters = /^[A-Za-z_$][\w$]*(\(.*\))$/.exec(text)?.[1]
@@ -180,7 +180,7 @@ function compileLimit(limit: WrittenLimit, location: string, allowed: Listed): L
     throw invalid(location, 'limits nothing: give perTransactionAtomic or windows')
   const tokens = limit.tokens.map((text, index) => {
     const { blockchain, value } = entryOf(`${location}.tokens[${index}]`, text, tokenPattern)
-    // A limit on a token that is not allowed is a misspelt one, and the token meant would have none.
+    // A limit on a token that is not allowed is misspelt, and the intended token would have no limit.
     if (allowed !== 'any' && !allowed.has(`${blockchain}:${value}`))
       throw invalid(`${location}.tokens[${index}]`, 'is not among tokens, written the same way', text)
     return { blockchain, token: value }

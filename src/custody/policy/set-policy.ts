@@ -8,7 +8,7 @@ import { findWalletSet } from '../store/wallet-sets.ts'
 import { findWallet } from '../store/wallets.ts'
 import { parseRules } from './rules.ts'
 
-/** Whose policy: the entity's own, or that of one of its wallet sets or wallets. */
+/** The subject of a policy: the entity itself, or one of its wallet sets or wallets. */
 export type PolicySubject = { entityId: string; scope: PolicyScope; subjectId: string }
 
 export const permissive = { mode: 'permissive' } as const
@@ -16,8 +16,8 @@ export const permissive = { mode: 'permissive' } as const
 type SettingScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
 /**
- * Puts `rules`, as an operator writes them, in force for the next decision on; what was accepted before stays accepted.
- * Returns the version. Throws `invalidRequest` naming each bad field, 156001 or 156005 when there is no such subject.
+ * Puts `rules`, as an operator writes them, in force from the next decision on; accepted requests stay accepted. Returns the
+ * version. Throws `invalidRequest` naming each bad field, 156001 or 156005 when there is no such subject.
  */
 export async function setPolicy(
   { db, clock, actor }: SettingScope,

@@ -6,7 +6,7 @@ import { findKey } from '../store/keys.ts'
 import type { CustodyCtx, Signature } from '../types.ts'
 import { type Decision, useDecision } from './decide.ts'
 
-/** Signs the digest that was decided on, in the request itself: no grant is left and nobody can sign it again. */
+/** Signs the digest that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
 export async function signNow(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<Signature> {
   const { db, custody } = ctx
   const { entityId } = secret

@@ -5,7 +5,7 @@ import { pureSigner } from './pure.ts'
 import type { Signer } from './signer.ts'
 import { wasmSigner } from './wasm.ts'
 
-/** Fastest first. */
+/** Signers, fastest first. */
 const candidates = [
   { name: 'native', make: nativeSigner },
   { name: 'wasm', make: wasmSigner },
@@ -14,7 +14,7 @@ const candidates = [
 
 export type Candidate = { name: string; make: () => Promise<Signer> }
 
-/** The first signer that loads on this machine and answers the published vectors; says which one and why. */
+/** Returns the first signer that loads on this machine and passes the published vectors; logs which one and why. */
 export async function chooseSigner(log: Log, from: readonly Candidate[] = candidates): Promise<Signer> {
   const passedOver: string[] = []
   for (const { name, make } of from) {

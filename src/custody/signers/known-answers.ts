@@ -34,7 +34,7 @@ const generator =
   '0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
   '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
 
-/** What the signer gets wrong, or `undefined` when it answers every vector as published. */
+/** Returns the signer's first fault, or `undefined` when it answers every vector as published. */
 export function faultOf(signer: Signer): string | undefined {
   for (const { privateKey, message, r, s } of knownAnswers) {
     const digest = createHash('sha256').update(message).digest()

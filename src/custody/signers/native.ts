@@ -3,7 +3,7 @@ import { type Signer, signatureOf } from './signer.ts'
 
 type Bindings = typeof import('secp256k1')
 
-/** libsecp256k1 compiled for this machine. The package's own entry would fall back silently, so it is passed by. */
+/** libsecp256k1 compiled for this machine. The package's own entry would fall back silently, so it is bypassed. */
 export async function nativeSigner(): Promise<Signer> {
   const bindings = createRequire(import.meta.url)('secp256k1/bindings.js') as Bindings
   return {

@@ -6,12 +6,12 @@ export const findEntitySecret = (db: Db, entityId: string) =>
   db.maybe<EntitySecretRow>(sql`select check_value as "checkValue", generation
     from entity_secrets where entity_id = ${entityId}`)
 
-/** The same, and nobody spends a ciphertext of this entity until the tx ends. */
+/** Finds and locks the secret, so that no ciphertext of this entity is spent until the tx ends. */
 export const lockEntitySecret = (tx: Db, entityId: string) =>
   tx.maybe<EntitySecretRow>(sql`select check_value as "checkValue", generation
     from entity_secrets where entity_id = ${entityId} for update`)
 
-/** False when the entity has one already. */
+/** Inserts the entity's secret; false when it has one already. */
 export async function insertEntitySecret(
   tx: Db,
   row: { entityId: string; checkValue: Buffer; createDate: string },
@@ -31,8 +31,8 @@ export const replaceEntitySecret = (
 export type Spent = { entityId: string; sha256: Buffer; createDate: string }
 
 /**
- * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx.
- * False when the secret is no longer of this generation. A ciphertext spent before breaks the primary key.
+ * Spends a ciphertext and shares a lock on the secret, so that a rotation waits for this tx. False when the secret is no
+ * longer of this generation. A ciphertext spent before violates the primary key.
  */
 export async function insertSpent(tx: Db, spent: Spent, generation: number): Promise<boolean> {
   const count = await tx.run(sql`with current as (select entity_id from entity_secrets
@@ -42,7 +42,7 @@ export async function insertSpent(tx: Db, spent: Spent, generation: number): Pro
   return count === 1
 }
 
-/** False when it was spent before. */
+/** Spends a ciphertext; false when it was spent before. */
 export async function insertSpentOnce(db: Db, spent: Spent): Promise<boolean> {
   const count = await db.run(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
     values (${spent.entityId}, ${spent.sha256}, ${spent.createDate}) on conflict do nothing`)

@@ -3,8 +3,8 @@ import { type Db, sql } from '#runtime/db/db'
 const keyOf = (entity: ReturnType<typeof sql>) => sql`hashtextextended('freeze:' || ${entity}, 0)`
 
 /**
- * Whoever signs shares this lock from before he looks until his `tx` ends, whoever freezes takes it alone: once a freeze
- * is made, no signature is under way that did not see it.
+ * Shares the freeze lock. A signer holds it from before it checks for freezes until its `tx` ends; a freeze takes it
+ * exclusively. Once a freeze is made, no signature is in progress that did not see it.
  */
 export const shareFreezes = (tx: Db, entityIds: readonly string[]) =>
   tx.run(sql`select pg_advisory_xact_lock_shared(${keyOf(sql`id`)})
@@ -17,7 +17,7 @@ export async function findEntityFreeze(db: Db, entityId: string): Promise<boolea
   return (await db.maybe(sql`select 1 from entity_freezes where entity_id = ${entityId}`)) !== undefined
 }
 
-/** False when the entity was frozen before. */
+/** Freezes an entity; false when it was frozen before. */
 export async function insertEntityFreeze(tx: Db, entityId: string, createDate: string): Promise<boolean> {
   const count = await tx.run(sql`insert into entity_freezes (entity_id, create_date)
     values (${entityId}, ${createDate}) on conflict do nothing`)
@@ -28,7 +28,7 @@ export async function deleteEntityFreeze(tx: Db, entityId: string): Promise<bool
   return (await tx.run(sql`delete from entity_freezes where entity_id = ${entityId}`)) === 1
 }
 
-/** Whether it changed; it does not touch what the entity's own freeze says. */
+/** Sets the state of a wallet, apart from any freeze of its entity. True when it changed. */
 export async function setWalletState(
   tx: Db,
   entityId: string,
@@ -41,11 +41,11 @@ export async function setWalletState(
   return count === 1
 }
 
-/** Whether the wallet of alias `w` may not be signed for. */
+/** Whether the wallet of alias `w` is frozen, itself or with its entity. */
 export const isFrozen = sql`(w.state = 'FROZEN'
   or exists (select 1 from entity_freezes f where f.entity_id = w.entity_id))`
 
-/** Whether a wallet of this address is frozen on any blockchain: they have one key. */
+/** Whether a wallet of this address is frozen on any blockchain: all share one key. */
 export async function isKeyFrozen(db: Db, entityId: string, address: string): Promise<boolean> {
   const row = await db.maybe(sql`select 1 from wallets w
     where w.entity_id = ${entityId} and w.address = ${address} and ${isFrozen} limit 1`)

@@ -43,7 +43,7 @@ export const insertKeys = (tx: Db, rows: readonly KeyRow[], createDate: string) 
 
 export type Sealed = { id: string; sealed: Buffer }
 
-/** A batch of an entity's wallet keys in the order of their ids, locked, for sealing them anew. */
+/** Locks and returns a batch of an entity's wallet keys in the order of their ids, to reseal them. */
 export const lockWalletKeys = (tx: Db, entityId: string, afterId: string, limit: number) =>
   tx.all<Sealed>(sql`select id, sealed_private_key as sealed from keys
     where entity_id = ${entityId} and class = 'wallet' and id > ${afterId} order by id limit ${limit} for no key update`)

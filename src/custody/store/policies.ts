@@ -9,7 +9,7 @@ export type PolicyRow = { subjectId: string; scope: PolicyScope; version: number
 
 const columns = sql`p.subject_id as "subjectId", p.scope, p.version, p.version_id as "versionId"`
 
-/** A wallet, and for what is signed at once every wallet of its key: such a signature may be good on all their chains. */
+/** The wallet, or with `everywhere` every wallet of its key: a signature made at once may be valid on all their chains. */
 const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) =>
   everywhere
     ? sql`select id, wallet_set_id from wallets where entity_id = ${entityId} and address = ${wallet.address}`
@@ -18,8 +18,8 @@ const walletsOf = (entityId: string, wallet: PolicyWallet, everywhere: boolean) 
 export type PolicyWallet = { id: string; walletSetId: string; address: string }
 
 /**
- * The policies over a wallet, the widest first. `lock` takes their rows in that order until the `tx` ends, so that limits
- * are counted by one decision after another.
+ * The policies over a wallet, the widest first. `lock` locks their rows in that order until the `tx` ends, so that decisions
+ * count limits one after another.
  */
 export const policiesOver = (
   db: Db,
@@ -47,7 +47,7 @@ export type NewVersion = {
   createDate: string
 }
 
-/** Puts a new version in force; `onlyFirst` leaves a subject that has a policy as it is. Returns the version, if it was made. */
+/** Puts a new version in force; `onlyFirst` leaves an existing policy unchanged. Returns the version, if one was made. */
 export async function insertVersion(
   tx: Db,
   row: NewVersion,
@@ -86,14 +86,14 @@ export const policiesInForce = (db: Db, entityId: string, limit: number) =>
     where p.entity_id = ${entityId}
     order by case p.scope when 'entity' then 1 when 'walletSet' then 2 else 3 end, p.subject_id limit ${limit}`)
 
-/** What was ever in force, newest first; of one subject, or of all. */
+/** Every policy version, newest first; of one subject, or of all. */
 export const versionsOf = (db: Db, entityId: string, subjectId: string | undefined, limit: number) =>
   db.all<VersionRow>(sql`select ${versionColumns} from policy_versions v
     join policies p on p.entity_id = v.entity_id and p.subject_id = v.subject_id
     where v.entity_id = ${entityId} and (${subjectId ?? null}::uuid is null or v.subject_id = ${subjectId ?? null}::uuid)
     order by v.create_date desc, v.id desc limit ${limit}`)
 
-/** Which entity has the wallet or wallet set of this id. */
+/** The entity that has the wallet or wallet set of this id. */
 export const ownerOf = (db: Db, scope: 'walletSet' | 'wallet', id: string) =>
   db.maybe<{ entityId: string }>(
     scope === 'wallet'
@@ -112,7 +112,7 @@ export type DecisionRow = {
   createDate: string
 }
 
-/** Keeps a decision and reserves what it lets leave. */
+/** Stores a decision and reserves the outgoing amounts that it allows. */
 export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[]) =>
   tx.run(sql`with decision as (insert into policy_decisions (entity_id, id, intent_id, wallet_id, operation,
         intent_sha256, version_ids, create_date)
@@ -125,8 +125,8 @@ export const insertDecision = (tx: Db, row: DecisionRow, spends: readonly Spend[
       ${spends.map((spend) => spend.amountAtomic.toString())}::numeric[]) as n(b, t, a)`)
 
 /**
- * What was allowed of a limit's tokens since `sinceDate`, exclusive, and counts. Also what is dated later than now: a
- * decision that took its time earlier may have had to wait for the lock.
+ * Returns the unreleased amount of a limit's tokens allowed since `sinceDate`, exclusive. Includes rows dated later than now:
+ * a decision that took its time earlier may have had to wait for the lock.
  */
 export async function spentSince(
   tx: Db,
@@ -138,7 +138,7 @@ export async function spentSince(
   const under = {
     entity: sql`true`,
     walletSet: sql`s.wallet_set_id = ${subjectId}`,
-    // With those of the same key on other chains, which may have signed for this one.
+    // Includes wallets of the same key on other chains, which may have signed for this one.
     wallet: sql`s.wallet_id in (select o.id from wallets w
       join wallets o on o.entity_id = w.entity_id and o.address = w.address
       where w.entity_id = ${entityId} and w.id = ${subjectId})`,
@@ -160,19 +160,19 @@ const pairs = (intents: readonly Intent[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
-/** `releasedDate` null makes them count again. */
+/** Sets the release date of the intents' spending; null makes it count again. */
 export const setReleased = (tx: Db, intents: readonly Intent[], releasedDate: string | null) =>
   tx.run(sql`update policy_spending s set released_date = ${releasedDate} from ${pairs(intents)}
     where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
       and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
 
-/** What these intents were allowed to let leave, and count for, as JSON texts of their rows. */
+/** The unreleased spending of these intents, as JSON texts of the rows. */
 export const copySpending = (db: Db, intents: readonly Intent[]) =>
   db.all<Intent & { copy: string }>(sql`select s.entity_id as "entityId", s.intent_id as "intentId",
       row_to_json(s)::text as copy
     from policy_spending s join ${pairs(intents)} using (entity_id, intent_id) where s.released_date is null`)
 
-/** Counts it again, whatever the limits say: it was decided on before. */
+/** Restores spending, regardless of the limits: it was decided on before. */
 export async function restoreSpending(tx: Db, copies: readonly string[]): Promise<void> {
   await tx.run(sql`insert into policy_spending select r.* from unnest(${copies}::text[]) as n(text),
       jsonb_populate_record(null::policy_spending, n.text::jsonb) r

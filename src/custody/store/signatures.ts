@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 
-/** The place in the world that a signature is for: one nonce of one key on one chain. */
+/** The subject of a signature: one nonce of one key on one chain. */
 export type NonceRef = { entityId: string; address: string; blockchain: string; nonce: number }
 
 export type PayloadRow = NonceRef & {
@@ -12,7 +12,7 @@ export type PayloadRow = NonceRef & {
   replaces: Buffer | null
 }
 
-/** Each place costs a tenth more than the one before: nobody gets this far. */
+/** Maximum payloads read per nonce. Never reached: each replacement costs a tenth more than the one before. */
 const lineMax = 1_000
 
 type Dated = PayloadRow & { createDate: string }
@@ -27,8 +27,8 @@ const asked = (rows: readonly Dated[]) =>
     as n(entity_id, address, blockchain, nonce, digest, intent_id, filler, max_fee, priority_fee, replaces, create_date)`
 
 /**
- * Takes each row's place in the line of its nonce. A place that is taken already stays as it is, so the caller has to
- * compare: `payloadsOf` tells what stands there. Throws when a replacement breaks the rules of the table.
+ * Inserts each row at its place in the sequence of its nonce. A place that is taken stays unchanged, so the caller must
+ * compare with `payloadsOf`. Throws when a replacement violates the rules of the table.
  */
 export const takePlaces = (tx: Db, rows: readonly Dated[]) =>
   tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, filler, max_fee,
@@ -42,7 +42,7 @@ export const takePlaces = (tx: Db, rows: readonly Dated[]) =>
     order by n.entity_id, n.address, n.blockchain, n.nonce
     on conflict (entity_id, address, blockchain, nonce, ordinal) do nothing`)
 
-/** Everything that was signed for these nonces, in the order of their lines. */
+/** All payloads signed for these nonces, in the order of their sequences. */
 export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
   db.all<
     PayloadRow & { ordinal: number; createDate: string }

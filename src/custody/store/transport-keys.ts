@@ -4,7 +4,7 @@ export type TransportKeyRow = { id: string; publicKey: string; sealedPrivateKey:
 
 const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealedPrivateKey"`
 
-/** Newest first: clients are given the newest, ciphertexts made with any of them are taken. */
+/** Transport keys, newest first: clients get the newest, ciphertexts made with any of them are accepted. */
 export const transportKeys = (db: Db) =>
   db.all<TransportKeyRow>(sql`select ${columns} from transport_keys order by create_date desc, id desc`)
 

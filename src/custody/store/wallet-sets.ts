@@ -19,7 +19,7 @@ export const listWalletSets = (db: Db, entityId: string, page: PageQuery) =>
     page,
   )
 
-/** How many sets the entity has; sets are made one after another until the tx ends. */
+/** Returns the number of wallet sets of the entity, and serializes their creation until the tx ends. */
 export async function lockedSetCount(tx: Db, entityId: string): Promise<number> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet-sets:${entityId}`}, 0))`)
   const row = await tx.one<{ count: number }>(
@@ -48,7 +48,7 @@ export const renameWalletSet = (
 
 export type LockedSet = { sealedEntropy: Buffer; walletCount: number }
 
-/** The set with its entropy; indexes are handed out by one tx at a time. */
+/** Locks the set and returns its entropy, so that one tx at a time allocates indexes. */
 export const lockWalletSet = (tx: Db, entityId: string, id: string) =>
   tx.maybe<LockedSet>(sql`select sealed_entropy as "sealedEntropy", wallet_count as "walletCount"
     from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
@@ -57,7 +57,7 @@ export const countWallets = (tx: Db, entityId: string, id: string, added: number
   tx.run(sql`update wallet_sets set wallet_count = wallet_count + ${added}
     where entity_id = ${entityId} and id = ${id}`)
 
-/** A batch of an entity's sealed entropies, locked, for sealing them anew. */
+/** Locks and returns a batch of an entity's sealed entropies, to reseal them. */
 export const lockEntropies = (tx: Db, entityId: string, afterId: string, limit: number) =>
   tx.all<Sealed>(sql`select id, sealed_entropy as sealed from wallet_sets
     where entity_id = ${entityId} and id > ${afterId} order by id limit ${limit} for no key update`)

@@ -16,7 +16,7 @@ export const findWalletByAddress = (db: Db, entityId: string, blockchain: string
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address.toLowerCase()}`)
 
-/** The wallet of an address on whichever blockchain, a frozen one first; all of them have one key. `address` in any case. */
+/** A wallet of an address on any blockchain, a frozen one first; all share one key. `address` in any case. */
 export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.address = ${address.toLowerCase()}
@@ -26,12 +26,12 @@ export const lockWallet = (tx: Db, entityId: string, id: string) =>
   tx.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.id = ${id} for no key update`)
 
-/** What one request made, in the order it made it. */
+/** The wallets created by one request, by derivation index and then id. */
 export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
   db.all<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.batch_id = ${batchId} order by w.derivation_index, w.id`)
 
-/** What the request that made this wallet made, in the same order. */
+/** The wallets created by the same request as this wallet, in the same order. */
 export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
   db.all<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId}
     and w.batch_id = (select made.batch_id from wallets made where made.entity_id = ${entityId} and made.id = ${id})
@@ -107,7 +107,7 @@ export const insertWallets = (
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.name)}::text[],
       ${rows.map((row) => row.refId)}::text[]) as row`)
 
-/** Sets what is given; an empty text clears it. */
+/** Sets the given fields; an empty text clears one. */
 export const describeWallet = (
   tx: Db,
   entityId: string,

@@ -17,9 +17,7 @@ const says = [
   `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
 ].map(raw)
 
-/**
- * Finds merchants whose balance or holds differ from the sums of their deposits and orders, which are equal at any moment.
- */
+/** Finds merchants whose balance or holds differ from the sums of their deposits and orders: equal at any moment. */
 export const checkMerchants = (db: Db) =>
   scan<BookError>(
     db,
