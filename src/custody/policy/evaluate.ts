@@ -43,9 +43,7 @@ function effectDenial(rules: Rules, operation: Operation, effect: Effect): strin
   return `destinations does not list ${blockchain}:${destination}`
 }
 
-/**
- * Returns the reason to deny a call. An unknown function must be listed by its selector, unless `undecodable` is permitted.
- */
+/** Returns the reason to deny a call. An unknown function must be listed by selector, unless `undecodable` is permitted. */
 function callDenial(rules: Rules, { blockchain, contract, selector, known }: CallEffect): string | undefined {
   const named = memberOf(rules.contracts, blockchain, contract, selector)
   const shown = `${selector} of ${blockchain}:${contract}`

@@ -19,9 +19,7 @@ export type FreezeSubject = { entityId: string; walletId?: string | undefined }
 
 type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
-/**
- * Freezes the subject: nothing is signed for it from then on. False when it was frozen before; 156001 without such a wallet.
- */
+/** Freezes the subject: nothing is signed for it afterwards. False if it was frozen before; 156001 for an unknown wallet. */
 export const freeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
   change(scope, subject, true)
 

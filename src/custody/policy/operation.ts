@@ -1,6 +1,6 @@
 import type { Address } from '../types.ts'
 
-/** The kinds of operation that a request can sign. */
+/** The kinds of operation that a request can ask to sign. */
 export const operationKinds = [
   'transfer',
   'contractExecution',

@@ -32,7 +32,10 @@ const limitSchema = Type.Object(
 const contractRule = Type.Object({ contract: textField, selectors: anyOr(listField) }, strict)
 const typedDataRule = Type.Object({ contract: textField, primaryTypes: anyOr(listField) }, strict)
 
-/** Rules as written. Omitted lists allow nothing. Unknown fields are refused: a misspelt limit must not mean no limit. */
+/**
+ * Rules as written. An omitted list allows nothing, but without `limits` no amount is limited. Unknown fields are refused: a
+ * misspelt limit must not mean no limit.
+ */
 const rulesSchema = Type.Object(
   {
     mode: Type.Literal('rules'),
