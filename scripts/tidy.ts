@@ -1,3 +1,5 @@
+import { commentRule } from './tidy/comments.ts'
+import { commitRule } from './tidy/commits.ts'
 import {
   alarmRule,
   anchorRule,
@@ -28,6 +30,7 @@ const rules: Rule[] = [
   sizeRule,
   nameRule,
   leftoverRule,
+  commentRule,
   docPathRule,
   packagedLinkRule,
   anchorRule,
@@ -40,6 +43,7 @@ const rules: Rule[] = [
   crashPointRule,
   mutantRule,
   testRule,
+  commitRule,
 ]
 
 const repository = readRepository()

@@ -32,8 +32,8 @@ export const requestMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/ledger/store/holds.ts',
-        'where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)\n}\n\n/**\n * Lets',
-        '`)\n}\n\n/**\n * Lets',
+        'where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)\n}\n\n/**\n * Raises',
+        '`)\n}\n\n/**\n * Raises',
       ),
     ],
     test: proof('src/engines/ledger/constraints.test.ts', 'are resolved once'),

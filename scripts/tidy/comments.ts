@@ -1,0 +1,44 @@
+import ts from 'typescript'
+import type { Rule, SourceFile } from './repository.ts'
+
+const written = /^src\/(?!chains\/evm\/abi\/|sandbox\/artifacts\/).*(?<!\.test)\.ts$/
+
+const persons = /\b(whoever|somebody|someone|nobody|everybody|everyone|anybody|anyone|he|him|his|she|her)\b/i
+const subjectless = /^\/\*\*[\s*]*(What|Whoever|Who|Those|So)\b/
+
+export const commentRule: Rule = {
+  name: 'comments name their subject',
+  why: 'A reader asks who does it and what it is: name the program, the caller or the row, and begin with a noun or a verb.',
+  check: (repository) =>
+    repository.matching(written).flatMap((file) =>
+      commentsOf(file).flatMap(({ text, line }) => {
+        const person = persons.exec(text)
+        return [
+          ...(person ? [`${file.path}:${line} speaks of "${person[0]}"`] : []),
+          ...(subjectless.test(text)
+            ? [`${file.path}:${line} begins with "${subjectless.exec(text)![1]}"`]
+            : []),
+        ]
+      }),
+    ),
+}
+
+/** Every comment of a file with the line on which it begins. Strings that look like comments are none. */
+function commentsOf(file: SourceFile): { text: string; line: number }[] {
+  const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
+  const found = new Map<number, { text: string; line: number }>()
+  const visit = (node: ts.Node) => {
+    const ranges = [
+      ...(ts.getLeadingCommentRanges(file.text, node.pos) ?? []),
+      ...(ts.getTrailingCommentRanges(file.text, node.end) ?? []),
+    ]
+    for (const { pos, end } of ranges)
+      found.set(pos, {
+        text: file.text.slice(pos, end),
+        line: source.getLineAndCharacterOfPosition(pos).line + 1,
+      })
+    for (const child of node.getChildren(source)) visit(child)
+  }
+  visit(source)
+  return [...found.values()]
+}
