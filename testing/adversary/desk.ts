@@ -8,21 +8,21 @@ import type { PlannedTransfer } from './schedule.ts'
 import type { Seat } from './staff.ts'
 import type { Accepted } from './verdict.ts'
 
-/** The customers of one run: each asks again, with the same key, until somebody has answered. */
+/** The customers of one run: each repeats its request, with the same key, until it is answered. */
 export type Desk = {
   accepted: Accepted[]
   refused: PlannedTransfer[]
   /** Answers that no customer should get. */
   defects: string[]
   submitAll(transfers: readonly PlannedTransfer[]): Promise<void>
-  /** Whoever offered too little for any block, and was never told so for certain, cancels. */
+  /** Cancels the transfers whose fee is too low for any block, unless they were refused for certain. */
   giveUp(): Promise<void>
 }
 
 const { nativeToken, tokens } = networks.find((network) => network.blockchain === blockchain)!
 const usdc = tokens.find(({ symbol }) => symbol === 'USDC')!
 
-/** A customer whose API is frozen asks another one. */
+/** Time after which a customer whose API is frozen asks another one. */
 const patienceMs = 2_500
 const path = '/v1/w3s/developer/transactions'
 
@@ -30,7 +30,7 @@ export function openDesk(ground: Ground, seats: readonly Seat[]): Desk {
   const { wallets, publicKey } = ground
   const desk: Desk = { accepted: [], refused: [], defects: [], submitAll, giveUp }
 
-  /** The first answer that is one: neither silence nor a server's own trouble. */
+  /** The first answer of any API that is neither silence nor a server error. */
   async function ask(address: string, from: number, body: object): Promise<HttpAnswer> {
     const idempotencyKey = randomUUID()
     for (let turn = from; ; turn++) {
@@ -66,7 +66,7 @@ export function openDesk(ground: Ground, seats: readonly Seat[]): Desk {
 
   async function wish(id: string, { api }: PlannedTransfer, verb: 'cancel' | 'accelerate'): Promise<void> {
     const answer = await ask(`${path}/${id}/${verb}`, api, {})
-    // It may be too late for that; what counts is what becomes of it.
+    // It may be too late for the verb; the verdict checks the outcome.
     if (answer.status > 299 && ![400, 409].includes(answer.status))
       desk.defects.push(`${verb} of ${id}: ${answer.status} ${answer.text}`)
   }

@@ -1,4 +1,4 @@
-/** Numbers that look random and are the same for the same seed, so that what failed can be run again. */
+/** Pseudo-random numbers, the same for the same seed, so that a failed run can be repeated. */
 export type Dice = {
   /** A whole number from 0 to `sides` - 1. */
   roll(sides: number): number

@@ -1,12 +1,12 @@
 /**
- * Lies about a block whose every part fits every other, under a hash that all nodes name: nothing in the answers of one node
- * tells them from the truth. The victim is an address in lower case.
+ * Lies about a block whose parts are consistent, under a hash on which all nodes agree: the answers of one node do not
+ * reveal them. The victim is an address in lower case.
  */
 import { keccak256 } from 'viem'
 import type { CallFault } from './faults.ts'
 import { resultFor } from './proxy.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what is changed may be of any shape
+// biome-ignore lint/suspicious/noExplicitAny: the changed value may be of any shape
 type Loose = any
 
 const emptyBloom = `0x${'00'.repeat(256)}`
@@ -20,7 +20,7 @@ const methods = [
 
 type Changes = { block?: (block: Loose) => void; receipt?: (receipt: Loose) => void }
 
-/** Changes blocks that are given with their transactions, and receipts. */
+/** Changes receipts, and blocks returned with their transactions. */
 const lie = (name: string, { block, receipt }: Changes): CallFault => ({
   name,
   methods,

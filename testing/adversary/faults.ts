@@ -1,4 +1,4 @@
-/** What can go wrong between a client and its node. Those with `reply` spoil a whole HTTP request, those with `bend` one call. */
+/** Faults between a client and its node. Those with `reply` spoil a whole HTTP request, those with `bend` one call. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from 'viem'
 import { type Exchange, type Reply, type RpcAnswer, type RpcRequest, refusalOf, resultFor } from './proxy.ts'
@@ -7,13 +7,13 @@ import type { Chance } from './seed.ts'
 export type FaultContext = {
   chance: Chance
   ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
-  /** What a fault keeps for as long as its script plays. */
+  /** State of a fault, kept while its script plays. */
   memory: Map<string, unknown>
 }
 
 type Named = {
   name: string
-  /** The methods that it is about; every method when left out. */
+  /** The methods that the fault affects; every method when left out. */
   methods?: readonly string[]
 }
 export type RequestFault = Named & { reply(exchange: Exchange, context: FaultContext): Promise<Reply> }
@@ -26,10 +26,10 @@ const send = ['eth_sendRawTransaction']
 const html = '<html><body><h1>Bad gateway</h1></body></html>'
 const asJson = { 'content-type': 'application/json' }
 
-/** Says `reply` without having asked the node. */
+/** Replies with `reply` without asking the node. */
 const instead = (name: string, reply: Reply): RequestFault => ({ name, reply: async () => reply })
 
-/** Has the node do it, and says `reply` all the same. */
+/** Forwards the request to the node, then replies with `reply` instead of its answer. */
 const after = (name: string, reply: Reply): RequestFault => ({
   name,
   reply: async ({ requests, forward }) => {
@@ -40,7 +40,7 @@ const after = (name: string, reply: Reply): RequestFault => ({
 
 const whole = (answers: readonly RpcAnswer[], batch: boolean) => JSON.stringify(batch ? answers : answers[0])
 
-/** The node does it, and its true answer is spoiled on the way. */
+/** Forwards the request to the node and spoils its true answer on the way back. */
 const spoiled = (name: string, spoil: (body: string, answers: RpcAnswer[]) => Reply): RequestFault => ({
   name,
   reply: async ({ requests, batch, forward }) => {
@@ -49,7 +49,7 @@ const spoiled = (name: string, spoil: (body: string, answers: RpcAnswer[]) => Re
   },
 })
 
-/** Faults of a line and of what stands before a node; each leaves open whether the call was done. */
+/** Faults of the connection and of proxies before a node; each leaves open whether the call was executed. */
 export const lineFaults = {
   acceptThenTimeOut: after('accept, then time out', 'hang'),
   timeOut: instead('time out unheard', 'hang'),
@@ -96,7 +96,7 @@ export const lineFaults = {
   }),
 } satisfies Record<string, RequestFault>
 
-/** Ways in which a provider refuses a list of calls that is too long for it. */
+/** Ways in which a provider refuses a batch that is too long for it. */
 const refusalsOfLists: Record<string, (requests: readonly RpcRequest[]) => Reply> = {
   'the status 413': () => ({ status: 413, body: html }),
   'the status 400': () => ({ status: 400, headers: asJson, body: '{"error":{"message":"not so many"}}' }),
@@ -112,7 +112,10 @@ const refusalsOfLists: Record<string, (requests: readonly RpcRequest[]) => Reply
   }),
 }
 
-/** Refuses lists of more than `most` calls, in each of these ways; with 0 also a list of one. Pushes the length of each to `refused`. */
+/**
+ * Refuses batches of more than `most` calls, in each of these ways; with 0 also a batch of one. Pushes the length of each
+ * to `refused`.
+ */
 export const listLimits = (most: number, refused: number[] = []): RequestFault[] =>
   Object.entries(refusalsOfLists).map(([name, refusal]) => ({
     name: `lists of more than ${most} calls are refused by ${name}`,
@@ -129,7 +132,7 @@ const refused = (name: string, message: string, code = -32000): CallFault => ({
   bend: async (request) => refusalOf(request, message, code),
 })
 
-/** The node takes the bytes and says that it did not. */
+/** Forwards the bytes to the node and reports that it refused them. */
 const refusedAfter = (name: string, message: string, code = -32000): CallFault => ({
   name,
   methods: send,
@@ -139,7 +142,7 @@ const refusedAfter = (name: string, message: string, code = -32000): CallFault =
   },
 })
 
-/** What a node says to raw transactions, true or not. */
+/** Answers of a node to raw transactions, true or not. */
 export const sendFaults = {
   alreadyKnown: refused('"already known" for new bytes', 'already known'),
   swallowed: {
@@ -170,9 +173,9 @@ async function withinBlocks(blocks: number, context: FaultContext): Promise<bool
   return height < Number(context.memory.get('from')) + blocks
 }
 
-/** Lies and delays of what a node tells of its chain. */
+/** Lies and delays in a node's answers about its chain. */
 export const readFaults = {
-  /** No receipt of anything, for this many blocks. */
+  /** No receipts at all, for this many blocks. */
   nullReceipts: (blocks: number): CallFault => ({
     name: `no receipts for ${blocks} blocks`,
     methods: receiptMethods,
@@ -191,7 +194,7 @@ export const readFaults = {
     bend: async (request, honest, context) =>
       asOf(Math.max(0, (await heightOf(context)) - behind), request, honest, context),
   }),
-  /** Stays where it was when the script began, until `blocks` more are mined. */
+  /** The head stays where it was when the script began, until `blocks` more are mined. */
   frozenHead: (blocks = Number.POSITIVE_INFINITY): CallFault => ({
     name: 'a head that stands still',
     bend: async (request, honest, context) => {
@@ -199,7 +202,7 @@ export const readFaults = {
       return within ? asOf(Number(context.memory.get('from')), request, honest, context) : honest()
     },
   }),
-  /** Each answer is as of another moment, up to `behind` blocks ago: the head goes back and forth. */
+  /** Each answer is as of a different moment, up to `behind` blocks ago: the head moves back and forth. */
   timeTravel: (behind: number): CallFault => ({
     name: `a head that jumps up to ${behind} blocks`,
     bend: async (request, honest, context) =>
@@ -215,7 +218,7 @@ export const readFaults = {
     methods: ['eth_getLogs'],
     bend: async (request: RpcRequest) => resultFor(request, []),
   } as CallFault,
-  /** Every block is another one, as on a fork. */
+  /** Every block is a different one, as on a fork. */
   otherBlocks: {
     name: 'the blocks of a fork',
     methods: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
@@ -231,7 +234,7 @@ export const readFaults = {
     bend: async (request: RpcRequest) =>
       refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
   } as CallFault,
-  /** Answers so much later than the node. */
+  /** Delays each answer of the node by `ms`. */
   slow: (ms: number): CallFault => ({
     name: `answers ${ms} ms late`,
     bend: async (_, honest) => {
@@ -272,11 +275,11 @@ async function asOf(
     return resultFor(request, null)
   if (method === 'eth_getBlockReceipts' && Number(result?.[0]?.blockNumber) > height)
     return resultFor(request, null)
-  // By hash: a node without the block cannot say that it has none of its logs.
+  // By hash: a node without the block cannot report that the block has no logs.
   if (method === 'eth_getLogs' && Number(result?.[0]?.blockNumber) > height)
     return refusalOf(request, 'unknown block')
   return answer
 }
 
-/** All that need no number. */
+/** All faults that take no number. */
 export const faults = { ...lineFaults, ...sendFaults, ...readFaults }

@@ -46,7 +46,7 @@ const isOnChain = async (raw: Hex) => {
   return mined.some(({ hash }) => hash === keccak256(raw))
 }
 
-/** Which of them have the node do what it was asked. */
+/** Faults that answer before the node has executed the request. */
 const before = new Set(['timeOut', 'resetBefore', 'error500', 'error502', 'rateLimited'])
 
 describe('a hostile node', () => {
@@ -56,7 +56,7 @@ describe('a hostile node', () => {
     const sending = client.batch([{ method: 'eth_sendRawTransaction', params: [raw] }], {
       timeoutMs: /TimeOut|timeOut/.test(key) ? 700 : 60_000,
     })
-    // One error for a list says that lists are not taken: the call goes again by itself.
+    // One error for a whole batch means that batches are refused: the call is repeated alone.
     const again = before.has(key) || key === 'oneErrorForAll'
     if (key === 'hugeBody' || key === 'oneErrorForAll') await sending
     else await expect(sending).rejects.toThrow()

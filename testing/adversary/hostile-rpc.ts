@@ -19,16 +19,16 @@ import { type Chance, chanceOf } from './seed.ts'
 
 export type Part = {
   fault: Fault
-  /** The methods it meets. Default: those that the fault is about, else all. */
+  /** The methods that the part meets. Default: those that the fault affects, else all. */
   methods?: readonly string[]
-  /** Lets this many of them pass first. */
+  /** Number of calls that pass before the first fault. */
   after?: number
-  /** Meets so many of them. Default: all. */
+  /** Number of calls to meet. Default: all. */
   times?: number
-  /** Milliseconds from `play` on. */
+  /** Milliseconds after `play`. */
   fromMs?: number
   untilMs?: number
-  /** Meets each with this probability. */
+  /** Probability of meeting each call. */
   chance?: number
 }
 
@@ -38,17 +38,17 @@ export type Met = { fault: string; methods: string[]; atMs: number }
 export type HostileRpc = RpcProxy & {
   seed: number
   met: readonly Met[]
-  /** All raw transactions that arrived, in order, whatever became of them. */
+  /** All raw transactions that arrived, in order, whatever their outcome. */
   raws: readonly string[]
-  /** How often each method was asked. */
+  /** Number of calls of each method. */
   asked: ReadonlyMap<string, number>
-  /** This script from now on; without parts the node is honest. */
+  /** Plays this script from now on; without parts the node is honest. */
   play(...parts: readonly Part[]): void
 }
 
 export type HostileOptions = {
   seed?: number
-  /** Called with every raw transaction before anything is done with it: for checks that it was durable. */
+  /** Called with every raw transaction before it is processed: for checks that it was durable. */
   onRaw?: (raw: string) => Promise<void>
 }
 
@@ -120,7 +120,7 @@ async function answer(state: State, exchange: Exchange): Promise<Reply> {
 const partFor = (state: State, request: RpcRequest) =>
   state.playing.find((part) => 'bend' in part.fault && meets(state, part, [request]))
 
-/** Counts what it concerns, whether or not it is met this time. */
+/** Counts the requests that the part concerns, whether or not it meets this one. */
 function meets(state: State, part: Playing, requests: readonly RpcRequest[]): boolean {
   const methods = part.methods ?? part.fault.methods
   if (methods && !requests.some(({ method }) => methods.includes(method))) return false

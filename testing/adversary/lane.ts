@@ -13,12 +13,12 @@ export const blockchain = 'BASE-SEPOLIA'
 
 export type PlannedWallet = { id: string; address: string }
 
-/** What all runs start from: a database that knows the wallets, which nobody is connected to. */
+/** The start of all runs: a database that contains the wallets and has no open connections. */
 export type Ground = {
   runServer: string
   template: string
   wallets: PlannedWallet[]
-  /** What entity secrets are sealed for. */
+  /** The public key that entity secrets are encrypted with. */
   publicKey: string
   drop(): Promise<void>
 }
@@ -31,7 +31,7 @@ const account = {
 
 export const tenantAt = (url: string): Tenant => tenantOf(url, account)
 
-/** Makes the wallets once, through the API, without any chain. */
+/** Creates the wallets once, through the API, without any chain. */
 export async function layGround(runServer: string): Promise<Ground> {
   const { name, connection, drop } = await cloneOf(runServer, 'seeded')
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
@@ -75,17 +75,17 @@ async function ask(tenant: Tenant, method: string, path: string, body?: object) 
 /** The node of one run. */
 export type Lane = {
   chain: TestChain
-  /** Mines on a timer or each transaction at once, until told otherwise. */
+  /** Mines on a timer, or each transaction at once when undefined, until the next call. */
   mineEvery(blockTimeMs: number | undefined): Promise<void>
   stop(): Promise<void>
 }
 
 const funds = { native: 100n * 10n ** 18n, usdc: 1_000n * 10n ** 6n }
 
-/** No reorg of a run reaches down to the funding. */
+/** Number of blocks above the funding, so that no reorg of a run reaches it. */
 const blocksAbove = 4
 
-/** Starts a node of its own, where the wallets are funded and nothing is mined until somebody says so. */
+/** Starts a separate node, funds the wallets on it, and mines nothing until requested. */
 export async function openLane({ wallets }: Ground): Promise<Lane> {
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
   const chain = chains[0]!
@@ -106,7 +106,7 @@ export async function openLane({ wallets }: Ground): Promise<Lane> {
         })
     }, blockTimeMs)
   }
-  // The first one also mints what all are paid from; the others fit into one block, which is less to follow.
+  // The first also mints the tokens that all are paid from; the others fit into one block, which is less to follow.
   for (const [index, { address }] of wallets.entries()) {
     await chain.send(address, funds.usdc, 'USDC')
     if (index === 0) await chain.setAutomine(false)

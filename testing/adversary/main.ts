@@ -64,7 +64,7 @@ const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0)
 process.stdout.write(`${runs} runs from seed ${seed}, ${lanes} at once, ${availableParallelism()} cores\n`)
 
 const underWay = new Map<number, Pick<RunResult, 'seed' | 'point'>>()
-// Whoever loses patience is told what went on; the workers end with their standard input.
+// Lists the runs under way when interrupted; the workers end with their standard input.
 process.once('SIGTERM', () => {
   for (const run of underWay.values()) process.stdout.write(`under way: ${replayOf(run)}\n`)
   process.exit(143)

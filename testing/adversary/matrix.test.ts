@@ -8,7 +8,7 @@ import type { RunResult } from './run.ts'
 import { matrixPoints, scheduleOf } from './schedule.ts'
 import { chanceOf } from './seed.ts'
 
-/** Points drawn anew in every change; `npm run test:adversary -- --runs 500` is the measure. */
+/** Draws points anew in every run; `npm run test:adversary -- --runs 500` is the measure. */
 const runs = sizeOf('ADVERSARY_RUNS', { usual: 1, deep: 4 * matrixPoints.length })
 const freezes = sizeOf('ADVERSARY_FREEZES', { usual: 1, deep: 8 })
 const seed = Number(process.env['ADVERSARY_SEED'] ?? randomInt(2 ** 31))
@@ -47,7 +47,7 @@ describe('the crash matrix', () => {
       `${runs} runs from seed ${seed}: ${sum(({ accepted }) => accepted)} transfers, ${sum(({ reached }) => reached)} points reached, ` +
         `${sum(({ deaths }) => deaths)} deaths, ${sum(({ freezes }) => freezes)} freezes`,
     )
-    // Otherwise nothing was proven: a run may miss its point, many runs may not.
+    // Requires enough runs to reach their point: one may miss it, many may not.
     if (runs < matrixPoints.length) return
     expect(sum(({ reached }) => reached)).toBeGreaterThan(runs / 4)
     expect(sum(({ deaths }) => deaths)).toBeGreaterThan(0)
@@ -61,7 +61,7 @@ describe('the crash matrix', () => {
     expect(frozen.reduce((total, run) => total + run.freezes, 0)).toBeGreaterThan(freezes / 2)
   })
 
-  // Of the kit itself, which a change of the program does not touch.
+  // A test of the kit itself, which a change of the program does not affect.
   it.runIf(isDeep)('tells of a worker that ended by itself, which is not replaced', async () => {
     const ending = 'data:text/javascript,setTimeout(() => process.exit(3), 1_000)'
     const args = ['--import', ending, ...workerArgs]

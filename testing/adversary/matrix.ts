@@ -16,9 +16,9 @@ export type MatrixOptions = {
   seed: number
   runs: number
   points: readonly CrashPoint[]
-  /** What happens at them; by default the seed decides. */
+  /** The action at the points; by default the seed decides. */
   action?: CrashAction | undefined
-  /** How many runs go on at once; they mostly wait for leases to end. */
+  /** Number of runs at once; they mostly wait for leases to end. */
   lanes: number
   /** Arguments of `node` that start a worker process. */
   workerArgs: readonly string[]
@@ -26,7 +26,7 @@ export type MatrixOptions = {
   onResult?(result: RunResult, done: number): void
 }
 
-/** Carries out all runs; points take turns, so that each gets its share. */
+/** Carries out all runs; points take turns, so that each gets an equal share. */
 export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
   const { runServer, seed, runs, points, workerArgs, onStart, onResult } = options
   const pool = openPool(workerArgs)

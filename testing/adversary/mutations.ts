@@ -1,18 +1,18 @@
 /**
- * Answers about one block whose parts do not belong together: what a provider gives that mixes nodes, caches or forks.
- * A reader of blocks must take none of them. Logs are changed wherever they are shown, in receipts too.
+ * Answers about one block whose parts do not belong together: those of a provider that mixes nodes, caches or forks. A
+ * block reader must accept none of them. Logs are changed wherever they occur, in receipts too.
  */
 import type { CallFault } from './faults.ts'
 import { type RpcAnswer, resultFor } from './proxy.ts'
 import type { Chance } from './seed.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: what is changed may be of any shape
+// biome-ignore lint/suspicious/noExplicitAny: the changed value may be of any shape
 type Loose = any
 
 export type Mutation = {
   name: string
   methods: readonly string[]
-  /** Changes a result in place or gives another one. */
+  /** Changes a result in place or returns another one. */
   change(result: Loose, chance: Chance, method: string): Loose
 }
 
@@ -22,7 +22,7 @@ const byLog = ['eth_getLogs', ...byReceipt]
 const nobody = `0x${'be'.repeat(20)}`
 const elsewhere = `0x${'e1'.repeat(32)}`
 
-/** Only blocks asked for with their transactions, and that have some. */
+/** Mutates only blocks requested with their transactions that contain some. */
 const block = (name: string, change: (block: Loose, chance: Chance) => void): Mutation => ({
   name: `block: ${name}`,
   methods: byBlock,
@@ -44,7 +44,7 @@ const receipt = (name: string, change: (receipt: Loose) => void): Mutation => ({
   },
 })
 
-/** Changes a list of logs; in receipts the lists of each. */
+/** Changes a list of logs; in receipts, the list of each. */
 const logs = (name: string, change: (logs: Loose[], chance: Chance) => Loose[]): Mutation => ({
   name: `logs: ${name}`,
   methods: byLog,

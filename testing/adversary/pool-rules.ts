@@ -7,19 +7,19 @@ import { keccak256, parseTransaction, recoverTransactionAddress, type Transactio
 type Hex = `0x${string}`
 
 export type PoolRules = {
-  /** Executable transactions of one account: what geth guarantees, and others refuse beyond. */
+  /** Executable transactions of one account: geth guarantees this number, and others refuse more. */
   executableMax: number
-  /** Transactions of one account that wait for a lower nonce. */
+  /** Queued transactions of one account: those that wait for a lower nonce. */
   queuedMax: number
-  /** By how much a replacement must raise both its cap and its tip. */
+  /** Percentage by which a replacement must raise both its cap and its tip. */
   priceBumpPercent: number
   tipMinAtomic: bigint
-  /** What waits for a lower nonce for longer is dropped. */
+  /** Lifetime of a queued transaction, after which it is dropped. */
   queuedLifetimeMs: number
   /** An account that delegates (EIP-7702) has at most this many in flight, and no gaps. */
   delegatedMax: number
   bytesMax: number
-  /** After each send, one transaction of the pool is dropped with a chance of one in so many. 0: never. */
+  /** Drops one transaction of the pool after each send, with a chance of one in this number. 0: never. */
   evictOneIn: number
 }
 
@@ -48,7 +48,7 @@ export type Rule =
   | 'executable-slots'
   | 'queued-slots'
   | 'delegated'
-  /** The node behind refused what passed all rules. */
+  /** The node behind refused a transaction that passed all rules. */
   | 'node'
 
 export type Refusal = { rule: Rule; message: string }
@@ -62,19 +62,19 @@ export type Signed = {
   gas: bigint
   feeCap: bigint
   tipCap: bigint
-  /** The most that it can take from its sender. */
+  /** The highest amount that it can take from its sender. */
   cost: bigint
   dataFloorGas: bigint
 }
 
-/** `passedOn`: the node behind has it; what waits for a lower nonce stays here, from where it can be dropped. */
+/** `passedOn`: the node behind has it; a queued transaction stays here, where it can be dropped. */
 export type Pooled = Signed & { sinceMs: number; passedOn: boolean }
 
-/** What the node behind says of the sender, and its newest block. */
+/** The account of the sender according to the node behind, and its newest block. */
 export type Account = { nonce: number; balance: bigint; delegated: boolean }
 export type Head = { chainId: number; gasLimit: bigint }
 
-/** Reads signed bytes; `undefined` when they are none. */
+/** Parses signed bytes; `undefined` when they are no transaction. */
 export async function readSigned(raw: Hex): Promise<Signed | undefined> {
   try {
     const parsed = parseTransaction(raw as TransactionSerialized)
@@ -110,7 +110,7 @@ function intrinsicGas(data: Hex, creates: boolean): bigint {
   return used > floor ? used : floor
 }
 
-/** What is wrong with the transaction itself, whatever the pool holds. */
+/** Checks the transaction by itself, whatever the pool holds. */
 export function refusedAlone(signed: Signed, head: Head, rules: PoolRules): Refusal | undefined {
   const { gas, feeCap, tipCap, dataFloorGas } = signed
   const bytes = (signed.raw.length - 2) / 2
@@ -135,7 +135,7 @@ export function refusedAlone(signed: Signed, head: Head, rules: PoolRules): Refu
   return undefined
 }
 
-/** What is wrong with it beside what its sender has and what the pool holds of its sender, which is `pooled`. */
+/** Checks the transaction against the sender's account and against `pooled`, the sender's transactions in the pool. */
 export function refusedInPool(
   signed: Signed,
   account: Account,
@@ -160,7 +160,7 @@ export function refusedInPool(
   return refusedSlot(signed, account, pooled, rules)
 }
 
-/** Both must be higher, and both by the bump; integers are cut off as nodes cut them. */
+/** Checks that cap and tip both rise by the bump; integers are truncated as nodes truncate them. */
 function refusedReplacement(signed: Signed, old: Signed, rules: PoolRules): Refusal | undefined {
   const bumped = (value: bigint) => (value * BigInt(100 + rules.priceBumpPercent)) / 100n
   const enough =
@@ -191,7 +191,7 @@ function refusedSlot(
   return undefined
 }
 
-/** How many of them follow each other from the account's next nonce on. */
+/** Number of transactions with consecutive nonces from the account's next nonce on. */
 export function executableCount(nextNonce: number, pooled: ReadonlyMap<number, Pooled>): number {
   let count = 0
   while (pooled.has(nextNonce + count)) count += 1

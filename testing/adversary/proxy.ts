@@ -12,7 +12,7 @@ export type RpcAnswer = {
   error?: { code: number; message: string; data?: unknown }
 }
 
-/** What the client gets for one HTTP request. `reset` closes the connection, `hang` keeps it open and says nothing. */
+/** The reply to one HTTP request. `reset` closes the connection, `hang` keeps it open without an answer. */
 export type Reply =
   | 'reset'
   | 'hang'
@@ -21,27 +21,27 @@ export type Reply =
 
 export type Exchange = {
   requests: readonly RpcRequest[]
-  /** Whether the client sent a list, and is to get one. */
+  /** Whether the client sent a batch, and expects one. */
   batch: boolean
-  /** Asks the node behind; the answers come in the order of the requests. Throws when the node does not answer. */
+  /** Forwards to the node behind; the answers come in the order of the requests. Throws when the node does not answer. */
   forward(requests?: readonly RpcRequest[]): Promise<RpcAnswer[]>
 }
 
 export type RpcProxy = {
   url: string
-  /** Asks the node behind, past all that `handle` does. */
+  /** Asks the node behind directly, bypassing `handle`. */
   ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
-  /** The node behind from now on. */
+  /** Changes the node behind. */
   leadTo(rpcUrl: string): void
-  /** Refuses connections, as a node does that is not running, until `up`. */
+  /** Refuses connections until `up`, as a stopped node does. */
   down(): Promise<void>
   up(): Promise<void>
   close(): Promise<void>
 }
 
 /**
- * Stands before the node at `target`; `handle` decides about every HTTP request. There is no WebSocket: an upgrade is
- * answered 404, and a client that wants heads has to ask for them.
+ * Opens a proxy before the node at `target`; `handle` decides about every HTTP request. There is no WebSocket: an upgrade
+ * is answered 404, and a client that wants heads has to poll.
  */
 export async function openRpcProxy(
   target: string,
@@ -125,7 +125,7 @@ function write(outgoing: ServerResponse, reply: Reply, batch: boolean): void {
   }
   const { status, headers = {}, body, cutAfter } = reply
   if (cutAfter === undefined) return void outgoing.writeHead(status, headers).end(body)
-  // The length promises all of it, and then the line goes dead.
+  // The length announces the whole body; the connection ends before its end.
   outgoing.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) })
   outgoing.write(body.slice(0, cutAfter), () => outgoing.destroy())
 }

@@ -14,12 +14,12 @@ import { defectsOf, unsettled } from './verdict.ts'
 export type RunResult = {
   seed: number
   point: string
-  /** How many armed processes came to the point. */
+  /** Number of armed processes that reached the point. */
   reached: number
   deaths: number
   freezes: number
   accepted: number
-  /** From the start to the last fault, and from there until all had ended. */
+  /** Time from the start to the last fault, and from there until all transfers had ended. */
   faultsMs: number
   settledMs: number
   defects: string[]
@@ -28,7 +28,7 @@ export type RunResult = {
 const settleWithinMs = 60_000
 /** Longer than any run takes on a busy machine. */
 const hungAfterMs = 240_000
-/** When a customer looks after what does not move. */
+/** Time after which a customer checks a transfer that makes no progress. */
 const patienceMs = 5_000
 
 export type Stage = { ground: Ground; pool: Pool }
@@ -41,7 +41,7 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   const { rpcUrl } = lane.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
   const platform = { connection: clone.connection, rpcUrl, blockchain, dataDir } as const
-  // An API costs as much as the rest: one is enough where it is not what dies.
+  // An API costs as much as the other roles: one is enough unless the point is in it.
   const roles = plans.map((_, index) =>
     index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
   )
@@ -98,13 +98,13 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   return { seed, point, reached, deaths, freezes, accepted, faultsMs, settledMs, defects }
 }
 
-/** Fails a run that hangs, and says where. */
+/** Fails a run that hangs, with its state. */
 async function hung(state: () => Promise<string>, signal: AbortSignal): Promise<void> {
   await sleep(hungAfterMs, undefined, { signal }).catch(() => undefined)
   if (!signal.aborted) throw new Error(`hung for ${hungAfterMs} ms while ${await state()}`)
 }
 
-/** Whether the node still reads and writes, which every fault and every request waits for. */
+/** Whether the node still serves reads and writes, which every fault and request waits for. */
 async function stateOf({ chain }: Lane): Promise<string> {
   const does = (verb: string, method: string, params: readonly unknown[]) =>
     Promise.race([
@@ -120,12 +120,12 @@ async function stateOf({ chain }: Lane): Promise<string> {
 
 const engines = ['indexer', 'transactions'] as const
 const isIntake = (point: string) => point === 'P1' || point === 'P2'
-/** Grants outlive the blocks of their transfers by as many on a local chain. */
+/** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65
-/** A day between blocks. */
+/** One day between blocks, in milliseconds. */
 const never = 86_400_000
 
-/** Transfers are refused until the books know what the wallets own. */
+/** Waits until the books contain the balances of the wallets; transfers are refused before. */
 const knowsTheWallets = (database: Database, { wallets }: Ground) =>
   until(async () => {
     const addresses = wallets.map(({ address }) => address.toLowerCase())
@@ -135,7 +135,7 @@ const knowsTheWallets = (database: Database, { wallets }: Ground) =>
     return rows.length >= 2 * wallets.length
   }, 'the wallets have their coins')
 
-/** Undefined when everything has come to an end in time, else what has not. */
+/** Waits until everything has ended. Returns undefined, or the unfinished work when time runs out. */
 async function untilSettled(database: Database, { chain }: Lane, desk: Desk): Promise<string | undefined> {
   const startedMs = performance.now()
   let waits = true

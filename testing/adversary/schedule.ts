@@ -1,23 +1,23 @@
 import { type CrashAction, type CrashPlan, type CrashPoint, crashPoints } from '#lib/crash-points'
 import { type Dice, diceOf } from './dice.ts'
 
-/** What one customer asks for. */
+/** The request of one customer. */
 export type PlannedTransfer = {
-  /** Which wallet pays, which API is asked first. */
+  /** Indices of the wallet that pays and of the API that is asked first. */
   wallet: number
   api: number
-  /** Nobody else is paid at this address. */
+  /** Used by no other transfer. */
   to: string
   amountAtomic: bigint
   coin: 'USDC' | 'native'
   /** `little-gas` is used up and reverts in its block; `low-price` is refused by the node, before its pool. */
   flaw: 'none' | 'little-gas' | 'low-price'
   waitMs: number
-  /** Asked for some time after it was accepted. */
+  /** A request that follows the acceptance after `afterMs`. */
   later?: { verb: 'cancel' | 'accelerate'; afterMs: number }
 }
 
-/** What is done to the machines and to the chain, so many milliseconds after the start. */
+/** A fault of a machine or of the chain, `atMs` milliseconds after the start. */
 export type Fault =
   | { kind: 'reorg'; atMs: number; depth: number }
   | { kind: 'wipe'; atMs: number }
@@ -27,31 +27,31 @@ export type Fault =
 export type Schedule = {
   seed: number
   point: CrashPoint
-  /** One of each of the two worker processes. */
+  /** One plan for each of the two worker processes. */
   plans: readonly (CrashPlan | undefined)[]
-  /** How long a dead worker is missed. */
+  /** Time until a dead worker is replaced. */
   restartMs: number
-  /** Mine on a timer, or each transaction at once. */
+  /** Block interval; undefined mines each transaction at once. */
   blockTimeMs: number | undefined
   transfers: PlannedTransfer[]
   faults: Fault[]
 }
 
-/** Points that only a transaction comes to which is accelerated or cancelled. */
+/** Points that only an accelerated or cancelled transaction reaches. */
 const replacing: readonly CrashPoint[] = ['P18', 'P19', 'P20']
 
-/** Points of notifications, and of payouts, transfers and sweeps; a run makes none of them. */
+/** Points of notifications, payouts, transfers and sweeps; a run makes none of them. */
 const foreignPoints: readonly CrashPoint[] = ['P3', 'P4', 'P21', 'P25', 'P26', 'P27', 'P28']
 
 export const walletCount = 3
 export const workerCount = 2
 
-/** The points that an ordinary run comes to; a replacement has to be asked for, and a block to be taken back, for others. */
+/** The points that a run can reach; some need a requested replacement, some an orphaned block. */
 export const matrixPoints = (Object.keys(crashPoints) as CrashPoint[]).filter(
   (point) => !foreignPoints.includes(point),
 )
 
-/** Everything that a run does, from its seed and its point. */
+/** The whole schedule of a run, derived from its seed and its point. */
 export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction): Schedule {
   const dice = diceOf(seed)
   const count = dice.between(20, 40)
@@ -60,7 +60,7 @@ export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction
   const rolled: CrashAction = dice.oneIn(5) ? 'stop' : 'kill'
   const action = chosen ?? rolled
   const plans = Array.from({ length: workerCount }, (_, worker) =>
-    // Most often either may come to it first; sometimes one is sound.
+    // Usually both workers are armed; sometimes one has no plan.
     worker > 0 && dice.oneIn(4) ? undefined : { point, hit: hitOf(dice, point), action },
   )
   const blockTimeMs = blockTimeOf(dice, replaces)
@@ -70,12 +70,12 @@ export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction
   return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
 }
 
-/** Some points are come to for each request or block, the others once for each batch. */
+/** Number of the hit to act on: some points are reached for each request or block, the others once for each batch. */
 function hitOf(dice: Dice, point: CrashPoint): number {
   return ['P1', 'P2', 'P15', 'P16', 'P17', 'P22'].includes(point) ? dice.between(1, 8) : dice.between(1, 2)
 }
 
-/** Where each transaction is mined at once there is nothing to replace, and an emptied pool held nothing. */
+/** Chooses a block time: with instant mining there is nothing to replace, and a wiped pool is empty. */
 function blockTimeOf(dice: Dice, replaces: boolean): number | undefined {
   if (replaces) return dice.between(600, 1_000)
   return dice.oneIn(3) ? undefined : dice.between(150, 500)

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { isDeep } from '../size.ts'
 
-/** Chances drawn from one number: the same seed draws the same, so that a failure can be run again. */
+/** Pseudo-random draws from one seed: the same seed draws the same values, so that a failure can be repeated. */
 export type Chance = {
   seed: number
   /** From 0 up to 1, 1 excluded. */

@@ -3,7 +3,7 @@ import type { CrashPlan } from '#lib/crash-points'
 import type { Role, TransactionProcessOptions } from '../transaction-process.ts'
 import { startWorker, type Worker } from '../worker.ts'
 
-/** Processes that wait to be opened, shared by all runs: only those that were killed are started anew. */
+/** Idle worker processes, shared by all runs: only killed ones are started anew. */
 export type Pool = { take(): Promise<Worker>; give(worker: Worker): void; end(): void }
 
 export function openPool(workerArgs: readonly string[]): Pool {
@@ -25,33 +25,33 @@ export function openPool(workerArgs: readonly string[]): Pool {
   }
 }
 
-/** As long as anything is leased, and then twice as long again. */
+/** Three times the length of a lease. */
 const frozenMs = 9_000
 const watchMs = 20
 
 export type Seat = {
-  /** Where its API answers; undefined while nobody sits here. */
+  /** URL of its API; undefined while the seat has no running process. */
   url(): string | undefined
   kill(): void
-  /** Stands still for three leases. */
+  /** Stops the process for three leases. */
   freeze(): void
 }
 
-/** The worker processes of one run: whoever dies is replaced, whoever freezes is woken after three leases. */
+/** The worker processes of one run: a dead one is replaced, a frozen one continues after three leases. */
 export type Staff = {
   seats: readonly Seat[]
-  /** How often an armed point was reached, processes died, and were frozen. */
+  /** Number of times an armed point was reached, a process died, and a process froze. */
   counts: Counts
   arm(plans: readonly (CrashPlan | undefined)[]): Promise<void>
-  /** No more harm is done: everybody is woken, replaced, and disarmed. */
+  /** Ends all faults: every process is woken, replaced and disarmed. */
   relent(): Promise<void>
-  /** Ends the work in order; the processes go back to the pool. */
+  /** Shuts down in order; the processes go back to the pool. */
   dismiss(): Promise<void>
-  /** Ends the processes, whatever they do. */
+  /** Kills the processes. */
   fire(): void
-  /** Rejects when one of them ended by itself: a defect, and nobody takes its place. */
+  /** Rejects when a process ended by itself: a defect, and it is not replaced. */
   failed: Promise<never>
-  /** What each process is, for who wonders why nothing goes on. */
+  /** State of each process, for the diagnosis of a run that hangs. */
   states(): string
 }
 
@@ -60,9 +60,9 @@ type Counts = { reached: number; deaths: number; freezes: number }
 export type StaffOptions = {
   pool: Pool
   platform: Omit<TransactionProcessOptions, 'roles'>
-  /** What each of them does. */
+  /** Roles of each process. */
   roles: readonly (readonly Role[])[]
-  /** How long a dead one is missed. */
+  /** Time until a dead process is replaced. */
   restartMs: number
 }
 
@@ -93,7 +93,7 @@ type Post = {
   worker: Worker | undefined
   url: string | undefined
   started: boolean
-  /** What happens to it was done from outside, and not at its point. */
+  /** Whether its death or freeze was requested from outside, not by its point. */
   told: boolean
   relenting: boolean
   ended: boolean
@@ -116,7 +116,7 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
       if (post.ended) throw new Error('the run ended while a worker was missed')
       await sleep(watchMs)
     }
-    // Another one may have taken its place when the failure is told.
+    // Another process may have replaced it before the failure is reported.
     const worker = post.worker!
     await worker.arm(plan).catch((error) => unlessDead(worker, error))
   }
@@ -127,7 +127,7 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
     arm,
     relent: async () => {
       post.relenting = true
-      // One may die at its point just before it is disarmed.
+      // A process may die at its point just before it is disarmed.
       do await arm(undefined)
       while (!isUp())
     },
@@ -153,14 +153,14 @@ async function keep(post: Post): Promise<void> {
 async function replaceDead(post: Post): Promise<void> {
   await open(post)
   while (!post.ended) {
-    // It may die again while it is being opened.
+    // The process may die again while it is being opened.
     if (post.worker!.state() === 'dead')
       await replace(post, post.worker!).catch((error) => unlessDead(post.worker, error))
     await sleep(watchMs)
   }
 }
 
-/** Apart from the other, because one may freeze while it is being opened. */
+/** A separate loop, because a process may freeze while it is being opened. */
 async function wakeFrozen(post: Post): Promise<void> {
   while (!post.ended) {
     if (post.worker?.state() === 'frozen') await wake(post, post.worker)

@@ -91,7 +91,7 @@ describe('a strict pool', () => {
     expect(await sends([0])).toEqual(['accepted'])
     await chain.mine()
     expect(await send(await signed(0, { value: 1n }))).toMatch(/^nonce too low: next nonce 1, tx nonce 0/)
-    // A sender that sends again what may be in a block cannot know better; one that never sent it can.
+    // A refusal of bytes that may already be in a block is unavoidable; of bytes never sent it is avoidable.
     expect(pool.sends.at(-1)!.avoidable).toBe(false)
     expect(await send(await signed(1, { maxPriorityFeePerGas: 0n }))).toMatch(/^transaction underpriced/)
     expect(await send(await signed(1, { gas: 20_999n }))).toMatch(/^intrinsic gas too low/)

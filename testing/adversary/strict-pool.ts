@@ -1,7 +1,7 @@
 /**
- * A node that enforces what real nodes enforce: a proxy in front of a local one that decides about every
- * `eth_sendRawTransaction` by the rules of `pool-rules.ts`, and writes down what it decided. Point any engine at its
- * `url`, and assert that `avoidable()` is empty. Let blocks come on a timer: a node that mines at once has no pool.
+ * A node that enforces the rules of real nodes: a proxy in front of a local one that decides about every
+ * `eth_sendRawTransaction` by the rules of `pool-rules.ts`, and records each decision. Point any engine at its `url`, and
+ * assert that `avoidable()` is empty. Mine blocks on a timer: a node that mines at once has no pool.
  */
 import {
   type Account,
@@ -21,7 +21,7 @@ import { type Chance, chanceOf } from './seed.ts'
 
 type Hex = `0x${string}`
 
-/** One raw transaction that came, and what became of it. */
+/** One received raw transaction and its outcome. */
 export type Send = {
   raw: Hex
   /** Absent when the bytes are no transaction. */
@@ -31,7 +31,7 @@ export type Send = {
   place?: 'executable' | 'queued'
   rule?: Rule
   message?: string
-  /** A refusal that a sender who counts and reads blocks would not have met. */
+  /** A refusal that a sender that counts nonces and reads blocks would not have met. */
   avoidable: boolean
 }
 
@@ -41,9 +41,9 @@ export type StrictPool = RpcProxy & {
   sends: readonly Send[]
   evictions: readonly Eviction[]
   avoidable(): Send[]
-  /** Other rules from now on. */
+  /** Changes the rules from now on. */
   change(rules: Partial<PoolRules>): void
-  /** The pool is empty, as after a restart of the node. */
+  /** Empties the pool, as a restart of the node does. */
   wipe(): Promise<void>
 }
 
@@ -54,7 +54,7 @@ type State = {
   chance: Chance
   /** By sender and nonce. */
   pool: Map<Hex, Map<number, Pooled>>
-  /** `sender:nonce` of all that was ever taken. */
+  /** `sender:nonce` of every transaction ever accepted. */
   taken: Set<string>
   sends: Send[]
   evictions: Eviction[]
@@ -71,7 +71,7 @@ export async function openStrictPool(rpcUrl: string, options: StrictPoolOptions 
     sends: [],
     evictions: [],
   }
-  // Sends are decided one after the other, as a pool under its lock does.
+  // Decides sends one after another, as a pool under its lock does.
   let turn: Promise<unknown> = Promise.resolve()
   const inTurn = <Result>(act: () => Promise<Result>): Promise<Result> => {
     const done = turn.then(act)
@@ -126,13 +126,13 @@ async function decide(state: State, ask: Ask, request: RpcRequest): Promise<RpcA
       state.sends.push({ raw, signed, verdict: 'known', avoidable: false })
       return refusalOf(request, 'already known')
     }
-    // A reorg or a wipe of the node behind took it.
+    // A reorg or a wipe of the node behind removed it.
     pooled.delete(signed.nonce)
   }
   const refusal =
     refusedAlone(signed, head, state.rules) ?? refusedInPool(signed, account, pooled, state.rules)
   if (refusal) {
-    // Whoever sends again what may be in a block by now cannot know better.
+    // A sender cannot know yet that its repeated bytes are in a block by now.
     const raced = refusal.rule === 'nonce-too-low' && state.taken.has(keyOf(signed))
     return refuse(refusal.rule, refusal.message, !raced)
   }
@@ -148,14 +148,14 @@ async function decide(state: State, ask: Ask, request: RpcRequest): Promise<RpcA
   return { jsonrpc: '2.0', id: request.id, result: signed.hash }
 }
 
-/** Hands it to the node behind; gives what that has against it. */
+/** Sends it to the node behind; returns the node's error message, if any. */
 async function passOn(ask: Ask, { raw }: Signed): Promise<string | undefined> {
   const [answer] = await ask([{ id: 0, method: 'eth_sendRawTransaction', params: [raw] }])
   const message = answer?.error?.message
   return message === undefined || /already (known|imported)/i.test(message) ? undefined : message
 }
 
-/** What waited for a nonce that is there now becomes executable. */
+/** Makes queued transactions executable once the nonces below them are present. */
 async function promote(ask: Ask, pooled: Map<number, Pooled>, nextNonce: number): Promise<void> {
   const end = nextNonce + executableCount(nextNonce, pooled)
   for (let nonce = nextNonce; nonce < end; nonce++) {
@@ -186,7 +186,7 @@ async function readSender(ask: Ask, { from, hash }: Signed) {
   return { account, head, isThere: known !== null && known !== undefined }
 }
 
-/** What the pool holds of a sender, without what is in blocks by now. */
+/** Transactions of a sender in the pool, without those that are mined by now. */
 function minedAway(state: State, from: Hex, nextNonce: number): Map<number, Pooled> {
   const pooled = state.pool.get(from) ?? new Map<number, Pooled>()
   state.pool.set(from, pooled)
@@ -210,7 +210,7 @@ async function evictByChance(state: State, ask: Ask): Promise<void> {
   if (all.length > 0) await evict(state, ask, state.chance.pick(all), 'random')
 }
 
-/** Only what waits for a lower nonce grows old. */
+/** Drops queued transactions that are too old; executable ones do not expire. */
 async function evictOld(state: State, ask: Ask): Promise<void> {
   const bornBeforeMs = performance.now() - state.rules.queuedLifetimeMs
   for (const [from, mine] of state.pool) {
@@ -224,7 +224,7 @@ async function evictOld(state: State, ask: Ask): Promise<void> {
   }
 }
 
-/** Those above it wait from now on, and the node behind is not to keep them. */
+/** Drops a transaction; those with higher nonces become queued and are removed from the node behind. */
 async function evict(state: State, ask: Ask, dropped: Pooled, why: Eviction['why']): Promise<void> {
   const { from, nonce, hash } = dropped
   const pooled = state.pool.get(from)!
@@ -235,7 +235,7 @@ async function evict(state: State, ask: Ask, dropped: Pooled, why: Eviction['why
   }
   pooled.delete(nonce)
   const wasThere = !dropped.passedOn || (await isDropped(ask, hash))
-  // A block was faster: there was nothing left to drop.
+  // Otherwise it was mined in the meantime, and nothing was left to drop.
   if (wasThere) state.evictions.push({ hash, from, nonce, why })
 }
 

@@ -5,14 +5,14 @@ import { openOracle } from '../oracle.ts'
 import { blockchain, type PlannedWallet } from './lane.ts'
 import type { PlannedTransfer } from './schedule.ts'
 
-/** An accepted transfer, and where it came from. */
+/** An accepted transfer and its source address. */
 export type Accepted = { id: string; planned: PlannedTransfer; from: string }
 
 type Row = { id: string; state: string; txHash: string | null }
 
 const terminal = ['COMPLETE', 'FAILED', 'CANCELLED', 'DENIED']
 
-/** What is still under way, in words; undefined when all has come to an end and every block is followed. */
+/** Describes the work still under way; undefined when all has ended and every block is followed. */
 export async function unsettled(database: Database, chain: TestChain): Promise<string | undefined> {
   const { hash } = await chain.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])
   const left = await database.one<{
@@ -37,8 +37,8 @@ export async function unsettled(database: Database, chain: TestChain): Promise<s
 }
 
 /**
- * Compares what every accepted transfer says of itself with what the chain holds, and the books with both. Gives every
- * way in which they differ. `refused` were never accepted: nothing of theirs may move.
+ * Compares the API's state of every accepted transfer with the chain, and the books with both. Returns every difference.
+ * `refused` were never accepted: they must move nothing.
  */
 export async function defectsOf(
   database: Database,
@@ -91,7 +91,7 @@ function wrongIn(
   ]
 }
 
-/** Nothing is held or granted any more, no nonce served two intents, and the books are what the chain says. */
+/** Checks that no hold or grant is left, no nonce served two intents, and the books equal the chain. */
 async function wrongInBooks(
   database: Database,
   chain: TestChain,
