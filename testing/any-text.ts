@@ -8,6 +8,9 @@ const character = fc
   )
   .map((codePoint) => String.fromCodePoint(codePoint))
 
-/** Text of any characters, its length in code points. The library's own arbitrary for it first indexes all of Unicode for a second. */
+/**
+ * Text of any characters, its length in code points. The library's own arbitrary first indexes all of Unicode, which
+ * takes a second.
+ */
 export const anyText = (length: { minLength?: number; maxLength?: number } = {}): fc.Arbitrary<string> =>
   fc.array(character, length).map((characters) => characters.join(''))

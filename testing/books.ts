@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { type Database, sql } from '#runtime/db/db'
 
 /**
- * What the ledger promises at any moment, read from its tables by plain SQL: every posting sums to zero for each
- * token and currency, and every cached balance is what its entries and open holds add up to. Throws with the rows that are not so.
+ * Checks the ledger's invariants in its tables by plain SQL: every posting sums to zero for each token and currency, and
+ * every cached balance equals the sum of its entries and open holds. Throws with the rows that break one.
  */
 export async function checkBooks(database: Database): Promise<void> {
   const unbalanced =
@@ -21,7 +21,7 @@ export async function checkBooks(database: Database): Promise<void> {
   throw new Error(`the books do not hold: ${JSON.stringify({ unbalanced, drifted }, null, 1)}`)
 }
 
-/** What each managed address owns by the books: `address token` to base units; nothing where it owns nothing. */
+/** Balance of each managed address by the books: `address token` to base units; absent where it is zero. */
 export async function bookedBalances(
   database: Database,
   blockchain: string,
@@ -32,7 +32,10 @@ export async function bookedBalances(
   return Object.fromEntries(rows.map(({ key, posted }) => [key, String(posted)]))
 }
 
-/** Books what no block brought, and only the owner of the tables can write: the books of the address then differ from the chain. */
+/**
+ * Posts an amount that no block contains, which only the owner of the tables can do: the books of the address then differ
+ * from the chain.
+ */
 export const forgePosting = (
   owner: Database,
   {

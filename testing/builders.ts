@@ -6,11 +6,11 @@ import type { Harness } from './harness.ts'
 import type { HttpAnswer, Tenant } from './tenant.ts'
 import { until } from './until.ts'
 
-/** What a test needs as material, made through the API and remembered, so that it is made at most once per world. */
+/** Resources that tests need, made through the API and remembered, so that each is made at most once per world. */
 export type World = {
   harness: Harness
   tenant: Tenant
-  /** A request that must succeed; gives what is inside `data`. */
+  /** Makes a request that must succeed and returns the content of `data`. */
   // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
   call(method: string, path: string, body?: object): Promise<any>
   walletSet(): Promise<WalletSet>
@@ -19,7 +19,7 @@ export type World = {
   fundedWallet(): Promise<Wallet>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
-  /** One to which 1,000 USDC were paid. */
+  /** An intent to which 1,000 USDC were paid. */
   paidIntent(): Promise<PaymentIntent>
   recipient(): Promise<Recipient>
   /** A recipient that can be paid, a thousand dollars to pay with, and a payout. */
@@ -30,7 +30,7 @@ export type World = {
   ownAddress(): Promise<Recipient>
   businessTransfer(): Promise<{ id: string }>
   transfer(): Promise<{ id: string }>
-  /** One to accelerate, and one to cancel. */
+  /** A sent transfer to accelerate, or one to cancel. */
   sentTransfer(purpose: 'accelerate' | 'cancel'): Promise<{ id: string }>
   usdcId: string
   /** The tokens of the first chain, its native coin included. */
@@ -42,7 +42,7 @@ export type Wallet = { id: string; address: string; blockchain: string }
 export type Recipient = { id: string; address: string; status: string }
 export type PaymentIntent = { id: string; depositAddress: string }
 
-/** A number nobody has asked for before, so that generated addresses and amounts are unlike each other. */
+/** A number that is new in each call, so that generated addresses and amounts differ from each other. */
 let count = 0
 export const nextCount = () => ++count
 export const freshAddress = () =>
@@ -109,7 +109,7 @@ export function dataOf(answer: HttpAnswer, what: string) {
   return answer.body?.data
 }
 
-/** A transfer that counts as sent, and that nobody ever signed: it stays so, whether engines run or not. */
+/** A transfer in the state SENT that was never signed: it stays so, whether engines run or not. */
 async function makeSentTransfer(world: World): Promise<{ id: string }> {
   const made = await makeTransfer(world)
   const txHash = `0x${made.id.replaceAll('-', '').padEnd(64, '0')}`
@@ -138,7 +138,7 @@ export async function makeWallet(world: World, name?: string): Promise<Wallet> {
   return wallets[0]
 }
 
-/** A transfer of USDC to an address nobody used; `amount` in whole coins. */
+/** A transfer of USDC, by default to an unused address; `amount` in whole coins. */
 export async function makeTransfer(world: World, amount = '0.01', to = freshAddress()) {
   const { tenant, call } = world
   const { id: walletId } = await world.fundedWallet()
@@ -171,7 +171,7 @@ export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<P
   return { id, depositAddress: depositAddress! }
 }
 
-/** One that waits for 3 USDC. */
+/** An intent of the transient kind that waits for 3 USDC. */
 export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
   world.call('POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
@@ -180,7 +180,7 @@ export const makeTransientIntent = (world: World): Promise<{ id: string }> =>
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
   })
 
-/** Somebody to pay on BASE. */
+/** A recipient on BASE. */
 export const makeRecipient = (world: World, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/addressBook/recipients', {
     idempotencyKey: randomUUID(),
@@ -200,7 +200,7 @@ export async function makeActiveRecipient(world: World, fields: object = {}): Pr
   return made
 }
 
-/** An address to withdraw to on BASE. */
+/** A withdrawal address on BASE. */
 export const makeRecipientAddress = (world: World, fields: object = {}): Promise<Recipient> =>
   world.call('POST', '/v1/businessAccount/wallets/addresses/recipient', {
     idempotencyKey: randomUUID(),
@@ -210,7 +210,7 @@ export const makeRecipientAddress = (world: World, fields: object = {}): Promise
     ...fields,
   })
 
-/** Money that came by wire. */
+/** A deposit by wire. */
 export async function makeDeposit(world: World, amount = '12.34'): Promise<{ id: string; status: string }> {
   await world.call('POST', '/v1/mocks/payments/wire', {
     trackingRef: 'CIR2Y3BBTP',
@@ -221,7 +221,7 @@ export async function makeDeposit(world: World, amount = '12.34'): Promise<{ id:
   return newest
 }
 
-/** Somebody outside pays USDC to a deposit address; resolves when the payment is listed. */
+/** Pays USDC from outside to a deposit address; resolves when the payment is listed. */
 export async function makePayment(world: World, depositAddress: string): Promise<{ id: string }> {
   const amountAtomic = 1_000_000n + BigInt(nextCount())
   const txHash = await world.harness.chain().send(depositAddress, amountAtomic, 'USDC')
@@ -234,7 +234,7 @@ export async function makePayment(world: World, depositAddress: string): Promise
   return found!
 }
 
-/** The merchant's wallet gets so much more to spend: somebody pays it to a deposit address of its own. */
+/** Adds this amount to the merchant's wallet by a payment to one of its deposit addresses. */
 export async function makeMoney(world: World, amountAtomic: bigint, chain = 'BASE'): Promise<void> {
   await makePaidIntent(world, amountAtomic, chain)
 }
@@ -282,7 +282,7 @@ export const makeBusinessTransfer = async (world: World, fields: object = {}): P
     ...fields,
   })
 
-/** One more account of the books, of an address that nobody manages. */
+/** One more ledger account, of an address that no entity manages. */
 export async function makeAccount(world: World): Promise<{ id: string }> {
   const { harness, tenant, usdcId } = world
   const { ctx } = harness

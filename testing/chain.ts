@@ -12,7 +12,7 @@ import { isDeep } from './size.ts'
 
 type Address = `0x${string}`
 
-/** One local chain of a test, with what a test does to it through its published address. */
+/** One local chain of a test, with the actions of a test through its published address. */
 export type TestChain = {
   blockchain: Blockchain
   chainId: number
@@ -22,16 +22,16 @@ export type TestChain = {
   /** `eth_sendTransaction` answers once a block holds the transaction, wherever the node mines by itself. */
   rpc<Result = unknown>(method: string, params?: readonly unknown[]): Promise<Result>
   height(): Promise<number>
-  /** Mines this many empty blocks, or what is waiting. */
+  /** Mines this many empty blocks, or the pending transactions. */
   mine(blocks?: number): Promise<void>
   snapshot(): Promise<string>
   revert(snapshot: string): Promise<void>
-  /** Replaces the last `depth` blocks by empty ones; their transactions are gone unless somebody sends them again. */
+  /** Replaces the last `depth` blocks by empty ones; their transactions are gone unless they are sent again. */
   reorg(depth: number): Promise<void>
   setAutomine(on: boolean): Promise<void>
-  /** Somebody outside pays: in `USDC` or `EURC` base units, or in wei of the native coin. Gives the hash. */
+  /** Pays from outside: in `USDC` or `EURC` base units, or in wei of the native coin. Returns the hash. */
   send(to: string, amountAtomic: bigint, token?: 'USDC' | 'EURC'): Promise<Address>
-  /** The key-holder's address that `send` pays from. */
+  /** The address that `send` pays from. */
   outsider: Address
   intercept(hook: Intercept | undefined): void
 }
@@ -42,13 +42,13 @@ export type TestChainOptions = {
   gasLimit?: bigint | undefined
 }
 
-/** The last of the node's funded accounts pays for whoever is outside; tests are free to use the others. */
+/** The last of the node's funded accounts pays as the outsider; tests are free to use the others. */
 const outsider = devAccounts.at(-1)!.address
 
 /** The network for tests of finality. At the usual size it has few confirmations, because each takes a block to follow. */
 export const soonFinal = isDeep ? baseSepolia : ethSepolia
 
-/** Starts chains that keep nothing, one node each. */
+/** Starts ephemeral chains, one node each. */
 export async function startTestChains(options: TestChainOptions) {
   const chosen = options.blockchains.map((name) => networks.find(({ blockchain }) => blockchain === name)!)
   const log = testLog()
@@ -79,7 +79,7 @@ function testChain(chain: LocalChain): TestChain {
       { ...payment(tokens[token], '0x0'), data: callData(selectors.transfer, to, amountAtomic) },
     ])
   }
-  // One after the other: a node gives the nonce of what is not in its pool yet to whoever else asks.
+  // One after another: until a transaction is in its pool, a node gives the same nonce to the next caller.
   let turn: Promise<unknown> = Promise.resolve()
   const send = (...asked: Parameters<typeof pay>): Promise<Address> => {
     const paid = turn.then(() => pay(...asked))
@@ -109,7 +109,7 @@ const payment = (to: string, value: string) => ({ from: outsider, to, value, gas
 
 const selectors = { transfer: '0xa9059cbb', mint: '0x40c10f19', configureMinter: '0x4e44d956' }
 
-/** The issuer lets the outsider mint, who then mints more of each token than any test spends. */
+/** Lets the outsider mint as the issuer, and mints more of each token than any test spends. */
 async function mintForOutsider({ rpcUrl, tokens }: LocalChain): Promise<void> {
   const plentyAtomic = 10n ** 18n
   const from = issuerAccount.address
@@ -124,7 +124,10 @@ async function mintForOutsider({ rpcUrl, tokens }: LocalChain): Promise<void> {
   await rpc(rpcUrl, 'anvil_stopImpersonatingAccount', [from])
 }
 
-/** A node that mines by itself answers before it has mined; one that waits for its next block is not waited for. */
+/**
+ * Waits until the transaction is mined, because a node answers before; returns at once when the node does not mine by
+ * itself.
+ */
 async function mined(rpcUrl: string, hash: string): Promise<void> {
   if (!(await rpc<boolean>(rpcUrl, 'anvil_getAutomine'))) return
   for (const due = Date.now() + 2_000; Date.now() < due; await sleep(2)) {

@@ -1,4 +1,4 @@
-/** The planner may believe a queue empty that filled up since it was counted; what is claimed stays what was asked for. */
+/** A claim takes no more rows than asked for, even if the planner still believes that a filled queue is empty. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { insertWire, takeWire } from '#engines/treasury/store/fiat-deposits'
@@ -52,7 +52,7 @@ it('leases as many subscriptions as it can serve', async () => {
   expect(claimed).toHaveLength(3)
 })
 
-/** As if the table had last been looked at when everything in it had been deleted. */
+/** Sets the statistics of the table to those of an empty one. */
 async function countEmpty(table: string): Promise<void> {
   const owner = openAsOwner(test.connection)
   await owner.tx(async (tx) => {

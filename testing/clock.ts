@@ -1,6 +1,6 @@
 import type { Clock } from '#lib/time'
 
-/** A clock that runs like the system's, and that a test can move forward or hold still. */
+/** A clock that runs like the system's, and that a test can move forward or stop. */
 export type MovableClock = Clock & {
   /** Moves by this many milliseconds; time goes on from there. */
   moveMs(byMs: number): void

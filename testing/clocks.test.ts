@@ -1,4 +1,4 @@
-/** Machines whose clocks are wrong: what they date, and what they compare with now, is in the time of the database. */
+/** Machines whose clocks are wrong: dates they write, and comparisons with the current time, use the time of the database. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { setPolicy } from '#custody/index'
@@ -32,7 +32,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** A process on a machine whose clock is off; gives the address of its API, if it has one. */
+/** Starts a process on a machine whose clock is off; returns the address of its API, if it has one. */
 async function startOff(options: Pick<TransactionProcessOptions, 'roles' | 'hostOffMs' | 'sandbox'>) {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()

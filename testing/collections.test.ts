@@ -18,7 +18,7 @@ const lists = endpoints
   .filter((endpoint) => endpoint.collection)
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
-/** Tomorrow, so that whatever is dated by the real time comes before. */
+/** Tomorrow, so that all items dated by the real time come before. */
 const startMs = Math.ceil(Date.now() / 3_600_000) * 3_600_000 + 86_400_000
 const badDates = [
   '2026-02-30T00:00:00Z',
@@ -224,7 +224,7 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
       expect([link.origin, link.pathname]).toEqual([url.origin, subject.listing.path])
       const parameters = Object.fromEntries(link.searchParams)
       expect(parameters).toMatchObject({ ...subject.listing.query, ...known, pageSize: '1' })
-      // What is ignored is not repeated: four times as long, it would not fit into an answer's headers.
+      // Ignored parameters are not repeated in links: four times as long, one would not fit into the answer's headers.
       expect(parameters).not.toHaveProperty('unknownFilter')
       expect(parameters['to']).toBe(new Date(harness.clock.nowMs()).toISOString())
       const cursors = ['pageAfter', 'pageBefore'].filter((cursor) => cursor in parameters)

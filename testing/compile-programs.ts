@@ -67,7 +67,7 @@ export async function compilePrograms(): Promise<ProgramFiles> {
     target: 'node20',
     conditions: ['source'],
     external,
-    // What is loaded is compiled first, white space and comments too.
+    // Node compiles the loaded code, white space and comments too.
     minifyWhitespace: true,
     minifySyntax: true,
     banner: { js: banner },

@@ -1,6 +1,6 @@
 import { build } from 'esbuild'
 
-/** Arguments of `node` that run a few lines of TypeScript with what they import from the sources, in a process of their own. */
+/** Arguments of `node` that run a few lines of TypeScript, with their imports from the sources, in a separate process. */
 export async function compileSnippet(contents: string): Promise<string[]> {
   const { outputFiles } = await build({
     stdin: { contents, resolveDir: import.meta.dirname, loader: 'ts' },

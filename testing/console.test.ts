@@ -10,7 +10,7 @@ let harness: Harness
 let browser: Browser
 let context: BrowserContext
 let page: Page
-/** What the page asked for that could change something. */
+/** Requests of the page that could change something. */
 let written: string[]
 /** The messages that the page wrote to the browser's console. */
 let complaints: string[]
@@ -55,7 +55,7 @@ async function use(apiKey: string) {
   await page.click('#session button')
 }
 
-/** What the page shows, except the key. */
+/** The text of the page, except the key. */
 const shown = async () => (await page.textContent('main')) ?? ''
 const untilShown = (text: string) => until(async () => (await shown()).includes(text), `${text} is shown`)
 
@@ -88,7 +88,7 @@ describe('the console', () => {
     await use(harness.apiKey)
     await untilShown(address)
     expect(await page.title()).toContain('read-only')
-    // Without a sandbox there are no public credentials: the page asks, finds none, and says nothing of it.
+    // Without a sandbox there are no public credentials: the page requests them, gets 404, and reports no error.
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
   })
 
@@ -102,7 +102,7 @@ describe('the console', () => {
     await page.goto(`${harness.url}/console`)
     await until(() => tell !== undefined, 'the sandbox is asked')
     await page.evaluate('location.hash = "wallets"')
-    // The page has heard of its new address when it has the answer to a later question.
+    // The page has its new address once a later request is answered.
     await page.evaluate("fetch('/ping').then((response) => response.text())")
     await tell!()
     await untilShown(address)
@@ -196,7 +196,7 @@ describe('the console', () => {
     const late = page.waitForResponse(`${harness.url}/v1/w3s/wallets`)
     await held!()
     await (await late).finished()
-    // The page has taken the late answer when it has the answer to a later question.
+    // The page has processed the late answer once a later request is answered.
     await page.evaluate("fetch('/ping').then((response) => response.text())")
     expect(await shown()).not.toContain(wallet.address)
   })

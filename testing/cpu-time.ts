@@ -1,6 +1,6 @@
 /**
- * How many milliseconds of a processor `work` takes: what other processes take of it does not count. A run that takes more
- * than `enoughMs` is made again, a few times, because compiling and collecting garbage count too.
+ * Processor time of `work` in milliseconds, without that of other processes. A run of more than `enoughMs` is repeated a
+ * few times, because compilation and garbage collection count too.
  */
 export function leastCpuMs(work: () => void, enoughMs: number): number {
   let leastMs = Number.POSITIVE_INFINITY

@@ -1,6 +1,6 @@
 /**
- * Everything is killed, at a random moment, with many transfers under way: the program, its PostgreSQL and its chain.
- * After a restart each transfer's value has moved exactly once, says the oracle, and the API says the same.
+ * Kills the program, its PostgreSQL and its chain at a random moment, with many transfers under way. After a restart each
+ * transfer has moved its value exactly once by the oracle, and the API agrees.
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -17,11 +17,14 @@ import { until } from './until.ts'
 
 const rounds = sizeOf('CRASH_ROUNDS', { usual: 1, deep: 6 })
 const transfersPerRound = sizeOf('CRASH_TRANSFERS', { usual: 20, deep: 200 })
-/** Several kills in a round: the second comes while the first is being recovered from. */
+/** Number of kills in a round: the second comes during the recovery from the first. */
 const killsPerRound = 2
-/** Rounds take turns: blocks every two seconds keep all transfers waiting in the node, mining at once keeps all moving. */
+/**
+ * Alternates between rounds: blocks every two seconds keep all transfers pending in the node, instant mining keeps all
+ * moving.
+ */
 const blockTimes = [['--block-time', '2'], []]
-/** A single round has either. */
+/** A single round uses one of the two at random. */
 const firstRound = randomInt(1, 3)
 
 const usdcDecimals = 6
@@ -63,7 +66,7 @@ for (let round = firstRound; round < firstRound + rounds; round++) {
       console.info(`killed with ${accepted} of ${made.length} requests answered and ${moved} values moved`)
       program = await start(round)
     }
-    // As a client does that was cut off: the same requests again, with the same keys.
+    // Repeats the same requests with the same keys, as a client does whose connection was cut.
     await Promise.all(made.map((order) => submit(order)))
     await until(allFinal, 'every transfer is final')
     await checkBooks()
@@ -124,7 +127,7 @@ async function submit(order: Order): Promise<void> {
 
 const onChain = () => openOracle(chain().rpcUrl).transactions()
 
-/** Cuts lines off the end of the journal, as if the disk had lost them. Gives how many are lost. */
+/** Cuts lines off the end of the journal, as a failed disk does. Returns the number of lost lines. */
 async function cutJournal(countOf: (lines: number) => number): Promise<number> {
   const folder = join(dataDir, 'chains', 'BASE-SEPOLIA')
   const name = (await readdir(folder)).find((each) => /^journal-\d+\.jsonl$/.test(each))!
@@ -210,7 +213,7 @@ async function fundedWallets(count: number) {
   return made as { id: string; address: string }[]
 }
 
-/** Ten native coins from an account of the node, 1,000 USDC from the issuer, who may mint after one call. */
+/** Sends ten native coins from an account of the node and 1,000 USDC from the issuer, which may mint after one call. */
 async function fund(address: string): Promise<void> {
   const { rpcUrl, tokens } = chain()
   const word = (value: bigint) => value.toString(16).padStart(64, '0')

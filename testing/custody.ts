@@ -25,7 +25,7 @@ import type { TemplateName } from './test-databases.ts'
 
 export type CustodyCtx = RequestScope & { custody: Custody }
 
-/** Custody alone on a database of its own: what its tests need without chains, engines or HTTP. */
+/** Custody alone on its own database, for tests that need no chains, engines or HTTP. */
 export type TestCustody = {
   database: Database
   connection: Connection
@@ -42,9 +42,9 @@ export type TestEntity = {
   id: string
   secret: Buffer
   recoveryFile: string | undefined
-  /** What a verb gets, for `prepare`: `db` is the pool. */
+  /** The context of a verb, for `prepare`: `db` is the pool. */
   ctx(custody?: Custody): CustodyCtx
-  /** Runs as a verb does: in one tx, and what must follow a refusal follows it. */
+  /** Runs `work` as a verb does: in one transaction, and with the required writes after a refusal. */
   act<Result>(work: (ctx: CustodyCtx) => Promise<Result>, custody?: Custody): Promise<Result>
   /** A fresh ciphertext of the entity's secret, or of other bytes. */
   encrypt(bytes?: Buffer): Promise<string>
@@ -95,7 +95,7 @@ export async function openTestCustody(template: TemplateName = 'seeded'): Promis
   }
 }
 
-/** What an accepted request leaves: a decision of policy, and the grant that it allows. */
+/** Writes the records of an accepted request: a policy decision, and the grant that it allows. */
 export async function grantFor(
   ctx: CustodyCtx,
   secret: EntitySecret,

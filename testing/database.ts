@@ -19,7 +19,7 @@ export async function openTestDatabase(template: TemplateName = 'empty'): Promis
   }
 }
 
-/** The clone without a connection to it, for what opens its own. */
+/** The clone without a connection to it, for tests that open their own. */
 export async function cloneDatabase(template: TemplateName) {
   return cloneOf(inject('runServer'), template)
 }

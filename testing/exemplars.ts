@@ -13,11 +13,11 @@ import {
 import { certificateName, endpointNamed, makeLinkToken, makeSubscription } from './subscribing.ts'
 
 export type Exemplar = {
-  /** A request that succeeds, another one each time. */
+  /** A request that succeeds, a different one each time. */
   request: (world: World) => Promise<ExemplarRequest>
   /** Other valid values of single fields of its body: with the same idempotencyKey each is a different request. */
   changes?: (world: World) => Promise<Record<string, unknown>>
-  /** Fields that pass the schema and that the verb refuses. */
+  /** Fields that pass the schema and are refused by the verb. */
   refused?: (world: World) => Promise<Record<string, unknown>>
 }
 
@@ -38,7 +38,7 @@ const nothing: Exemplar = { request: async () => ({}) }
 const otherBlockchainOf = (world: World) => world.harness.chains[1]!.blockchain
 const blockchainOf = (world: World) => world.harness.chain().blockchain
 
-/** The wrong secret: what every operation that signs must refuse. */
+/** The wrong secret, which every operation that signs must refuse. */
 const wrongSecret = async () => ({ entitySecretCiphertext: Buffer.alloc(512, 7).toString('base64') })
 
 const transferBody = async (world: World) => ({

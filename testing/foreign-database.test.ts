@@ -39,7 +39,7 @@ async function newDatabase(content: 'nothing' | 'tables' | 'seeded') {
   return { owner, env }
 }
 
-/** How often each table was written to, and whether one was made or dropped. */
+/** Number of writes to each table, and whether one was created or dropped. */
 const traces = (owner: ReturnType<typeof openAsOwner>) =>
   owner.one(sql`select md5(string_agg(c.oid::text || ':' || c.relfilenode::text, ',' order by c.oid)) as tables,
     (select max(xmin::text::bigint) from schema_migrations) as migrated,
@@ -91,7 +91,7 @@ it('property 68: a version that is older than the tables touches nothing and nam
   }
 })
 
-/** Every relation of a database and of what kind it is. */
+/** Every relation of a database and its kind. */
 const relationsOf = (owner: ReturnType<typeof openAsOwner>) =>
   owner.all(sql`select n.nspname || '.' || c.relname as name, c.relkind as kind
     from pg_class c join pg_namespace n on n.oid = c.relnamespace

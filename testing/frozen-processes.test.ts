@@ -1,4 +1,4 @@
-/** Processes that stand still in the middle of a transaction, and networks that fall silent: others go on without them. */
+/** Processes that freeze in the middle of a transaction, and networks that fall silent: other processes go on. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { CrashPoint } from '#lib/crash-points'
@@ -41,7 +41,7 @@ async function startWorker(role: Role): Promise<{ worker: Worker; url: string | 
   return { worker, url: await worker.start() }
 }
 
-/** Waits until it stands still inside a transaction; gives the moment. */
+/** Waits until the worker is frozen inside a transaction; returns that moment. */
 async function frozenAt(point: CrashPoint, worker: Worker): Promise<number> {
   await until(() => worker.state() === 'frozen', `it stands still at ${point}`)
   const atMs = performance.now()
@@ -204,7 +204,7 @@ it('property 61: writers of one tenant that wait for a lock keep no other tenant
   await owner.close()
 })
 
-/** Of reads one after another: the middle one and the slowest. */
+/** Median and maximum latency of sequential reads. */
 async function latencies({ http }: Tenant): Promise<string> {
   const tookMs: number[] = []
   for (let look = 0; look < looks; look++) {

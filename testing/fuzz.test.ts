@@ -16,18 +16,18 @@ import { ownedIds, type WriteWatch, watchWrites } from './tables.ts'
 import type { HttpAnswer, HttpOptions } from './tenant.ts'
 
 /*
- * Whatever is sent: no 5xx, no error that the operation does not document, nothing written by a refused request, and
- * every answer of the documented shape. FUZZ_RUNS, FUZZ_VALUES and FUZZ_BODIES say how many requests
- * each operation gets, FUZZ_SEED repeats a run.
+ * For any request: no 5xx, no error that the operation does not document, no write by a refused request, and every answer
+ * of the documented shape. FUZZ_RUNS, FUZZ_VALUES and FUZZ_BODIES set the number of requests for each operation,
+ * FUZZ_SEED repeats a run.
  */
 const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
 const numRuns = sizeOf('FUZZ_RUNS', { usual: 3, deep: 200 })
 const chance = chanceOf(seed)
-/** Values that each field meets, of 64. */
+/** Number of values tried in each field, of 64. */
 const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 3, deep: 64 }), chance }
 const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 2, deep: brokenBodies.length })
 
-/** Errors that the edge gives for every operation alike. */
+/** Errors that the HTTP edge returns for every operation alike. */
 const edgeErrors: readonly ErrorName[] = [
   'invalidRequest',
   'unauthorized',
@@ -68,7 +68,7 @@ beforeAll(async () => {
   const chain = harness.chain()
   const addresses = [wallet.address, funded.address, intent.depositAddress, chain.outsider, chain.tokens.USDC]
   vocabulary = { texts: [...ours, ...foreign, ...addresses, world.usdcId, chain.blockchain, 'BASE', 'USD'] }
-  // From here on only requests write, so that what is written can be laid at their door.
+  // From here on only requests write, so that every write is caused by one.
   await harness.stopEngines()
   writes = await watchWrites(harness.connection)
 })
@@ -191,12 +191,12 @@ function generated(
     params: part(endpoint.params, example?.params),
     query: part(querySchema(endpoint), example && (example.query ?? {})),
     body: part(bodySchema(endpoint), example?.body),
-    // Mostly with a ciphertext and a key that are good, since all others are refused at the door.
+    // Mostly with a valid ciphertext and key, since all other requests are refused early.
     fresh: fc.integer({ min: 0, max: 9 }).map((roll) => roll > 0),
   })
 }
 
-/** Turns what was generated into a request; text in the address is encoded, everything else is sent as it is. */
+/** Builds a request from the generated values; text in the address is encoded, everything else is sent unchanged. */
 async function finished(
   endpoint: Endpoint<never>,
   { params, query, body, fresh }: Generated,

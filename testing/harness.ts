@@ -29,11 +29,11 @@ export type HarnessOptions = {
   blockTimeMs?: number
   gasLimit?: bigint
   config?: Partial<Config>
-  /** What the platform is told of a chain's node where that differs: the address of a proxy before it, its limits. */
+  /** Settings of a chain's node that differ from the defaults, such as the address of a proxy or its limits. */
   node?: (chain: TestChain) => Promise<Partial<ContextInput['nodes'][number]>>
 }
 
-/** A whole platform of one test file: what a customer sees over HTTP, and what only a test may touch. */
+/** A whole platform of one test file: the HTTP view of a customer, and handles that only a test may use. */
 export type Harness = Tenant & {
   url: string
   ctx: EngineCtx
@@ -122,7 +122,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   }
 }
 
-/** Receivers of notifications are on this machine. */
+/** Allows receivers of notifications on this machine. */
 const loopback = { notificationTargets: 'loopback' } as const
 
 const sandboxTenant = {
@@ -154,13 +154,13 @@ async function fund(chain: TestChain, address: string, funds: { usdc?: string; n
   if (funds.usdc) await chain.send(address, atomicOf(funds.usdc, 6), 'USDC')
 }
 
-/** "1.5" of 6 decimals is 1500000n. */
+/** Converts an amount to base units: "1.5" of 6 decimals is 1500000n. */
 export function atomicOf(amount: string, decimals: number): bigint {
   const [whole = '0', fraction = ''] = amount.split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }
 
-/** Every step is tried, latest first; the first failure is thrown at the end. */
+/** Runs every step, latest first; throws the first failure at the end. */
 async function undoAll(undo: (() => Promise<unknown>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of undo.splice(0).reverse()) await step().catch((error) => failures.push(error))

@@ -1,4 +1,4 @@
-/** Operators and their machines see how the platform does: through `/ready`, which answers anybody, and `/metrics`. */
+/** The health of the platform for operators and their machines: `/ready`, which needs no key, and `/metrics`. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { deleteHalt, insertHalt } from '#engines/indexer/store/halts'
 import { insertApiKey } from '#runtime/auth/store'
@@ -37,7 +37,7 @@ const askReadiness = async (): Promise<{ status: number; body: Readiness }> => {
   return { status, body }
 }
 
-/** Waits until `/ready` says so, and gives its status then. */
+/** Waits until the body of `/ready` satisfies `holds`; returns its status then. */
 async function statusWhen(holds: (body: Readiness) => boolean): Promise<number> {
   let status = 0
   await until(async () => {

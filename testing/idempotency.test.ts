@@ -21,7 +21,7 @@ const operations = endpoints
 
 const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 6, deep: 100 })
 
-/** When the connection to the database is lost: with everything written, and in the middle of the commit. */
+/** Moments at which the connection to the database is lost: after all writes, and in the middle of the commit. */
 const deaths = [
   {
     name: 'the connection is lost before the commit',
@@ -80,7 +80,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
 
   it(`property 7: makes one resource of ${twins} identical requests at once`, async () => {
-    // The very first one of an entity may lay what all later ones stand on.
+    // The first request of an entity may create rows that all later ones use.
     expect((await send(await request(world))).status).toBe(first)
     const one = await request(world)
     const ofOne = await countsOf(() => send(one))
@@ -144,7 +144,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   })
 
   it.each(deaths)('property 8: takes the key again after a 5xx, when $name', async ({ trigger }) => {
-    // The very first one of an entity may lay what all later ones stand on.
+    // The first request of an entity may create rows that all later ones use.
     expect((await send(await request(world))).status).toBe(first)
     const usual = await countsOf(async () => send(await request(world)))
     const made = await request(world)
@@ -207,14 +207,14 @@ describe('a repeated request shows the resource as it is now', () => {
   })
 })
 
-/** What an accepted request adds to each table, without the ciphertexts that were shown. */
+/** Rows that an accepted request adds to each table, without used ciphertexts. */
 async function countsOf(act: () => Promise<HttpAnswer>) {
   const before = await writes.mark()
   const answer = await act()
   return { answer, added: rowsAdded(await writes.since(before)) }
 }
 
-/** While it acts, the server ends each connection that binds a key, at the moment that `trigger` says. */
+/** Runs `act` while the server ends each connection that binds a key, at the moment that `trigger` names. */
 async function whileDying<Result>(trigger: string, act: () => Promise<Result>): Promise<Result> {
   const owner = openAsOwner(harness.connection)
   try {
@@ -227,7 +227,7 @@ async function whileDying<Result>(trigger: string, act: () => Promise<Result>): 
   }
 }
 
-/** The same request as a client sends it again: same key, a ciphertext made anew. */
+/** The same request repeated as by a client: same key, a new ciphertext. */
 async function resealed(from: World, { body = {} }: ExemplarRequest): Promise<Record<string, unknown>> {
   if (!('entitySecretCiphertext' in body)) return body
   return { ...body, entitySecretCiphertext: await from.tenant.sealSecret() }

@@ -18,21 +18,21 @@ import { until } from './until.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
 
-/** An indexer of one chain on a database, without API and other engines: what one worker process is. */
+/** An indexer of one chain on a database, without API and other engines: the indexing of one worker process. */
 export type Indexing = {
   blockchain: Blockchain
   ctx: EngineCtx
   database: Database
   connection: Connection
   start(): void
-  /** Ends when the block under way is done. */
+  /** Resolves when the block under way is done. */
   stop(): Promise<void>
   close(): Promise<void>
 }
 
 export type IndexingOptions = {
   rpcUrl: string
-  /** Default: the one that most tests follow. */
+  /** Default: the chain that most tests follow. */
   followed?: Blockchain
   /** Default: a database of its own. */
   connection?: Connection
@@ -73,7 +73,7 @@ export async function openIndexing(options: IndexingOptions): Promise<Indexing> 
   }
 }
 
-/** Addresses that this server manages from now on, all of one key: quick to make, and nobody signs with them here. */
+/** Adds managed addresses, all of one key: cheap to create, and never signed with here. */
 export async function manage(
   database: Database,
   ctx: EngineCtx,
@@ -89,7 +89,7 @@ export async function manage(
 
 export const someAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
 
-/** Resolves when the newest block that is applied is the newest block of the chain. */
+/** Resolves when the newest applied block is the newest block of the chain. */
 export async function caughtUp({ database, blockchain: followed }: Indexing, rpcUrl: string): Promise<void> {
   await until(async () => {
     const head = await canonicalHead(database, followed)
@@ -98,7 +98,7 @@ export async function caughtUp({ database, blockchain: followed }: Indexing, rpc
   }, 'the indexer reaches the head of the chain')
 }
 
-/** All that is held to be true of the chain: canonical blocks, what moved in them, what was sent, and the books. */
+/** The indexer's view of the chain: canonical blocks, movements in them, sent transactions, and the books. */
 export async function truthOf(database: Database) {
   const canonical = sql`exists (select 1 from blocks b where b.blockchain = x.blockchain and b.hash = x.block_hash
     and b.canonical)`
@@ -114,17 +114,17 @@ export async function truthOf(database: Database) {
   return { blocks, transfers, transactions, balances }
 }
 
-/** One arrival at an address; the same one has the same place and no other has it. */
+/** One incoming transfer at an address, identified by its position in the chain. */
 export type Arrival = { blockNumber: number; txHash: string; logIndex: number; amountAtomic: bigint }
 
-/** What the indexer holds to have arrived at an address in blocks of the chain, in their order. */
+/** The transfers to an address in canonical blocks by the indexer, in chain order. */
 export const arrivalsSeen = (database: Database, address: string) =>
   database.all<Arrival>(sql`select x.block_number as "blockNumber", x.tx_hash as "txHash", x.log_index as "logIndex",
       x.amount as "amountAtomic"
     from observed_transfers x join blocks b on b.blockchain = x.blockchain and b.hash = x.block_hash and b.canonical
     where x.address = ${address.toLowerCase()} and x.direction = 'in' order by 1, 3, 2`)
 
-/** What the chain says of the same. */
+/** The same transfers by the chain. */
 export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<Arrival[]> {
   const found = await oracle.transfers({ to: address })
   return found
@@ -138,8 +138,8 @@ export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<
 }
 
 /**
- * What an indexer that never saw anything else makes of the chain as it is now. What is compared to it went through
- * reorgs, restarts and faults, and must be equal.
+ * Indexes the chain as it is now on an empty database. The result is compared with an indexer that went through reorgs,
+ * restarts and faults, and must be equal.
  */
 export async function indexAnew(known: Indexing, rpcUrl: string) {
   const fresh = await openIndexing({ rpcUrl })

@@ -15,14 +15,14 @@ import { ownedIds } from './tables.ts'
 import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
 
 /*
- * Nobody sees or touches what belongs to another tenant: a foreign id is answered exactly like one that nobody has.
- * The matrix is made from the endpoint list, so a new operation is covered once it has an exemplar.
+ * No tenant reads or changes resources of another: a foreign id is answered exactly like an unknown one. The matrix is
+ * made from the endpoint list, so a new operation is covered once it has an exemplar.
  */
 const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 const known = operations.filter(({ name }) => exemplars[name])
 
 const chance = chanceOf(randomInt(2 ** 31))
-/** Of every operation; what looks at keys is one for all. */
+/** Number of bad keys tried on each operation; all share one key check. */
 const badKeysEach = isDeep ? 10 : 2
 
 let harness: Harness
@@ -67,10 +67,10 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   it('answers a foreign id or address in its body as an unknown one, and names the field', async () => {
     const request = await exemplars[name]!.request(ours)
     for (const field of referenceFields(bodySchema(endpoint))) {
-      // A reference of the client's own, kept as it is.
+      // A reference chosen by the client, stored unchanged.
       if (field === 'refId') continue
       const values = /address/i.test(field) ? theirAddresses : theirIds
-      // Whoever writes an address into a book of its own sees it there from then on: that is a third one.
+      // A tenant sees an address there once it is in its own address book: a third tenant asks.
       const asker = field === 'address' ? await harness.newEntity() : ours.tenant
       const ask = async (value: string) => send(endpoint, await withBody(request, field, value), asker)
       expectNamed(field, await answersAlike(ask, values, /address/i.test(field) ? freshAddress : randomUUID))
@@ -110,7 +110,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
     }
     const answers = new Set<string>()
     for (const [what, authorization] of chance.draw(Object.entries(bad), badKeysEach)) {
-      // The key is checked before anything else, so that even a malformed request learns nothing.
+      // The key is checked before anything else, so that even a malformed request reveals nothing.
       for (const body of [undefined, {}]) {
         if (endpoint.method === 'GET' && body) continue
         const answer = await httpAs(harness.url, undefined)(endpoint.method, addressOf(endpoint.path), {
@@ -198,7 +198,7 @@ function send(
   })
 }
 
-/** Asks for each foreign value, several at once, and for one that does not exist: the answers must not differ. Gives one of them. */
+/** Requests each foreign value, several at once, and an unknown one: the answers must not differ. Returns one of them. */
 async function answersAlike(
   ask: (value: string) => Promise<HttpAnswer>,
   foreign: readonly string[],
@@ -207,7 +207,7 @@ async function answersAlike(
   const unknown = makeUnknown()
   const answered = await ask(unknown)
   const expected = normalised(answered, unknown)
-  // A block between two answers changes what an estimate says: then both are asked for anew.
+  // A block between two answers changes an estimate: then both are requested again.
   const expectAlike = async (value: string, like = expected, triesLeft = 5): Promise<void> => {
     const answer = normalised(await ask(value), value)
     if (isDeepStrictEqual(answer, like)) return
@@ -225,12 +225,12 @@ async function answersAlike(
 const locationsOf = (body: HttpAnswer['body']) =>
   body.errors?.map(({ location }: { location: string }) => location.replace(/\[\d+\]$/, ''))
 
-/** A filter may match nothing, and what is optional may fit no other field; what was not found is named. */
+/** Checks that a 404 names the field. A filter may match nothing, and an optional field may fit no other. */
 function expectNamed(field: string, { status, body }: HttpAnswer): void {
   if (status === 404) expect(locationsOf(body)).toEqual([field])
 }
 
-/** The request with a fresh key and ciphertext: two requests are to differ only in the value they are compared by. */
+/** The request with a fresh key and ciphertext: two requests must differ only in the compared value. */
 async function asNew(request: ExemplarRequest): Promise<ExemplarRequest> {
   if (!request.body) return request
   const body = structuredClone(request.body)
@@ -244,7 +244,7 @@ async function withBody(request: ExemplarRequest, field: string, value: string):
   return { ...rest, body: { ...body, [field]: Array.isArray(body[field]) ? [value] : value } }
 }
 
-/** What is left of an answer when the asked id and everything made anew is taken out. */
+/** The answer without the requested id and all newly generated values. */
 function normalised({ status, text }: HttpAnswer, asked: string) {
   const body = text
     .replaceAll(asked, '<asked>')
@@ -261,7 +261,7 @@ const fill = (names: string[], value: string) => Object.fromEntries(names.map((n
 
 /** Fields that can name something: ids and addresses, whatever their schema. */
 function referenceFields(schema: { properties?: object } | undefined): string[] {
-  // Whom one pays is on the public chain, where an address that owns something costs less gas than a new one.
+  // Recipients are public on the chain, where an address with a balance costs less gas than a new one.
   const own = new Set(['idempotencyKey', 'pageAfter', 'pageBefore', 'destinationAddress'])
   return Object.keys(schema?.properties ?? {}).filter(
     (name) => /(id|ids|address|addresses)$/i.test(name) && !own.has(name),

@@ -8,7 +8,7 @@ const selectors = {
   unpause: '0x3f4ba83a',
 }
 
-/** What only the issuer of USDC may do, before everything else in its block. */
+/** Sends a call as the issuer of USDC, before everything else in its block. */
 export async function asIssuer(
   { rpc, tokens }: TestChain,
   what: keyof typeof selectors,

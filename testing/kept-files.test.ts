@@ -60,7 +60,7 @@ describe('property 69: beside a database', () => {
     const [id] = await readdir(join(dataDir, 'journals'))
     const path = join(dataDir, 'journals', id!, 'seen.json')
     await writeFile(path, '{"installation": "')
-    // Without --json, as a person starts it.
+    // Without --json, as for a person.
     const program = await spawnProgram({ dataDir, args: chains, command: 'sandbox', banner: true })
     undo.push(async () => {
       program.child.kill('SIGTERM')

@@ -1,6 +1,6 @@
 /**
- * Reads a Link header as RFC 8288 writes it (quoted parameters, commas inside the angle brackets), so that a header
- * that only looks right to a regular expression fails. Throws on anything that is not one.
+ * Parses a Link header as RFC 8288 defines it (quoted parameters, commas inside the angle brackets), so that a header
+ * that only looks right to a regular expression fails. Throws on anything else.
  */
 export function parseLink(header: string | null): Record<string, string> {
   const links: Record<string, string> = {}

@@ -7,7 +7,7 @@ import type { HttpAnswer, Query } from './tenant.ts'
 
 export type ReadPage = { items: Item[]; ids: string[]; links: Record<string, string>; answer: HttpAnswer }
 
-/** One list route with its seeded items: what the collection rules are tried on. */
+/** One list route with its seeded items, for the tests of the collection rules. */
 export type Subject = {
   endpoint: Endpoint<never>
   world: World
@@ -19,7 +19,7 @@ export type Subject = {
   /** The page behind an address of a Link header. */
   follow(address: string): Promise<ReadPage>
   ask(query: Query | string): Promise<HttpAnswer>
-  /** Every item there is, in one go, newest first. */
+  /** Every item, in one request, newest first. */
   all(query?: Query): Promise<Item[]>
 }
 
@@ -54,7 +54,7 @@ export function subjectOf(endpoint: Endpoint<never>, world: World, listing: List
   }
 }
 
-/** Follows `next` from a page to the end, and gives every page. */
+/** Follows `rel` from a page to the end, and returns every page. */
 export async function walk(subject: Subject, first: ReadPage, rel: 'next' | 'prev'): Promise<ReadPage[]> {
   const pages = [first]
   for (let page = first; page.links[rel]; ) {
@@ -65,7 +65,7 @@ export async function walk(subject: Subject, first: ReadPage, rel: 'next' | 'pre
   return pages
 }
 
-/** The item whose order among its equals is by id, as a sort key. */
+/** Orders items newest first, equal dates by id. */
 export const newestFirst = (subject: Subject) => (a: Item, b: Item) => {
   const [dateA, dateB] = [subject.dateOf(a) ?? '', subject.dateOf(b) ?? '']
   if (dateA !== dateB) return dateA < dateB ? 1 : -1

@@ -1,14 +1,14 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** Gives what the client is to read instead of the node's answer, and may take its time; the answer itself to stay honest. */
+/** Returns the answer for the client in place of the node's, possibly late; returns the node's answer to stay honest. */
 // biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
 export type Lie = (method: string, result: any, params: readonly any[]) => unknown
 
-/** A node that has no WebSocket, that can be led to another chain, and whose every answer can be bent. */
+/** A node without WebSocket that can be pointed to another chain and can change every answer. */
 export type LyingNode = {
   url: string
-  /** How often each method was asked. */
+  /** Number of calls of each method. */
   asked: Map<string, number>
   lie(lie: Lie | undefined): void
   leadTo(rpcUrl: string): void
@@ -18,7 +18,7 @@ export type LyingNode = {
 type Request = { id: number; method: string; params: readonly unknown[] }
 type Answer = { id: number; result?: unknown; error?: unknown }
 
-/** Stands before the node at `rpcUrl` and passes everything on, honestly until told otherwise. */
+/** Opens a proxy before the node at `rpcUrl`, honest until `lie` is set. */
 export async function openLyingNode(rpcUrl: string): Promise<LyingNode> {
   let target = rpcUrl
   let bend: Lie | undefined

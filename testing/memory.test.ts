@@ -1,4 +1,4 @@
-/** A process that derived, sealed and signed gives away none of the keys that it held: its memory is read from outside. */
+/** A process that derived, sealed and signed keeps no keys in memory: its memory is read from outside. */
 import { randomUUID } from 'node:crypto'
 import { entropyToMnemonic } from '@scure/bip39'
 import { wordlist } from '@scure/bip39/wordlists/english'
@@ -44,14 +44,14 @@ it.skipIf(memoryUnreadable)(`property 40: ${promise}`, async () => {
   await deriveAndSign()
   const { wiped, collected } = await secretsOf(tenant)
   expect(wiped.size).toBeGreaterThan(30)
-  // The sealing key is held as long as the process runs: finding it shows that the search finds what is there.
+  // The sealing key is held as long as the process runs: finding it shows that the search works.
   const kept = new Map([['root sealing key', harness.ctx.custody.vault.root.export()]])
   expect(await heldOf(new Map([...wiped, ...kept]))).toEqual([...kept.keys()])
   await worker.collect()
   expect(await heldOf(new Map([...wiped, ...collected, ...kept]))).toEqual([...kept.keys()])
 })
 
-/** The names of those values that the process has in its memory, which stands still while it is read. */
+/** Names of the values in the memory of the process, which is stopped while it is read. */
 async function heldOf(values: ReadonlyMap<string, Buffer>): Promise<string[]> {
   worker.signal('SIGSTOP')
   await until(async () => worker.state() === 'frozen', 'the process stands still')
@@ -91,8 +91,8 @@ async function deriveAndSign(): Promise<void> {
 }
 
 /**
- * All that opens the wallets of the tenant, in every writing that code or a library could leave: what is wiped at once,
- * and the key of the wallet keys, which OpenSSL clears when its key object is collected.
+ * All secrets that open the wallets of the tenant, in every encoding that code or a library could leave: those wiped at
+ * once, and the key of the wallet keys, which OpenSSL clears when its key object is collected.
  */
 async function secretsOf({ entityId, entitySecret }: Tenant) {
   const secret = Buffer.from(entitySecret, 'hex')
@@ -123,7 +123,7 @@ async function secretsOf({ entityId, entitySecret }: Tenant) {
 
 type Sealed = { id: string; sealed: Buffer }
 
-/** Halves are looked for, because an allocator that was given the bytes back may have written over the first of them. */
+/** Searches for halves, because an allocator that got the bytes back may have overwritten the first of them. */
 function addBytes(secrets: Map<string, Buffer>, name: string, bytes: Buffer): void {
   const half = bytes.length / 2
   for (const [part, value] of Object.entries({

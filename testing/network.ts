@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type NetConnectOpts, type Socket } from 'node:net'
 import type { Connection } from '#runtime/db/db'
 
-/** A way to a database on which everything can be lost, without either end being told. */
+/** A connection to a database that can lose all packets without either end being notified. */
 export type Network = { connection: Connection; setSilent(on: boolean): void; close(): Promise<void> }
 
 export async function startNetwork(connection: Connection): Promise<Network> {

@@ -1,6 +1,6 @@
 /**
  * An independent reader of one chain: it walks every block from genesis over raw JSON-RPC and shares no code with the
- * program under test, so that what both say is worth comparing. A reorganised chain is simply read again.
+ * program under test, so that a comparison of both is meaningful. A reorged chain is read again.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { quantity, rpc, rpcBatch } from './json-rpc.ts'
@@ -31,10 +31,10 @@ export type TransferFilter = { from?: string; to?: string; token?: string | 'nat
 export type Oracle = {
   /** Reads up to the head; the other functions call it themselves. */
   read(): Promise<void>
-  /** What moved, in chain order. Failed transactions move nothing. */
+  /** Token and coin movements in chain order. Failed transactions move nothing. */
   transfers(filter?: TransferFilter): Promise<OracleTransfer[]>
   transactions(from?: string): Promise<OracleTransaction[]>
-  /** By replay from genesis, and checked against what the node says; throws when they differ. */
+  /** Replays the balance from genesis and compares it with the node's; throws when they differ. */
   balanceOf(address: string, token?: string): Promise<bigint>
   /** Throws unless the nonces that `address` used are 0, 1, 2 … in chain order and the node's count is the same. */
   checkNonces(address: string): Promise<void>
@@ -44,7 +44,7 @@ export type Oracle = {
 
 export type Movement = { from?: string; to: string; token?: string; amountAtomic: bigint }
 
-/** What the transfers add up to, and what the node says. */
+/** The sum of the transfers, and the balance that the node reports. */
 type Balance = { replayed: bigint; told: bigint }
 
 type Seen = { hashes: string[]; transfers: OracleTransfer[]; transactions: OracleTransaction[] }
@@ -56,7 +56,7 @@ type RpcLog = { address: string; topics: string[]; data: string; transactionHash
 const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 const balanceOfSelector = '0x70a08231'
 const blocksPerRequest = 100
-/** A node in the middle of a block may answer with what the next one leaves, or not have it yet: it is asked again. */
+/** Number of reads: a node in the middle of a block may answer with the next one's state, or not have it yet. */
 const triesMax = 5
 
 export function openOracle(rpcUrl: string): Oracle {
@@ -112,7 +112,7 @@ export function openOracle(rpcUrl: string): Oracle {
   }
 }
 
-/** Reads what is new; starts over when a block that was read is no longer on the chain. */
+/** Reads the new blocks; starts over when a block that was read is no longer on the chain. */
 async function readOn(rpcUrl: string, before: Seen): Promise<Seen> {
   const head = Number(await rpc(rpcUrl, 'eth_blockNumber'))
   const seen = (await isStillThere(rpcUrl, before, head))
@@ -218,7 +218,7 @@ async function tokenBalance(rpcUrl: string, seen: Seen, address: string, token: 
   return { replayed, told }
 }
 
-/** What genesis gave is asked of the node; all after it is replayed, fees included. */
+/** The genesis balance comes from the node; all later changes are replayed, fees included. */
 async function nativeBalance(rpcUrl: string, seen: Seen, address: string): Promise<Balance> {
   const head = seen.hashes.length - 1
   const [first, last] = await rpcBatch<string>(rpcUrl, [

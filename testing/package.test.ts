@@ -21,7 +21,7 @@ const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'bezant-package-'))
 const clients = ['@circle-fin/circle-sdk', '@circle-fin/developer-controlled-wallets']
-/** The processes that steps of the workflow leave running, as a runner does until its job ends. */
+/** Processes that workflow steps leave running, as a runner does until its job ends. */
 const left: number[] = []
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 })
 
-/** As a user has it: every dependency is fetched anew, and no install script runs. */
+/** Installs the package as a user does: every dependency is fetched anew, and no install script runs. */
 async function install(archive: string): Promise<void> {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const beside = ['vitest', ...clients].map((name) => `${name}@${devDependencies[name]}`)
@@ -47,7 +47,7 @@ async function install(archive: string): Promise<void> {
   await run('npm', ['install', ...options, `./${archive}`, ...beside, 'jest@30.5.2'], { cwd: folder })
 }
 
-/** The same files without the minute that an installation takes: dependencies are those of the repository. */
+/** Unpacks the same files without an installation, which takes a minute: dependencies are those of the repository. */
 async function unpack(archive: string): Promise<void> {
   const modules = join(folder, 'node_modules')
   mkdirSync(join(modules, '.bin'), { recursive: true })
@@ -59,19 +59,19 @@ async function unpack(archive: string): Promise<void> {
   symlinkSync('../vitest/vitest.mjs', join(modules, '.bin', 'vitest'))
 }
 
-/** The files that a page of the documents shows, each with its path in a comment on its first line. */
+/** The files that a documentation page shows, each with its path in a comment on its first line. */
 const snippets = (): { path: string; text: string }[] =>
   [
     ...readFileSync(join(root, 'docs/ci.md'), 'utf8').matchAll(/```\w+\n(?:\/\/|#) (\S+)\n([\s\S]+?)```/g),
   ].map(([, path, text]) => ({ path: path!, text: text! }))
 
-/** What the steps of the workflow run: one line, or the indented lines after `|`. */
+/** The commands of the workflow's steps: one line, or the indented lines after `|`. */
 const stepsOf = (workflow: string): string[] =>
   [...workflow.matchAll(/^ +- run: (?:\|\n((?: {10}.*\n)+)|(.+)\n)/gm)].map(
     ([, lines, line]) => lines ?? line!,
   )
 
-/** Runs one step as a runner does, in a process group of its own. What it writes to GITHUB_ENV is for those after it. */
+/** Runs one step as a runner does, in its own process group. Variables written to GITHUB_ENV apply to later steps. */
 async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: number; said: string }> {
   const child = spawn('bash', ['-e', '-c', script], { cwd: folder, env, detached: true })
   left.push(child.pid!)

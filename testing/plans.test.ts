@@ -1,4 +1,4 @@
-/** Operators' lists are read through indexes that hold their order, so that a page costs the same however much there is. */
+/** Operators' lists are read through indexes in their order, so that the cost of a page does not grow with the table. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { policyHistory } from '#custody/index'
@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-/** How PostgreSQL finds the rows of each query that `ask` makes, by statistics of now. */
+/** Query plans of the queries that `ask` makes, with current statistics. */
 async function plansOf(table: string, ask: (db: Db) => Promise<unknown>): Promise<string[]> {
   const owner = openAsOwner(test.connection)
   await owner.run(raw(`analyze ${table}`))

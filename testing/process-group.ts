@@ -1,6 +1,6 @@
 import { until } from './until.ts'
 
-/** Ends a process group, what a shell left in the background included, and waits until all of it is gone. */
+/** Ends a process group, background processes of a shell included, and waits until all are gone. */
 export async function endGroup(leader: number): Promise<void> {
   if (!signalGroup(leader, 'SIGTERM')) return
   await until(() => !signalGroup(leader, 0), `the process group ${leader} is gone`)

@@ -1,13 +1,13 @@
 import { closeSync, existsSync, openSync, readFileSync, readSync } from 'node:fs'
 
-/** Why the memory of another process cannot be read here; undefined where it can. */
+/** The reason why the memory of another process cannot be read here; undefined where it can. */
 export const memoryUnreadable = existsSync('/proc/self/mem')
   ? undefined
   : 'this system has no /proc/PID/mem, in which to look for secrets'
 
 const chunkBytes = 16 * 1024 * 1024
 
-/** The names of those values that are anywhere in the writable memory of the process, which should stand still. */
+/** Names of the values found anywhere in the writable memory of the process, which should be stopped. */
 export function foundInMemory(pid: number, values: ReadonlyMap<string, Buffer>): string[] {
   const longest = Math.max(...[...values.values()].map(({ length }) => length))
   const found = new Set<string>()

@@ -18,7 +18,7 @@ import { until } from './until.ts'
 const chains = ['--chains', 'BASE-SEPOLIA']
 const chance = chanceOf(randomInt(2 ** 31))
 
-/** A sandbox that the tests hand on to each other: a start on a directory that has everything costs a third of a first one. */
+/** A sandbox that tests pass on to each other: a start on an existing directory costs a third of a first one. */
 let dataDir: string
 let handedOn: Program | undefined
 
@@ -40,7 +40,7 @@ async function newDirectory(): Promise<string> {
   return path
 }
 
-/** The sandbox as the test before left it; a test that does not hand it on has to end it. */
+/** The sandbox as the previous test left it; a test that does not pass it on must end it. */
 async function take(): Promise<Program> {
   const program = handedOn ?? (await startProgram({ dataDir, args: chains }))
   handedOn = undefined
@@ -128,13 +128,13 @@ it('prints one line of JSON, with addresses that answer', async () => {
   expect(program.stdout()).toBe(`${JSON.stringify(answer)}\n`)
 })
 
-/** Temporary files are made in `directory`, and a database that is named is not the one to use. */
+/** Makes temporary files in `directory`; the configured database is one that must not be used. */
 const ephemeral = (directory: string) => ({
   args: [...chains, '--ephemeral'],
   env: { TMPDIR: directory, DATABASE_URL: 'postgresql://u@127.0.0.1:1/kept' },
 })
 
-/** Without the copy of PostgreSQL that an unprivileged user can reach, which every later start uses. */
+/** Lists the files without the copy of PostgreSQL for unprivileged users, which every later start uses. */
 const leftIn = async (directory: string) =>
   (await readdir(directory)).filter((name) => !name.includes('-pg-'))
 

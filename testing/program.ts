@@ -5,7 +5,7 @@ import { programFile } from './programs.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
 import { until } from './until.ts'
 
-/** What `sandbox --json` prints. */
+/** The output of `sandbox --json`. */
 export type ProgramAnswer = {
   url: string
   apiKey: string
@@ -17,7 +17,7 @@ export type ProgramAnswer = {
 
 export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
-/** The program as a user starts it: a process of its own, with everything that it starts in turn. */
+/** The program as a user starts it: a separate process, with all its child processes. */
 export type Program = {
   pid: number
   answer: ProgramAnswer
@@ -25,7 +25,7 @@ export type Program = {
   stdout(): string
   stderr(): string
   exited: Promise<Exit>
-  /** To the whole process group, as a terminal's Ctrl-C, or to the process alone. */
+  /** Signals the whole process group, as a terminal's Ctrl-C, or the process alone. */
   signal(name: NodeJS.Signals, to: 'group' | 'process'): void
   /** Every process that this one started, directly or not, itself included. */
   tree(): number[]
@@ -40,12 +40,12 @@ export type ProgramOptions = {
   dataDir?: string
   args?: readonly string[]
   command?: string
-  /** Print for a person what a sandbox otherwise prints as one line of JSON. */
+  /** Prints the banner for a person instead of one line of JSON. */
   banner?: boolean
   env?: Record<string, string>
 }
 
-/** Starts the sandbox and waits until it is ready; throws with its words when it ends before. */
+/** Starts the sandbox and waits until it is ready; throws with its output when it ends before. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const { child, ...started } = await spawnProgram(options)
   await until(
@@ -99,7 +99,7 @@ export async function spawnProgram({
   return { child, exited, stdout: () => stdout, stderr: () => stderr }
 }
 
-/** Runs a command to its end. Its last words may come after it has exited, so its pipes are waited for too. */
+/** Runs a command to its end. Output may arrive after its exit, so its pipes are awaited too. */
 export async function runProgram(options: ProgramOptions) {
   const { child, stdout, stderr } = await spawnProgram(options)
   const [code] = (await once(child, 'close')) as [number | null]
@@ -112,7 +112,7 @@ async function killTree(pid: number): Promise<void> {
     try {
       process.kill(each, 'SIGKILL')
     } catch {
-      // It ended by itself a moment ago.
+      // The process ended by itself a moment ago.
     }
   }
   await until(async () => !pids.some(isRunning), 'every killed process is gone')
@@ -129,10 +129,10 @@ export function processesUnder(pid: number): number[] {
   return tree
 }
 
-/** Linux tells of one process without listing all. */
+/** Whether /proc exists: Linux then reads single processes without listing all. */
 const hasProc = existsSync('/proc/self/stat')
 
-/** Every process that runs; the dead whom nobody has waited for do not count. */
+/** All running processes; zombies do not count. */
 function processes(): { pid: number; ppid: number }[] {
   if (hasProc) return readdirSync('/proc').flatMap(fromProc)
   return execFileSync('ps', ['-A', '-o', 'pid=,ppid=,stat='], { encoding: 'utf8' })

@@ -15,7 +15,7 @@ export async function programFile(name: ProgramName): Promise<string> {
   return (await asked)[name]
 }
 
-/** A data directory of its own that the program was started on before, which costs a third of a first start. */
+/** A separate data directory on which the program was started before, which costs a third of a first start. */
 export async function usedDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bezant-data-'))
   // Owners and permissions are kept, because the cluster may be another user's.

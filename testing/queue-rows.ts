@@ -1,4 +1,4 @@
-/** Rows as they wait in queues, written past the program: nothing is known of their keys, and nobody can sign for them. */
+/** Queue rows written without the program: their keys are unknown, and no worker can sign for them. */
 import { randomUUID } from 'node:crypto'
 import { type Db, raw, sql } from '#runtime/db/db'
 
@@ -9,7 +9,7 @@ export type Made = { entityId: string; index: number }
 export const blockchain = 'BASE-SEPOLIA'
 export const earlier = '2026-01-01T00:00:00.000Z'
 
-/** Of each row as much as the table has columns for. */
+/** Inserts the fields of each row for which the table has columns. */
 export async function insertRows(db: Db, table: string, rows: readonly Row[]): Promise<void> {
   const found = await db.all<{ name: string }>(
     sql`select column_name as name from information_schema.columns where table_name = ${table}`,
@@ -20,7 +20,7 @@ export async function insertRows(db: Db, table: string, rows: readonly Row[]): P
 }
 
 export const dates = { create_date: earlier, update_date: earlier }
-/** Addresses in the order of their making, before those of all real wallets. */
+/** Addresses in the order of their creation, sorted before those of all real wallets. */
 export const addressOf = ({ index }: Made) => `0x${index.toString(16).padStart(40, '0')}`
 export const idOf = ({ index }: Made) => `00000000-0000-4000-9000-${index.toString(16).padStart(12, '0')}`
 export const keyOf = (made: Made) => ({ entity_id: made.entityId, id: idOf(made) })
@@ -64,7 +64,7 @@ const attempt = (made: Made, nonce: number, changes: Row): Row => ({
   ...changes,
 })
 
-/** Transactions under way with nonce 1. */
+/** Inserts transactions under way with nonce 1. */
 export async function insertUnderWay(
   db: Db,
   all: readonly Made[],
@@ -83,7 +83,7 @@ export async function insertUnderWay(
   )
 }
 
-/** What was signed for the nonce below. */
+/** Inserts signed attempts for the nonce below. */
 export const insertBeneath = (db: Db, all: readonly Made[], changes: Row) =>
   insertRows(
     db,

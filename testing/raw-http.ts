@@ -2,7 +2,7 @@ import { connect } from 'node:net'
 
 export type RawAnswer = { status: number; head: string; body: string }
 
-/** Sends bytes as they are and reads the first answer: for what no HTTP client would send. */
+/** Sends raw bytes and reads the first answer: for requests that no HTTP client would send. */
 export function rawHttp(url: string, text: string | Buffer, withinMs = 15_000): Promise<RawAnswer> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve, reject) => {
@@ -24,7 +24,7 @@ export function rawHttp(url: string, text: string | Buffer, withinMs = 15_000): 
     })
     socket.on('close', finish)
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      // A server that cuts the line has answered too.
+      // A closed connection counts as an answer too.
       if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return
       clearTimeout(timer)
       reject(error)

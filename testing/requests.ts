@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Chance } from './adversary/seed.ts'
 import { anyText } from './any-text.ts'
 
-/** Text that has broken parsers before; put wherever text goes. */
+/** Text that has broken parsers before; used in every text field. */
 const hostileTexts = [
   '',
   ' ',
@@ -74,7 +74,7 @@ const hostileValues: unknown[] = [
   Array.from({ length: 300 }, (_, index) => index),
 ]
 
-/** Values that mean something in the world of the test, such as real ids and addresses. */
+/** Values that exist in the world of the test, such as real ids and addresses. */
 export type Vocabulary = { texts: readonly string[] }
 
 type Schema = {
@@ -94,7 +94,7 @@ type Schema = {
   maxItems?: number
 }
 
-/** A value that the schema takes, most of the time; with real ids where it wants ids. */
+/** A value that the schema accepts, most of the time; with real ids in id fields. */
 export function validValue(schema: Schema, vocabulary: Vocabulary): fc.Arbitrary<unknown> {
   if (schema.const !== undefined) return fc.constant(schema.const)
   if (schema.enum) return fc.constantFrom(...schema.enum)
@@ -224,7 +224,7 @@ function replaced(example: Record<string, unknown>, path: string, value: unknown
   return copy
 }
 
-/** Bytes that are no JSON object, or hardly. */
+/** Bodies that are not, or barely, a JSON object. */
 export const brokenBodies: readonly string[] = [
   '',
   ' ',

@@ -1,6 +1,6 @@
 /**
- * Machines with a worker and a journal each, before one chain, and copies of their database that take its place. API and
- * indexer run in the process of the test: nothing of theirs is outside of the database.
+ * Machines with a worker and a journal each, on one chain, and copies of their database that replace it. API and indexer
+ * run in the process of the test: they keep no state outside of the database.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -24,18 +24,18 @@ import { type Tenant, tenantOf } from './tenant.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
 
-/** What a test has to take down again, last first. */
+/** Cleanup steps of a test, last first. */
 export const undo: (() => Promise<unknown>)[] = []
-/** For `afterEach`. */
+/** Runs the cleanup steps; for `afterEach`. */
 export async function undoAll(): Promise<void> {
   for (const step of undo.splice(0).reverse()) await step()
 }
 
-/** `body` is the request as it was made, to be made again. */
+/** `body` is the original request, to be repeated. */
 export type Order = { to: string; amountAtomic: bigint; id: string; body: object }
 export type Wallet = { id: string; address: string }
 
-/** Two machines, each with a directory of its own, before one chain. */
+/** Two machines, each with its own directory, on one chain. */
 export async function newSite(chance: Chance, { automine = false } = {}) {
   const local = await startTestChains({
     blockchains: ['BASE-SEPOLIA'],
@@ -46,7 +46,7 @@ export async function newSite(chance: Chance, { automine = false } = {}) {
   undo.push(() => rm(home, { recursive: true, force: true }))
   const chain = local.chains[0]!
   const running = new Set<Worker>()
-  /** Closed ones, which wait to be opened again. */
+  /** Closed workers, ready to be opened again. */
   const idle: Worker[] = []
   undo.push(async () => {
     for (const worker of [...running, ...idle]) worker.signal('SIGKILL')
@@ -111,7 +111,7 @@ const credentials = {
   entitySecret: sandboxEntitySecret,
 }
 
-/** A database of its own with everything that is in another one now. */
+/** A separate copy of another database's current content. */
 export async function copyOf(name: string): Promise<Clone> {
   const clone = await cloneOf(inject('runServer'), name)
   undo.push(clone.drop)
@@ -127,7 +127,7 @@ async function post(tenant: Tenant, path: string, body: object) {
 const ask = async (tenant: Tenant, path: string, body: object) =>
   tenant.http('POST', path, { body: { entitySecretCiphertext: await tenant.sealSecret(), ...body } })
 
-/** The same request with the same key once more. */
+/** Repeats the same request with the same key. */
 export async function repeat(tenant: Tenant, { body }: Order): Promise<{ status: number; id: string }> {
   const answer = await ask(tenant, transferPath, body)
   expect([200, 201], answer.text).toContain(answer.status)

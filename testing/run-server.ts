@@ -1,8 +1,8 @@
 /**
- * Shares between all files of a test run what each would make anew, in the main process of the run. Workers ask over
- * loopback HTTP: `POST /databases/empty` or `/seeded` copies a template, `POST /databases/NAME` copies a database without
- * connections, `DELETE /databases/NAME` drops it, `GET /programs` compiles the programs that tests start, and
- * `GET /data-directory` tells of a directory to copy that the program was started on.
+ * Shares expensive resources between all files of a test run, in the main process of the run. Workers ask over loopback
+ * HTTP: `POST /databases/empty` or `/seeded` copies a template, `POST /databases/NAME` copies a database without
+ * connections, `DELETE /databases/NAME` drops it, `GET /programs` compiles the programs that tests start, and `GET
+ * /data-directory` returns a used data directory to copy.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -21,7 +21,7 @@ export type Item = any
 export type Listing = {
   /** The address with its parameters filled in. */
   path: string
-  /** What every request must carry, such as a filter that the route requires. */
+  /** Query parameters of every request, such as a filter that the route requires. */
   query?: Record<string, string>
   /** Makes one more item, dated by the harness clock; resolves when it is listed. */
   add(): Promise<unknown>
@@ -124,7 +124,7 @@ export const seeders: Record<string, Seeder> = {
   }),
   'GET /operator/accounts/{id}/entries': async (world) => {
     await makeAccount(world)
-    // Whatever any account gets comes from this one.
+    // All amounts of other accounts come from this one.
     const [outside] = await world.call('GET', '/operator/accounts?kind=outside')
     return {
       path: `/operator/accounts/${outside.id}/entries`,

@@ -19,12 +19,12 @@ export type StoredAttempt = {
   priorityFee: bigint
 }
 
-/** What tests of the transaction engine do: ask for transfers at the front door, and look at what became of them. */
+/** Actions of tests of the transaction engine: requests transfers over the API, and reads their outcome. */
 export function sendingOn(harness: Harness) {
   const world: World = worldOf(harness)
   const { database, entityId } = harness
 
-  /** 0.5 USDC to an address that nobody used, unless `changes` say otherwise; the id. */
+  /** Transfers 0.5 USDC to an unused address, unless `changes` say otherwise; returns the id. */
   async function transfer(wallet: Wallet, changes: Record<string, unknown> = {}): Promise<string> {
     const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
       idempotencyKey: randomUUID(),
@@ -76,7 +76,7 @@ export function sendingOn(harness: Harness) {
     return found!
   }
 
-  /** A wallet of its own, so that nonces and holds of one test are nobody else's. */
+  /** A separate wallet for one test, so that no other test changes its nonces and holds. */
   async function fundedWallet(funds: { usdc?: string; native?: string } = { usdc: '1000', native: '10' }) {
     const wallet = await makeWallet(world)
     await harness.fundWallet(wallet.address, funds)

@@ -13,7 +13,7 @@ export type Signing = {
   client: ReturnType<typeof initiateDeveloperControlledWalletsClient>
   /** One of the signing operations, by its last step. */
   post(operation: string, fields: Record<string, unknown>): Promise<HttpAnswer>
-  /** The same, which must answer with this code and name this field. */
+  /** A signing operation that must answer with this code and name this field. */
   refused(operation: string, fields: Record<string, unknown>, code: number, location?: RegExp): Promise<void>
 }
 

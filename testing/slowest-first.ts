@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Each waits long for blocks, leases or processes. */
+/** Test files that wait long for blocks, leases or processes. */
 const slow = [
   'src/engines/transactions/journal/restore.test.ts',
   'src/engines/transactions/nonce-too-low.test.ts',

@@ -16,7 +16,7 @@ let folder: string
 let test: TestDatabase
 let page: string
 let environment: Record<string, string>
-/** The shells, each with what it leaves in the background. */
+/** The shells, each with its background processes. */
 const groups: number[] = []
 
 beforeAll(async () => {

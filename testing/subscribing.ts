@@ -5,7 +5,7 @@ import { openWebhookSink, type WebhookSink } from './webhook-sink.ts'
 
 let sink: Promise<WebhookSink> | undefined
 
-/** Where something listens as long as this process lives; each `name` is an endpoint of its own. */
+/** URL of a sink that listens as long as this process lives; each `name` is a separate endpoint. */
 export async function endpointNamed(name: string): Promise<string> {
   sink ??= openWebhookSink({ unref: true })
   return `${(await sink).url}/${name}`
@@ -30,6 +30,6 @@ export async function makeLinkToken(world: World, purpose: 'confirm' | 'unsubscr
   return tokenOf(world.harness.ctx.custody.notary, purpose, detailId)
 }
 
-/** The file name of the certificate that is signed with now. */
+/** File name of the current signing certificate. */
 export const certificateName = async (world: World): Promise<string> =>
   `${await world.harness.ctx.custody.notary.certificateId()}.pem`

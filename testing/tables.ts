@@ -1,13 +1,13 @@
 import { type Connection, type Database, openAsOwner, openDatabase, raw, sql } from '#runtime/db/db'
 
-/** Tables that a refused request may write all the same: a ciphertext that was shown is used up. */
+/** Tables that a refused request may write: a ciphertext counts as used after a refusal too. */
 const writtenWhenRefused = new Set(['spent_ciphertexts'])
 
-/** Sees every committed write to every table. Only meaningful while no engine runs. */
+/** Records every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {
   /** Marks a point in time: rows committed later come after it. */
   mark(): Promise<number>
-  /** Rows written since `mark`, by operation and table, such as `insert wallets`; empty when nothing was. */
+  /** Number of rows written since `mark`, by operation and table, such as `insert wallets`; empty without writes. */
   since(mark: number): Promise<Record<string, number>>
   close(): Promise<void>
 }
@@ -50,7 +50,7 @@ export async function watchWrites(connection: Connection): Promise<WriteWatch> {
   }
 }
 
-/** How many rows each table grew by, of what a `WriteWatch` saw. */
+/** Number of rows by which each table grew, of the writes of a `WriteWatch`. */
 export function rowsAdded(writes: Record<string, number>): Record<string, number> {
   const added: Record<string, number> = {}
   for (const [what, count] of Object.entries(writes)) {

@@ -9,7 +9,7 @@ import { testLog } from './log.ts'
 /** Opens every key at rest in test databases; one for all, because they are clones of one template. */
 export const testRootKey = Buffer.alloc(32, 0x5e)
 
-/** Fills a migrated database with what every test starts from: the transport key and the sandbox entity. */
+/** Fills a migrated database with the start of every test: the transport key and the sandbox entity. */
 export async function seedTemplate(connection: Connection): Promise<void> {
   const database = openDatabase(connection, 2)
   const scope = { database, db: database, clock: systemClock, log: testLog() }

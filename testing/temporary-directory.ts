@@ -6,9 +6,8 @@ const memory = '/dev/shm'
 const neededBytes = 4 * 2 ** 30
 
 /**
- * Makes the temporary directory of a test run, for this process and those it starts; returns how to remove it with all that
- * is in it. Tests make and remove databases of hundreds of files: in memory, where there is enough of it, that takes a
- * fifth of the time.
+ * Makes the temporary directory of a test run, for this process and its children; returns a function that removes it.
+ * Tests make and remove databases of hundreds of files: in memory, where there is enough, that takes a fifth of the time.
  */
 export async function openTemporaryDirectory(): Promise<() => Promise<void>> {
   const { bavail, bsize } = await statfs(memory).catch(() => ({ bavail: 0, bsize: 0 }))

@@ -6,7 +6,7 @@ export type Query = Record<string, string | number | boolean | readonly string[]
 export type HttpOptions = {
   body?: unknown
   query?: Query | URLSearchParams | string
-  /** A header of `undefined` takes away what is sent by default. */
+  /** A header of `undefined` removes the default one. */
   headers?: Record<string, string | undefined>
 }
 
@@ -18,7 +18,7 @@ export type HttpAnswer = Answered & {
 
 export type Http = (method: string, path: string, options?: HttpOptions) => Promise<HttpAnswer>
 
-/** One entity as its developer uses it. */
+/** One entity with the credentials of its developer. */
 export type Tenant = {
   entityId: string
   apiKey: string
@@ -43,7 +43,7 @@ export function tenantOf(
   return { entityId, apiKey, entitySecret, http, sealSecret }
 }
 
-/** RSA-OAEP with SHA-256, in base64: what the published clients send. */
+/** RSA-OAEP with SHA-256, in base64, as the published clients encrypt. */
 export function seal(publicKey: string, bytes: Buffer): string {
   const padding = constants.RSA_PKCS1_OAEP_PADDING
   return publicEncrypt({ key: publicKey, padding, oaepHash: 'sha256' }, bytes).toString('base64')

@@ -15,7 +15,7 @@ export type TemplateName = 'empty' | 'seeded'
 export type TestConnection = { name: string; connection: Connection }
 
 export type TestDatabases = {
-  /** Copies a template, or a database that this returned before and that has no connections. */
+  /** Copies a template, or an earlier copy without connections. */
   copy(template: string): Promise<TestConnection>
   drop(name: string): Promise<void>
   stop(): Promise<void>

@@ -1,6 +1,6 @@
 /**
- * A worker process for the tests to kill and to freeze; `worker.ts` is the other end of its standard input and output.
- * It can open and close one platform after the other, because starting a process costs more than most of what is tested.
+ * A worker process that tests kill and freeze; `worker.ts` is the other end of its standard input and output. It can open
+ * and close one platform after another, because starting a process costs more than most tests.
  */
 import { createInterface } from 'node:readline'
 import { topics } from '#api/index'
@@ -24,14 +24,14 @@ export type TransactionProcessOptions = {
   rpcUrl: string
   blockchain: Blockchain
   roles: readonly Role[]
-  /** Where its journal is; default: a directory of this database, removed when the test process ends. */
+  /** Directory of its journal; default: one for this database, removed when the test process ends. */
   dataDir?: string
   /** Armed when it starts to work, and disarmed when it closes. */
   crashAt?: CrashPlan | undefined
   logLevel?: string
-  /** How far its machine's clock is ahead of the true time. */
+  /** Milliseconds by which its machine's clock is ahead of the true time. */
   hostOffMs?: number
-  /** Its API is that of a sandbox. */
+  /** Whether its API is that of a sandbox. */
   sandbox?: boolean
 }
 
@@ -104,7 +104,7 @@ async function start(): Promise<{ url?: string }> {
   return { url: api.url }
 }
 
-/** Collects all garbage, what finalisers let go of included; the process was started with `--expose-gc`. */
+/** Collects all garbage, objects released by finalisers included; the process was started with `--expose-gc`. */
 async function collect(): Promise<void> {
   if (!globalThis.gc) throw new Error('start the process with --expose-gc')
   for (let pass = 0; pass < 3; pass++) {
@@ -121,7 +121,7 @@ async function close(): Promise<void> {
   Date.now = trueNowMs
 }
 
-// Whoever started this process may be gone.
+// The parent process may be gone.
 process.stdout.on('error', () => process.exit(0))
 answer({ said: 'loaded' })
 for await (const line of createInterface(process.stdin)) answer(await obey(JSON.parse(line) as Order))

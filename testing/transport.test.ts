@@ -21,7 +21,7 @@ const keyed = async (body: object = {}) => ({
   ...body,
 })
 
-/** The addresses that an operation answers at besides the documented one. */
+/** The paths at which an operation answers besides the documented one. */
 const shortOf = (path: string) => path.replace(/^\/v1\/w3s/, '').replace(/^\/v1/, '')
 const filled = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'blockchain' ? 'BASE-SEPOLIA' : randomUUID()))

@@ -43,7 +43,7 @@ import {
 } from './queue-rows.ts'
 import { sizeOf } from './size.ts'
 
-/** What a claim takes, and how much more waits of the tenant that came first. */
+/** Size of a claim, and number of rows of the tenant that came first. */
 const limit = 4
 const rowsOfOne = sizeOf('QUEUE_ROWS', { usual: 12, deep: 2_000 })
 
@@ -57,7 +57,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** What waits of one tenant, in order. */
+/** The waiting rows of one tenant, in order. */
 const waitsOf = (entityId: string, count: number, from = 1): Made[] =>
   Array.from({ length: count }, (_, index) => ({ entityId, index: index + from }))
 
@@ -117,16 +117,16 @@ async function orders(all: readonly Made[], changes: Row = {}) {
 
 const ofKinds = async (claim: (kind: OrderKind) => Promise<readonly { entityId: string }[]>) => {
   const claimed = await Promise.all(orderKinds.map(claim))
-  // Whoever is passed over in one of them is not served.
+  // The victim is served only if no kind passes over it.
   return claimed.every((rows) => rows.some(({ entityId }) => entityId === victim)) ? claimed.flat() : []
 }
 
 type Starved = {
-  /** Puts these into the queue. */
+  /** Inserts these rows into the queue. */
   fill(all: readonly Made[]): Promise<unknown>
-  /** One claim of at most `limit`, or as many as that takes. */
+  /** Makes one claim of at most `limit` rows, or of its own fixed number. */
   claim(turn: Turn): Promise<readonly { entityId: string }[]>
-  /** By what a row that cannot move rests, where such rows stay in the queue. */
+  /** Key under which a row that cannot move is deferred, where such rows stay in the queue. */
   restsBy?: (made: Made) => string
 }
 

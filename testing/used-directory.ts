@@ -14,7 +14,7 @@ export async function makeUsedDirectory(program: string): Promise<string> {
     dataDir,
     args: ['--chains', 'BASE-SEPOLIA'],
   })
-  // The key is made in the background: its answer waits for it.
+  // The key is generated in the background: this request waits for it.
   await tenant.http('GET', '/v1/w3s/config/entity/publicKey')
   signal('SIGTERM', 'process')
   await exited

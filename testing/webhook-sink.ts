@@ -11,32 +11,32 @@ export type Received = {
   atMs: number
 }
 
-/** What a notification says, inside its `Message`. */
+/** Content of a notification, inside its `Message`. */
 export type Notice = {
   messageId: string
   clientId: string
   notificationType: string
   version: number
   customAttributes: { clientId: string }
-  // biome-ignore lint/suspicious/noExplicitAny: the resource stands under its own name
+  // biome-ignore lint/suspicious/noExplicitAny: the resource is a member named by its type
   [resource: string]: any
 }
 
-/** Answers a request in place of the sink; `taken` is what it does by itself. */
+/** Answers a request in place of the sink; `taken` runs the sink's own behaviour. */
 export type Behaviour = (received: Received, response: ServerResponse, taken: () => void) => void
 
-/** A server that notifications can be sent to: it answers 200, keeps everything and checks every signature. */
+/** A server that receives notifications: it answers 200, keeps all messages and checks every signature. */
 export type WebhookSink = {
-  /** Where to subscribe; paths below it arrive here too. */
+  /** The URL to subscribe; paths below it arrive here too. */
   url: string
   received: Received[]
-  /** Every message that was taken, in the order of arrival, repetitions included. */
+  /** Every accepted message, in the order of arrival, repetitions included. */
   messages(type?: SnsMessage['Type']): SnsMessage[]
-  /** Notifications that were taken, of one `notificationType` if it is named. */
+  /** Accepted notifications, of one `notificationType` if it is named. */
   notices(notificationType?: string): Notice[]
-  /** From now on requests are answered like this; nothing puts the sink back to its own way. */
+  /** Answers requests like this from now on; without an argument as the sink itself. */
   behave(behaviour?: Behaviour): void
-  /** Opens the SubscribeURL of every confirmation that came for this path, once `regions` of them have. */
+  /** Opens the SubscribeURL of every confirmation that came for this path, once there are `regions` of them. */
   confirm(options?: { regions?: number; path?: string }): Promise<void>
   close(): Promise<void>
 }

@@ -13,8 +13,8 @@ import { type RawAnswer, rawHttp } from './raw-http.ts'
 import { httpAs } from './tenant.ts'
 
 /*
- * A caller without a valid key costs next to nothing: what it sends is not read, what it names is looked up with what all
- * others name, and it spends nothing of what belongs to somebody.
+ * A caller without a valid key costs next to nothing: its body is not read, its key is looked up in one batch with those
+ * of other callers, and it uses up no resource of a tenant.
  */
 let harness: Harness
 const cleanUps: (() => Promise<unknown>)[] = []
@@ -199,7 +199,7 @@ describe('a refused key', () => {
   })
 })
 
-/** Sends one byte after the other, ever so slowly, until the server has had enough; resolves with what it said. */
+/** Sends one byte at a time, slowly, until the server ends the connection; resolves with its answer. */
 function trickle(url: string, start: string): Promise<string> {
   const { hostname, port } = new URL(url)
   return new Promise((resolve) => {

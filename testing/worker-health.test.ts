@@ -1,4 +1,4 @@
-/** A worker tells on a port of its own how it does, and alarms of what goes wrong around it are counted there. */
+/** A worker reports its health on a separate port, and counts alarms of its surroundings there. */
 import { once } from 'node:events'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { type AddressInfo, createServer } from 'node:net'
@@ -38,7 +38,7 @@ let url: string
 beforeAll(async () => {
   harness = await openHarness({ engines: false, blockchains: [blockchain, 'ETH-SEPOLIA'] })
   owner = openAsOwner(harness.connection)
-  // Outside of a sandbox the keys of its entity open nothing.
+  // Outside of a sandbox the keys of the sandbox entity are not accepted.
   operator = await harness.newEntity()
   on = sendingOn(harness)
   node = await openLyingNode(harness.chain().rpcUrl)
@@ -151,9 +151,9 @@ it('property 60: a nonce that something unknown used is an alarm after ten looks
     owner.one<{ round: number; restMs: number }>(sql`select broadcast_count as round,
       (extract(epoch from lease_until - now()) * 1000)::float8 as "restMs" from attempts where id = ${attemptId}`)
   await look(2)
-  // A look is leased for less than it then rests.
+  // The lease of a check is shorter than the backoff after it.
   await until(async () => (await looked()).restMs > 3_000, 'it was looked at')
-  // The first look comes 15 s after the bytes were sent.
+  // The first check comes 15 s after the bytes were sent.
   expect((await looked()).restMs * 10 + 15_000).toBeLessThan(60_000)
   await look(10)
   await isRaised('nonce-unaccounted')

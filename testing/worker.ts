@@ -8,12 +8,12 @@ import type { CrashPlan } from '#lib/crash-points'
 import type { Connection } from '#runtime/db/db'
 import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
 
-/** A worker process as a test holds it. What is asked of a dead one rejects. */
+/** The handle of a worker process. Requests to a dead one reject. */
 export type Worker = {
   pid: number
   /** Connects to a database and a chain. */
   open(options: TransactionProcessOptions): Promise<void>
-  /** Sets its roles to work; the address of its API, if it has one. */
+  /** Starts its roles; returns the address of its API, if it has one. */
   start(): Promise<string | undefined>
   arm(crashAt: CrashPlan | undefined): Promise<void>
   /** Forces collections of garbage. */
@@ -21,10 +21,10 @@ export type Worker = {
   /** Ends the work under way; the process waits to be opened again. */
   close(): Promise<void>
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): void
-  /** Whether it has ended, and whether it stands still. */
+  /** State of the process: frozen means stopped by a signal. */
   state(): 'running' | 'frozen' | 'dead'
   exited: Promise<void>
-  /** It ended without having been killed: a defect of its own. */
+  /** Whether it ended without being killed, which is a defect. */
   failed(): boolean
 }
 
@@ -65,7 +65,7 @@ export async function startWorker(args: readonly string[]): Promise<Worker> {
 
 let home: string | undefined
 
-/** Workers on one database leave their journals to each other; those of another one have nothing to do with it. */
+/** The data directory of all workers on one database, which thereby share journals; other databases have another one. */
 function dataDirOf(connection: Connection): string {
   if (home === undefined) {
     const made = mkdtempSync(join(tmpdir(), 'bezant-workers-'))
@@ -77,7 +77,10 @@ function dataDirOf(connection: Connection): string {
 
 const isDead = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
 
-/** By its entry in /proc; where there is none nothing counts as frozen, and tests go by the time that has passed. */
+/**
+ * Whether the process is stopped, by its entry in /proc; without /proc no process counts as frozen, and tests rely on
+ * elapsed time.
+ */
 function isFrozen(pid: number): boolean {
   const path = `/proc/${pid}/stat`
   if (!existsSync(path)) return false

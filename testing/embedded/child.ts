@@ -1,4 +1,4 @@
-/** A process for the tests to order about and to kill: answers each message it is sent by one of the same id. */
+/** A process that the tests control and kill: answers each message with one of the same id. */
 import pg from 'pg'
 import { findBinaries } from '#runtime/db/embedded/binaries'
 import { run } from '#runtime/db/embedded/command'

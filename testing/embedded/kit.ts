@@ -16,7 +16,7 @@ export type Child = {
 
 const cleanups: (() => unknown)[] = []
 
-/** Undoes, latest first, what the functions below made. */
+/** Undoes the effects of the functions below, latest first. */
 export async function cleanUp(): Promise<void> {
   for (const undo of cleanups.splice(0).reverse()) await undo()
 }
@@ -88,7 +88,7 @@ export function findPids(text: string): number[] {
   })
 }
 
-/** Signals each process that still is there: one's end may already have ended the others. */
+/** Signals each process that still exists: the end of one may have ended the others. */
 export function signal(pids: number[], name: NodeJS.Signals): void {
   for (const pid of pids.filter(isRunning)) {
     try {

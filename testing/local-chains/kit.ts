@@ -29,7 +29,7 @@ export type Block = {
   transactions: string[]
 }
 
-/** A directory that the test's end removes. */
+/** A directory that is removed at the end of the test. */
 export function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'bezant-test-chains-'))
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }))
@@ -65,7 +65,7 @@ export async function startVictim(options: { dataDir: string; ephemeral?: boolea
     await ended(child, 'SIGKILL')
     if (everything) process.kill(chain.pid, 'SIGKILL')
   }
-  /** As Ctrl-C does: the whole process group gets it. */
+  /** Interrupts the whole process group, as Ctrl-C does. */
   const interrupt = async () => {
     const exit = once(child, 'exit')
     process.kill(-child.pid!, 'SIGINT')

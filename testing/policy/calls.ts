@@ -12,7 +12,7 @@ const hash: Hex = `0x${'12'.repeat(32)}`
 const signature: Hex = `0x${'34'.repeat(65)}`
 const rest = [27, hash, hash] as const
 
-/** Calls of USDC that move or permit at most `amount` to `to`, and what each needs. */
+/** Calls of USDC that move or permit at most `amount` to `to`, and the permissions that each needs. */
 const usdcCalls = (to: Hex, amount: bigint): [string, Hex, readonly string[]][] => [
   ['transfer', encode('transfer(address,uint256)', to, amount), []],
   ['transferFrom', encode('transferFrom(address,address,uint256)', own, to, amount), []],
@@ -71,7 +71,7 @@ type Asked = [string, DecodableCall, readonly string[] | 'never']
 
 const call = (to: Hex | undefined, data: Hex, valueAtomic = 0n): DecodableCall => ({ to, valueAtomic, data })
 
-/** Each call, to the friend, to a stranger, beyond the limit, of another token, and in disguise. */
+/** Each call: to the friend, to a stranger, beyond the limit, of another token, and in disguise. */
 const tokenCalls: Asked[] = [
   ...usdcCalls(friend, 900n).map(([name, data, needs]): Asked => [name, call(usdc, data), needs]),
   ...usdcCalls(stranger, 900n).map(

@@ -1,7 +1,7 @@
 import type { Operation } from '#custody/index'
 import type { Hex } from '#lib/hex'
 
-/** What every case of the corpus is decided under: one friend, one token, one contract, small amounts, no permission. */
+/** Common rules of all cases of the corpus: one friend, one token, one contract, small amounts, no permission. */
 export const blockchain = 'BASE-SEPOLIA'
 export const chainId = 84532
 export const usdc: Hex = '0x036cbd53842c5426634e7929541ec2318f3dcf7e'
@@ -35,5 +35,5 @@ export const strictRules = {
   permissions: [] as string[],
 }
 
-/** One case: what is asked, and which permissions it needs; `never` is not to be had by permissions alone. */
+/** One case: the operation, and the permissions it needs; `never` is denied whatever the permissions. */
 export type Case = { name: string; operation: Operation; needs: readonly string[] | 'never' }

@@ -70,7 +70,7 @@ const transfer = (type: string, permitted: unknown, spender: Hex = friend, more 
 const vote = (domain: Record<string, unknown>) =>
   data('Vote', { Vote: 'uint256 proposal, bool support' }, { proposal: 1, support: true }, domain)
 
-/** Types that are called otherwise, or hide what they are inside another. */
+/** Types that have other names, or hide their meaning inside another type. */
 const shapes: [string, Record<string, string>, string, Needs][] = [
   ['Foo', { Foo: 'address spender, uint256 limit' }, 'a spender by another name', ['permit', 'undecodable']],
   [
