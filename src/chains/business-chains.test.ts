@@ -27,7 +27,7 @@ const evm = [
   'POLY',
 ].concat(['SEI', 'SONIC', 'UNI', 'WORLDCHAIN', 'XDC', 'ZKS', 'ZKSYNC']) as BusinessChain[]
 
-/** Published examples of each form: of the chains' own documents, or accounts that everybody knows. */
+/** Published examples of each form: from the chains' own documents, or well-known accounts. */
 const live: [BusinessChain, string, string?][] = [
   ...evm.map((chain): [BusinessChain, string] => [chain, key]),
   ['BASE', '0x036CbD53842c5426634e7929541eC2318f3dCF7e', key],

@@ -52,7 +52,7 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-/** What an operator sets to reach this platform from outside. */
+/** Environment variables with which an operator reaches this platform from outside. */
 function settings(): Record<string, string> {
   const { connection, chains } = harness
   const networks = chains.map((chain) => ({ blockchain: chain.blockchain, rpcUrls: [chain.rpcUrl] }))
@@ -69,14 +69,14 @@ const adjust = (world: World, ...args: string[]) => {
   return adjustCommand.run(given)
 }
 
-/** The same, with somebody at the terminal who types this, or nothing. */
+/** Runs the command with this input at the terminal, or none. */
 function answered(world: World, typed: string) {
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from(typed === '' ? [] : [typed]) as never)
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   return adjust(world, ...by)
 }
 
-/** The command as its own process. It asks, and is answered with a yes after `meanwhile`. */
+/** Runs the command in a separate process and confirms its question after `meanwhile`. */
 async function answeredAfter(world: World, meanwhile: () => Promise<unknown>) {
   const args = ['adjust', '--entity', world.tenant.entityId, ...by]
   const child = spawn(process.execPath, [await programFile('bezant'), ...args])
@@ -107,7 +107,7 @@ const bookedFor = ({ tenant }: World) =>
       where j.entity_id = ${tenant.entityId} order by j.id`,
   )
 
-/** Coins come to the address of a treasury before it is opened there: no block tells of them afterwards. */
+/** Sends coins to the address of a treasury before it is opened there: no block reports them afterwards. */
 async function makeGap(world: World, amountAtomic: bigint): Promise<void> {
   const { entityId } = world.tenant
   const open = (name: string) =>
@@ -124,7 +124,7 @@ async function makeGap(world: World, amountAtomic: bigint): Promise<void> {
   await open(blockchain)
 }
 
-/** As if the program had booked money that nobody has, as an accepted reorg can leave it. */
+/** Simulates booked money without coins, as an accepted reorg can leave it. */
 const forgeMoney = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
   harness.database.tx((tx) =>
     post(tx, harness.clock.nowMs(), [

@@ -1,4 +1,4 @@
-/** A configured chain takes back what had been final: it is halted, and an operator decides. */
+/** A configured chain reverts final blocks: it is halted, and an operator decides. */
 
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
@@ -38,7 +38,7 @@ beforeEach(() => {
   vi.stubEnv('BEZANT_ROOT_KEY', testRootKey.toString('hex'))
   vi.stubEnv('BEZANT_NETWORKS', JSON.stringify([{ blockchain, rpcUrl: harness.chain().rpcUrl }]))
   printed = ''
-  // Nobody answers.
+  // No input at the terminal.
   vi.spyOn(process, 'stdin', 'get').mockReturnValue(Readable.from([]) as never)
   vi.spyOn(process.stderr, 'write').mockReturnValue(true)
   vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
@@ -69,7 +69,7 @@ const hashAt = async (number: number | 'latest') =>
       ])
   ).hash
 
-/** Loses whatever is sent, and counts it. */
+/** Drops all sent transactions, and counts them. */
 const loseSends = () =>
   harness.chain().intercept(async ({ body }) => {
     if (!body.includes('eth_sendRawTransaction')) return 'forward'

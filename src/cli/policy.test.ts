@@ -54,7 +54,7 @@ async function run(command: Command, ...args: string[]) {
 
 const bezant = (...args: string[]) => run(policyCommand, ...args)
 
-/** What a person is shown. */
+/** The text output of a command for a person. */
 async function text(command: Command, ...args: string[]): Promise<string> {
   printed = ''
   expect(await command.run(parseCommand(command, args) as Given)).toBe(0)

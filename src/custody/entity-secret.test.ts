@@ -62,7 +62,7 @@ describe('a ciphertext', () => {
       expect(new Set(variants).size).toBeGreaterThanOrEqual(30)
       for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
       await use(ciphertext)
-      // Another draw every time: before and after differ by what is stored, not by how a variant is read.
+      // Draws the variants again: the difference is caused by the stored state, not by the variant.
       const again = isDeep ? variants : chance.draw(variants, Math.ceil(variants.length / 4))
       for (const variant of again) expect(await refused(variant)).toEqual(wrong)
     },
@@ -135,7 +135,7 @@ describe('a ciphertext', () => {
   })
 })
 
-/** Ways to write the same bytes that a lenient decoder would take. */
+/** Other encodings of the same bytes that a lenient decoder would accept. */
 function rewritings(text: string): string[] {
   const middle = Math.floor(text.length / 2)
   const insert = (junk: string) => text.slice(0, middle) + junk + text.slice(middle)

@@ -47,7 +47,7 @@ beforeAll(async () => {
 })
 afterAll(() => test?.close())
 
-/** Who signed, recovered by a library that custody's signer of this machine is not. */
+/** Recovers the signer's address with a library other than custody's signer of this machine. */
 function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
   const compact = Buffer.concat([r, s])
   const point = secp256k1.Signature.fromCompact(compact).addRecoveryBit(recovery).recoverPublicKey(digest)
@@ -57,7 +57,7 @@ function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
 
 const grant = (wallet: Wallet, intent: Buffer, intentId = randomUUID()) =>
   entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent })).then(() => intentId)
-/** Every request is for a nonce of its own; what one nonce allows is the signing ledger's test. */
+/** Counter that gives every request a separate nonce; the limits of one nonce are tested with the signing ledger. */
 let nonces = 0
 const onChain = () => ({
   blockchain: 'BASE-SEPOLIA',

@@ -164,12 +164,12 @@ describe('transport keys', () => {
     const old = await transportPublicKey(test.custody)
     let made = 0
     const hook = createHook({ init: (_id, type) => void (type === 'KEYPAIRGENREQUEST' && made++) }).enable()
-    // A start with a key that is there spends no seconds on another one.
+    // A start with an existing key spends no time on generating another one.
     expect(await transportPublicKey(await test.open())).toBe(old)
     expect(made).toBe(0)
     await rotateTransportKey(test.custody)
     hook.disable()
-    // The hook sees keys being made: the zero above means something.
+    // The hook counts generated keys: the zero above is meaningful.
     expect(made).toBe(1)
     const fresh = await transportPublicKey(other)
     expect(fresh).not.toBe(old)

@@ -44,7 +44,7 @@ afterAll(async () => {
   await test?.close()
 })
 
-/** A payload of a new intent with a grant of its own. */
+/** A payload of a new intent with a separate grant. */
 async function newRequest(nonce: number, changes: Partial<SigningRequest> = {}): Promise<SigningRequest> {
   const [intentId, intent] = [randomUUID(), randomBytes(40)]
   await entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
@@ -73,7 +73,7 @@ const replacing = (last: SigningRequest, changes: Partial<SigningRequest> = {}):
   ...changes,
 })
 
-/** Written apart from the table: nodes want at least this much. */
+/** The minimum that nodes want for a replacement, written independently of the table. */
 function tenthMore(price: bigint): bigint {
   const more = (price * 11n + 9n) / 10n
   return more > price ? more : price + 1n
@@ -96,7 +96,7 @@ describe('the signing ledger', () => {
     expect(await lineOf(nonce)).toEqual([hex(signed[0]!)])
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toBeInstanceOf(SecondPayload)
-    // Once more is the same signature, also while others try.
+    // A repeated request returns the same signature, also while others compete.
     const again = await Promise.allSettled(
       [...requests.slice(0, racers / 20), signed[0]!].map((each) => sign(each)),
     )
@@ -149,7 +149,7 @@ describe('the signing ledger', () => {
     const other = await newRequest(first.nonce, { ...dear, replaces: second.digest })
     await expect(sign(other)).rejects.toThrow('another intent')
     await sign({ ...other, filler: true })
-    // What was signed may be asked for again wherever it stands; nothing new comes of it.
+    // A signed payload may be requested again whatever its state; the signature is the same.
     await sign(first)
     await sign(second)
     expect(await lineOf(first.nonce)).toEqual([first, second, other].map(hex))

@@ -37,7 +37,7 @@ describe('base64', () => {
     ].filter((other) => other !== text)
     expect(others.length).toBeGreaterThan(5)
     for (const other of others) expect(parseBase64(other)).toBeUndefined()
-    // The last digit carries bits that are thrown away: "QQ==" and "QR==" decode to the same byte.
+    // The last digit has unused bits: "QQ==" and "QR==" decode to the same byte.
     expect(parseBase64('QQ==')).toEqual(Buffer.from('A'))
     expect(parseBase64('QR==')).toBeUndefined()
   })

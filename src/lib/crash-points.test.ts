@@ -19,7 +19,7 @@ beforeAll(async () => {
   args = await compileSnippet(contents)
 })
 
-/** A process that reaches P8 again and again, saying so, armed as the environment says. */
+/** Starts a process that reaches P8 repeatedly and reports it, armed by the environment. */
 function reaching(crashAt: string) {
   const env = { ...process.env, BEZANT_CRASH_AT: crashAt }
   const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'ignore'] })

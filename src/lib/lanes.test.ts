@@ -5,7 +5,7 @@ const crowded = () => new Error('crowded')
 const open = (limits: Partial<LaneLimits>) =>
   createLanes({ count: 1, leavesRoom: false, waitingMax: 100, waitMs: 600_000, crowded, ...limits })
 
-/** Work that ends when it is told to. */
+/** Work that ends on request. */
 function heldWork() {
   const ends: (() => void)[] = []
   const work = () => new Promise<void>((resolve) => ends.push(resolve))

@@ -134,7 +134,7 @@ it('what somebody began to mint is minted by nobody else, and ends after a while
   const begun = sql`update fiat_deposits set state = 'minting'
     where entity_id = ${merchant.entityId} and amount in (7000000, 20000000)`
   expect(await harness.database.run(begun)).toBe(2)
-  // As if it had been minted and the process had died: a drip of the faucet brings as much.
+  // Simulates a death of the process after the mint: a drip of the faucet brings the same amount.
   const drip = { address: await treasuryOf(merchant.entityId), blockchain: 'BASE-SEPOLIA', usdc: true }
   expect((await merchant.http('POST', '/v1/faucet/drips', { body: drip })).status).toBe(204)
   harness.startEngines()

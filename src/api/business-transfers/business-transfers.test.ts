@@ -44,7 +44,7 @@ const eventsOf = async (id: string) =>
     )
   ).map(({ type }) => type)
 
-/** Somebody outside sends USDC to the account's own deposit address; resolves when it is credited. */
+/** Sends USDC from outside to the account's own deposit address; resolves when it is credited. */
 async function receive(amountAtomic: bigint): Promise<Shown> {
   const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
     idempotencyKey: randomUUID(),

@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-/** The same entity once it knows another secret. */
+/** A client of the same entity with another secret. */
 const withSecret = ({ entityId, apiKey }: Tenant, entitySecret = randomBytes(32).toString('hex')) =>
   tenantOf(harness.url, { entityId, apiKey, entitySecret })
 

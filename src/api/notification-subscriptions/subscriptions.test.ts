@@ -35,7 +35,10 @@ const statusesOf = async (): Promise<string[][]> =>
 const hasShape = compileResponse(subscriptionSchema)
 const arn = /^arn:aws:sns:us-(east-1|west-2):908968368384:sandbox_platform-notifications-topic:[0-9a-f-]{36}$/
 
-/** Engines that start look at once for what has run out, and not at their next turn. */
+/**
+ * Moves the clock by a month and restarts the engines, which check for expired rows at their start, otherwise at their
+ * next turn.
+ */
 async function moveMonth() {
   await harness.stopEngines()
   harness.clock.moveMs(30 * 86_400_000 + 1_000)

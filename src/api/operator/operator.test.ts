@@ -1,4 +1,4 @@
-/** Operators see chains as their nodes show them, and books that add up. */
+/** The operator API: chains as their nodes report them, and books that add up. */
 import { formatGwei } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeTransfer, type World, worldOf } from '../../../testing/builders.ts'

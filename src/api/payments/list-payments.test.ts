@@ -36,7 +36,7 @@ const openIntent = async () => {
   return { id: intent.id, address: intent.paymentMethods[0]!.address }
 }
 
-/** A payer of its own: a fresh key, with coins from the faucet. */
+/** A separate payer: a fresh key, with coins from the faucet. */
 async function openPayer() {
   const account = privateKeyToAccount(generatePrivateKey())
   const body = { address: account.address, blockchain: 'BASE-SEPOLIA', native: true, usdc: true }

@@ -140,7 +140,7 @@ describe('a payout', () => {
   it('to an address that the token refuses fails, and its money is free again', async () => {
     const address = harness.chain().tokens.USDC
     const before = await available()
-    // The address book takes no token contract: the chain changes after the recipient was stored.
+    // The address book accepts no token contract: the address is changed after the recipient was stored.
     const recipient = await makeActiveRecipient(world)
     await harness.database.run(sql`update recipients set address = ${address} where id = ${recipient.id}`)
     const { id } = await makePayout(world, { destination: to(recipient.id) })

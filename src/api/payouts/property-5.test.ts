@@ -17,9 +17,9 @@ import { until } from '../../../testing/until.ts'
 import type { Worker } from '../../../testing/worker.ts'
 
 const rounds = sizeOf('RACE_ROUNDS', { usual: 1, deep: 10 })
-/** The harness's own is one of them. */
+/** Number of API processes, that of the harness included. */
 const apiProcesses = isDeep ? 5 : 2
-/** How many payments of 1 the balance allows; twice as many are asked for. */
+/** Number of payments of 1 that the balance allows; twice as many are requested. */
 const payable = isDeep ? 100 : 16
 const unit = 1_000_000n
 
@@ -48,7 +48,7 @@ afterAll(async () => {
 
 type Ask = { path: string; body: object }
 
-/** Sends all at once, each process its share. */
+/** Sends all at once, divided among the processes. */
 const race = (asks: readonly Ask[]) =>
   Promise.all(
     asks.map(async ({ path, body }, index) => {
@@ -70,7 +70,10 @@ const spendable = async () => {
 
 const one = { amount: '1', currency: 'USD' }
 
-/** Requests of 1, twice as many as the balance allows; resolves with what was accepted, once all of it is on chain. */
+/**
+ * Requests of 1, twice as many as the balance allows; resolves with the paths of the accepted ones, once all are on
+ * chain.
+ */
 async function drain(asks: readonly Ask[], refusals: readonly number[]): Promise<string[]> {
   await makeMoney(world, BigInt(payable) * unit)
   expect(await spendable()).toBe(`${payable}.00`)
@@ -124,11 +127,11 @@ it('property 5: payouts and transfers that draw on one balance take exactly what
       path: '/v1/businessAccount/transfers',
       body: { destination: { type: 'verified_blockchain', addressId: own.id }, amount: one },
     }
-    // In turns of one for each process: each process gets both, whichever of them is the faster one.
+    // Alternates the kind after one request for each process: each process gets both kinds, whichever is faster.
     const kindOf = (index: number) => (Math.floor(index / urls.length) % 2 ? payout : transfer)
     const asks = Array.from({ length: 2 * payable }, (_, index) => kindOf(index))
     const accepted = await drain(asks, [5006, 1093])
-    // Both ways had their part.
+    // Both kinds were accepted.
     expect(new Set(accepted).size).toBe(2)
     const { oracle, tokens } = harness.chain()
     expect(await oracle.balanceOf(address, tokens.USDC)).toBe(BigInt(payable) * unit)

@@ -124,7 +124,7 @@ describe('a transaction', () => {
       ...changes,
     } as never)
 
-  /** The same as `raw`, the nonce with a zero before it: read alike, and hashed otherwise. */
+  /** `raw` with a leading zero in the nonce: parsed to the same value, with a different hash. */
   const loose = () =>
     toRlp(['0x0001', '0x01', '0x5208', address, '0x', '0x', toHex(84532), '0x', '0x'] as const)
 

@@ -11,7 +11,7 @@ let world: World
 let wallet: Wallet
 let writes: WriteWatch
 
-/** Tables that a refused request has to leave alone; engines write others while blocks go by. */
+/** Tables that a refused request must not write; engines write others while blocks arrive. */
 const guarded = ['transactions', 'holds', 'grants', 'events', 'audit', 'idempotency_keys', 'attempts']
 
 beforeAll(async () => {

@@ -80,7 +80,7 @@ const transferOf = (to: string, amount: unknown) => ({
   abiParameters: [to, amount],
 })
 
-/** What only the issuer of the stablecoin may do. */
+/** Sends a call as the issuer of the stablecoin. */
 async function asIssuer(data: string, priority = false): Promise<void> {
   const { rpc } = harness.chain()
   await rpc('anvil_setBalance', [issuerAccount.address, '0xde0b6b3a7640000'])
@@ -180,7 +180,7 @@ describe('a contract execution', () => {
 describe('a call that reverts while something earlier is under way', () => {
   it('is not given up before that has happened', async () => {
     const { setAutomine, mine, intercept } = harness.chain()
-    // A node that sees only what is in blocks, as most do.
+    // A node that answers only from mined blocks, as most do.
     intercept(async ({ body }) => {
       const asked = JSON.parse(body.toString())
       if (asked.method !== 'eth_estimateGas' || !asked.params[0].data.startsWith('0x23b872dd'))
@@ -329,7 +329,7 @@ describe('a fee estimate', () => {
   })
 })
 
-/** What is sent, the documented code, and the field that the answer must name. */
+/** The request fields, the documented code, and the field that the answer must name. */
 const refusals: [string, () => Record<string, unknown>, number, string][] = [
   ['no call', () => ({}), 155230, 'abiFunctionSignature'],
   ['parameters alone', () => ({ abiParameters: [] }), 155230, 'abiFunctionSignature'],

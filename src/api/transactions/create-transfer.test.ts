@@ -89,7 +89,7 @@ describe('a transfer', () => {
 
   it('fails with the reason when the chain reverts it, and the amount is free again', async () => {
     const before = await availableUsdc()
-    // A gas limit that is enough to be sent and too little to be done.
+    // A gas limit that is enough to be sent and too low to succeed.
     const created = await send({ gasLimit: '30000' })
     const transaction = await finished(created.body.data.id)
     expect(transaction).toMatchObject({ state: 'FAILED', errorReason: 'FAILED_ON_CHAIN' })
@@ -183,7 +183,7 @@ async function availableUsdc(): Promise<string> {
     .amount
 }
 
-/** What is sent, the documented code, and the field that the answer must name. */
+/** The request fields, the documented code, and the field that the answer must name. */
 const refusals: [string, Record<string, unknown>, number, string?][] = [
   ['an address that is too short', { destinationAddress: '0x1234' }, 155219, 'destinationAddress'],
   [

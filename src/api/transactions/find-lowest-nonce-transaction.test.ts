@@ -29,9 +29,9 @@ async function transfer(feeLevel: string): Promise<string> {
 describe('the transaction that others wait behind', () => {
   it('is the first one sent, until a block holds it', async () => {
     const chain = harness.chain()
-    // Nobody paid anything in the blocks that suggestions are made from: the levels differ.
+    // Empty blocks, so that fee suggestions see no tips: the levels differ.
     await chain.mine(10)
-    // What was suggested before them is good for a second.
+    // Earlier suggestions are cached for a second.
     await sleep(1_100)
     await chain.setAutomine(false)
     const ids = [await transfer('LOW'), await transfer('HIGH')]

@@ -26,7 +26,7 @@ const parameters = () =>
     query: { blockchain: wallet.blockchain },
   })
 
-/** Says `result` to every call of the method. */
+/** Answers every call of the method with `result`. */
 const say = (method: string, result: unknown) =>
   harness.chain().intercept(async ({ body }) => {
     const call = JSON.parse(body.toString()) as { id: number; method: string }
@@ -73,7 +73,7 @@ it.each<[string, unknown]>([
   }
 })
 
-/** What was suggested before is good for a second. */
+/** Waits for new suggestions, because earlier ones are cached for a second. */
 async function suggestedAnew() {
   let answer = await parameters()
   await until(async () => {

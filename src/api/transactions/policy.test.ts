@@ -1,4 +1,4 @@
-/** Policy as customers meet it: limits that no number of requests gets past, and freezes that hold back what was accepted. */
+/** Policy over the API: limits that no number of requests exceeds, and freezes that hold back accepted requests. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freeze, setPolicy, unfreeze } from '#custody/index'
@@ -64,7 +64,7 @@ const setRules = (capAtomic: bigint) => {
   )
 }
 
-/** One coin leaves, by one of the routes that there are. */
+/** Requests that spend one coin, one for each route. */
 const routes: ((wallet: Wallet) => [string, Record<string, unknown>])[] = [
   ({ blockchain }) => [
     'transactions/transfer',
@@ -126,7 +126,7 @@ const authorization = (from: string, blockchain: string) => ({
   },
 })
 
-/** The n-th request of a burst: other wallet, key and route each time. */
+/** Sends the n-th request of a burst: another wallet, key and route each time. */
 async function spend(n: number, changes: Record<string, unknown> = {}, route = n % 7 < 5 ? 0 : (n % 7) - 4) {
   const wallet = wallets[n % wallets.length]!
   const [path, fields] = routes[route]!(wallet)
@@ -151,7 +151,7 @@ function acceptedOf(answers: readonly HttpAnswer[]): HttpAnswer[] {
   return answers.filter(isAccepted)
 }
 
-/** The most that any stretch of a day had allowed and not given back, from the rows themselves. */
+/** The highest amount allowed and not released in any period of a day, computed from the rows. */
 async function mostWithinOneDay(): Promise<bigint> {
   const rows = await harness.database.all<{ amount: bigint; atMs: number }>(sql`select amount,
       (extract(epoch from create_date) * 1000)::int8 as "atMs" from policy_spending
@@ -211,7 +211,7 @@ describe('property 45: a daily cap', () => {
     const doomedCount = 5
     const goodCount = 7
     await setRules(BigInt(doomedCount + goodCount) * coin)
-    // A gas limit that is enough to be sent and too little to be done.
+    // A gas limit that is enough to be sent and too low to succeed.
     const doomed = acceptedOf(
       await Promise.all(Array.from({ length: doomedCount }, (_, n) => spend(n, { gasLimit: '30000' }, 0))),
     )
@@ -228,7 +228,7 @@ describe('property 45: a daily cap', () => {
       return n === doomedCount
     }, 'what failed was given back')
     await harness.stopEngines()
-    // A transfer, which waits for its signature; what the other routes sign is signed at once.
+    // A transfer, which waits for its signature; requests of the other routes are signed at once.
     const waiting = acceptedOf([await spend(0, {}, 0)])[0]!
     expect(acceptedOf(await burst(isDeep ? 40 : 9))).toHaveLength(doomedCount - 1)
     const path = `/v1/w3s/developer/transactions/${waiting.body.data.id}/cancel`
@@ -247,7 +247,7 @@ describe('property 45: a daily cap', () => {
       return (await harness.database.all(query)).length === 1
     }
     await setRules(1_000n * coin)
-    // The block that is orphaned has to be the one of this test: nothing else may be mined after it.
+    // The orphaned block must be that of this test: nothing else may be mined after it.
     await until(async () => {
       const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND'
         and state not in ('COMPLETE', 'FAILED', 'CANCELLED', 'DENIED') limit 1`

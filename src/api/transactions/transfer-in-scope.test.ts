@@ -36,7 +36,7 @@ const send = async (path: string, body: object, headers: Record<string, string> 
 const stateOf = async (id: string) =>
   (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
 
-/** It is paid once: the chain says so when this and one that was asked for later are complete. */
+/** Checks on the chain that it is paid once, when this transfer and a later one are complete. */
 async function isPaidOnce(id: string, to: string) {
   await until(async () => (await stateOf(id)) === 'COMPLETE', 'the transfer is complete')
   const chain = harness.chain()
@@ -93,7 +93,7 @@ describe('POST /transactions/transfer', () => {
         const { status, body: answer } = await send(prefixed, refused, { 'X-User-Token': token })
         expect([status, answer.code]).toEqual([401, 155103])
       }
-      // The key was not taken, and the developer's own operation knows no users.
+      // The idempotency key is still unused, and the developer's own operation ignores the user token.
       const { status } = await send(developers, body, { 'X-User-Token': token })
       expect(status).toBe(201)
     },

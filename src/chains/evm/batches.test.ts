@@ -24,7 +24,7 @@ function open(batchMax?: number): Rpc {
   return rpc
 }
 
-/** As many calls, each with an answer of its own. */
+/** Makes `count` calls, each with a different answer. */
 const asking = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
     method: 'web3_sha3',

@@ -21,7 +21,7 @@ const other = `0x${'11'.repeat(32)}` as const
 let chain: TestChain
 let node: LyingNode
 let reader: Chain
-/** Reads the same node as a local one: its logs by themselves. */
+/** Reads the same node as a local one: its logs in separate calls. */
 let own: Chain
 let stop: () => Promise<void>
 /** A block with a native payment, a payment in USDC and a transaction that failed. */
@@ -149,7 +149,7 @@ describe('a local node', () => {
   })
 })
 
-/** What is done to an answer; each must be noticed. */
+/** Corruptions of an answer; each must be detected. */
 const blockLies: Record<string, Lie> = {
   'no hash': (method, result) => (method === 'eth_getBlockByNumber' ? { ...result, hash: null } : result),
   'a short hash': (method, result) =>

@@ -7,7 +7,7 @@ import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { broadcast, outcomeOf } from './broadcast.ts'
 import { createRpc, RpcError } from './rpc.ts'
 
-/** What clients in use say, in their own words, and what it means. */
+/** Error messages of common clients, and their meaning. */
 const wordings: Record<string, [string, string][]> = {
   geth: [
     ['already known', 'accepted'],
@@ -63,7 +63,7 @@ const wordings: Record<string, [string, string][]> = {
     ['max fee per gas less than block base fee: address 0x1, maxFeePerGas: 1 baseFee: 2', 'underpriced'],
     ['insufficient funds for gas * price + value: address 0x1 have 1 want 2', 'insufficient-funds'],
     ['intrinsic gas too low: have 21000, want 30000', 'gas-limit'],
-    // Tried now and not kept; the same bytes may do better in another block.
+    // Simulated now and not kept; the same bytes may succeed in another block.
     ['execution reverted: ERC20: transfer amount exceeds balance', 'unknown'],
     ['execution reverted: nonce too low', 'unknown'],
     ['execution reverted: already known', 'unknown'],

@@ -50,7 +50,7 @@ function open(count: number): Chain {
   return each
 }
 
-/** What a reader is told by the first node, with which it begins; on a busy machine it may go over to another one midway. */
+/** The block that a reader gets from its first node; on a busy machine it may switch to another node midway. */
 async function readFalse(honest: Block): Promise<{ reader: Chain; told: Block }> {
   let reader = open(3)
   let told = honest
@@ -75,7 +75,7 @@ describe.each(lies)('a node that says: $name', (fault) => {
     const { verdict, said } = await reader.agreedContent(told.hash, told.contentHash!)
     expect([verdict, said.length]).toEqual(['outvoted', 3])
     expect(await reader.blockByNumber(number)).toEqual(honest)
-    // Of two neither outvotes the other.
+    // With two nodes neither outvotes the other.
     expect(await open(2).agreedContent(told.hash, told.contentHash!)).toMatchObject({ verdict: 'open' })
   })
 })

@@ -59,7 +59,7 @@ describe('property 44: what a call does', () => {
         const { effects, dangers } = decode(changed)
         if (dangers.includes('undecodable') || effects.some((each) => each.kind === 'call' && !each.known))
           return
-        // What passes for understood is the one encoding of what another decoder reads.
+        // An accepted call is the canonical encoding of the values that another decoder reads.
         const outer = decodeFunctionData({ abi, data: changed })
         expect(encodeFunctionData({ abi, ...outer } as never)).toBe(changed)
         const inner = (outer.args[0] as Hex[]).map((each) => decodeFunctionData({ abi, data: each }))

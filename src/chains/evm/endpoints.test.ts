@@ -73,7 +73,7 @@ describe('reads from several endpoints', () => {
     for (let index = 0; index < 12; index++) await endpoints.call('eth_gasPrice', [])
     const asked = askedFor('eth_gasPrice').map((count, index) => count - before[index]!)
     expect(asked.reduce((sum, count) => sum + count, 0)).toBe(12)
-    // One that was slow for a moment may lose its place to another; they do not take turns.
+    // A node that was slow for a moment may lose its place to another; nodes do not alternate.
     expect(Math.max(...asked)).toBeGreaterThan(12 / nodes.length)
     nodes[0]!.play({ fault: faults.error502 })
     for (let index = 0; index < 10; index++) expect(await height()).toBeGreaterThan(0)
@@ -185,7 +185,7 @@ describe('reads from several endpoints', () => {
       expect(await isThere()).toBe(false)
       await sleep(10)
     }
-    // The one that was read last, and no other.
+    // Only the node that was read last.
     nodes[0]!.play()
     await until(isThere, 'it serves again')
     await evm.close()
@@ -229,7 +229,7 @@ describe('raw transactions', () => {
 
   it('are not waited for by whoever is slow', async () => {
     nodes[1]!.play({ fault: faults.timeOut, methods: ['eth_sendRawTransaction'] })
-    // Longer than this test may take: waiting for the slow one would end it.
+    // Longer than the test's limit: waiting for the slow node would fail it.
     const patient = open(nodes, undefined, 3_600_000)
     expect(meaning(await patient.broadcast([await signed()]))).toBe('accepted')
     patient.close()

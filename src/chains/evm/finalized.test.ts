@@ -23,7 +23,7 @@ afterAll(async () => {
 
 type Tags = { finalized: number; safe?: number } | null
 
-/** What a chain makes of nodes that say this of their blocks; `null` is a node without the tags. */
+/** The finalized block of a chain whose nodes report these blocks; `null` is a node without the tags. */
 async function finalizedOf(...tags: Tags[]) {
   for (const [index, told] of tags.entries())
     nodes[index]!.lie((method, result, [key]) => {

@@ -42,7 +42,7 @@ const typedData = fc.record(
   { requiredKeys: [] },
 )
 
-/** Structs that refer to each other in all ways, with a message that follows them as deep as it goes. */
+/** Structs that refer to each other in all ways, with a message of the same depth. */
 const entangled = fc
   .array(fc.constantFrom('A', 'B', 'A[]', 'B[]', 'B[1]', 'bool'), { minLength: 1, maxLength: 4 })
   .map((types) => {

@@ -29,7 +29,7 @@ describe(`property 44: of ${cases.length} cases`, () => {
     const wrong = cases.filter((each) => {
       const { needs } = each
       if (needs === 'never') {
-        // What cannot be told cannot be held to the other rules: whoever permits that has been warned.
+        // Undecodable calls cannot be checked by the other rules: the operator who permits them has been warned.
         const isTold = !each.operation.dangers.includes('undecodable')
         return allows(each, permitting(dangers.filter((danger) => isTold || danger !== 'undecodable')))
       }

@@ -1,4 +1,4 @@
-/** The endpoint that is read lies under hashes on which all agree: what cannot be undone waits for the others. */
+/** The endpoint that is read lies under hashes on which all agree: irreversible actions wait for the other endpoints. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { alarmCounts } from '#runtime/log/alarms'
 import { falseContents, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
@@ -35,7 +35,7 @@ it('property 21: nothing is paid twice because one of three endpoints says that 
   nodes[0]!.play({ fault: falseContents(wallet.address)[3]! })
   const { oracle, tokens } = harness.chain()
   const recipients: string[] = []
-  // The first one is read, being the fastest; on a busy machine another one may be for a moment.
+  // The first endpoint is read, because it is the fastest; on a busy machine another may be for a moment.
   while (alarmCounts().get('providers-disagree') === 0) {
     const to = freshAddress()
     recipients.push(to)

@@ -59,7 +59,7 @@ afterAll(async () => {
 const isVisible = async (txHash: string, where = indexing) =>
   (await where.database.maybe(sql`select 1 from observed_transfers where tx_hash = ${txHash}`)) !== undefined
 
-/** Each block of the chain was applied once: two followers at the same time did not get into each other's way. */
+/** Checks that each block of the chain was applied once: two concurrent followers did not interfere. */
 async function appliedOnce(where = indexing): Promise<void> {
   const twice = await where.database.all(sql`select block_hash from block_steps where kind = 'applied'
     group by 1 having count(*) > 1`)
@@ -121,7 +121,7 @@ it('applies a block of many transfers to as many managed addresses in one go', a
   const block = await known!.blockByNumber(parent!.number + 1)
   expect(block!.transfers).toHaveLength(blockTransfers)
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(true)
-  // A second process that comes with the same block writes nothing.
+  // A second process with the same block writes nothing.
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(false)
 })
 
@@ -224,7 +224,7 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
   const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }
   const hearing = {
     ...log,
-    // That there is but one endpoint is another matter.
+    // Ignores the alarm about a single endpoint.
     error: ({ alarm = 'one-endpoint' }: { alarm?: string }) =>
       void (alarm === 'one-endpoint' || alarms.push(alarm)),
   } as unknown as Log
@@ -248,7 +248,7 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
   const undone = await configured.database.all(sql`select 1 from block_steps where kind = 'undone'`)
   expect([undone.length, alarms]).toEqual([depth - 1, []])
   expect(await rewritten.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
-  // The node is asked for its finalized block twice a second, so that the indexer may learn of it some blocks later.
+  // The finalized block is read twice a second, so the indexer may learn of it some blocks later.
   const finalNow = () => highestFinal(configured.database, soonFinal.blockchain)
   await until(async () => {
     if ((await finalNow()) >= final) return true
@@ -257,7 +257,7 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
     return false
   }, 'the block is final')
   const [highest, top] = [await finalNow(), await canonicalHead(configured.database, soonFinal.blockchain)]
-  // A block with something in it is another one without it, and so is every block above.
+  // Without its transactions the block has another hash, and so does every block above.
   await rewritten.reorg(top!.number - final + 1)
   await rewritten.mine()
   await until(async () => alarms.length > 0, 'the alarm is raised')

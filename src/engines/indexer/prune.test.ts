@@ -17,7 +17,7 @@ import { finalUsesOf } from './store/observed.ts'
 import { hasFollowed, highestFinal } from './store/steps.ts'
 
 const { blockchain, confirmations } = soonFinal
-/** Everything that says what happened to money, or keeps it from happening twice. */
+/** Tables that record movements of money, or prevent their repetition. */
 const proofs = [
   'postings',
   'entries',
@@ -54,7 +54,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** As if all blocks were made so long ago. */
+/** Ages all blocks by the interval. */
 const age = (interval: string) =>
   owner.run(sql`update blocks set block_time = now() - ${raw(`interval '${interval}'`)}`)
 

@@ -41,7 +41,7 @@ describe('property 9: the books and the chain', () => {
     const intent = await kit.world.paymentIntent()
     await harness.chain().send(intent.depositAddress, 7_000_001n, 'USDC')
     await harness.chain().send(intent.depositAddress, 3n, 'EURC')
-    // These blocks keep the deposits below the reorg, because only transfers of the platform are sent again.
+    // These blocks keep the deposits below the reorg, because only transfers of the platform are broadcast again.
     await harness.chain().mine(2)
     const ids = []
     for (let index = 0; index < transfers; index++) {

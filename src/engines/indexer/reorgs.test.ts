@@ -54,10 +54,10 @@ const payUsdc = (from: string, to: string, amount: number) => {
   ])
 }
 
-/** The books are what an indexer makes of the winning chain that never saw another one, and the oracle agrees. */
+/** Checks that the books equal those of an indexer that only saw the winning chain, and that the oracle agrees. */
 async function settledOn(rpcUrl = chain.rpcUrl): Promise<void> {
   await caughtUp(indexing, rpcUrl)
-  // A block that was read before a reorg may still be applied after it, and is taken back a moment later.
+  // A block that was read before a reorg may still be applied after it, and is reverted a moment later.
   await indexing.stop()
   indexing.start()
   await caughtUp(indexing, rpcUrl)
@@ -65,7 +65,7 @@ async function settledOn(rpcUrl = chain.rpcUrl): Promise<void> {
   expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, rpcUrl))
 }
 
-/** The same, except that the usual size leaves the fresh index to the test that comes next: books add up all that was before. */
+/** Checks the same, but at the usual size leaves the fresh index to the next test: books contain all earlier movements. */
 async function settledSoFar(): Promise<void> {
   if (isDeep) return settledOn()
   await caughtUp(indexing, chain.rpcUrl)
@@ -117,7 +117,7 @@ it('takes an orphaned branch back, newest block first, and applies the winning o
   expect(since.map(({ step }) => step)).toEqual(since.map((_, index) => count + 1 + index))
 })
 
-// One deeper than the blocks that are read at once, and the deepest that changes nothing final.
+// One reorg deeper than a batch of blocks, and the deepest that reverts nothing final.
 it.each(isDeep ? [1, 2, 5, 20, 71] : [20, 2])(
   'property 20: follows anvil_reorg by %i blocks',
   async (depth) => {
@@ -187,7 +187,7 @@ it('applies a block again that was orphaned and came back', async () => {
 })
 
 describe('whatever happens', () => {
-  /** The same numbers for the same seed, so that a failing one can be run again. */
+  /** Pseudo-random numbers, the same for the same seed, so that a failure can be repeated. */
   const dice = (seed: number) => {
     let state = seed
     return (sides: number) => {

@@ -71,7 +71,7 @@ const command = fc.oneof(
 )
 type Command = typeof command extends fc.Arbitrary<infer Value> ? Value : never
 
-/** What the books should be, kept by plain arithmetic. */
+/** The expected books, kept by plain arithmetic. */
 type Model = {
   posted: bigint[]
   held: bigint[]
@@ -87,7 +87,7 @@ async function run(entityId: string, model: Model, step: Command): Promise<void>
   if (step.kind === 'hold') return hold(entityId, model, step)
   const intent = model.intents[step.index % Math.max(1, model.intents.length)]
   if (!intent) return
-  // At once: one of them resolves, and the others find it done or are refused by the key of the resolution.
+  // Concurrently: one resolves, and the others find it done or are refused by the key of the resolution.
   await Promise.allSettled(
     step.outcomes.map((outcome) =>
       test.database.tx((tx) => resolveHolds(tx, nowMs, [{ entityId, intentId: intent.id, outcome }])),

@@ -12,7 +12,7 @@ import { balancesOf, InsufficientFunds, placeHolds, post, resolveHolds, seedToke
 const { blockchain } = baseSepolia
 const [usdc, eurc] = baseSepolia.tokens.map((token) => token.id) as [string, string]
 const nowMs = systemClock.nowMs()
-/** Two pools, as two processes have them. */
+/** Two connection pools, as of two processes. */
 let pools: Database[]
 let drop: () => Promise<void>
 
@@ -110,7 +110,7 @@ it('books blocks of many transfers, and many holds at once on one account', asyn
       received(entityId, addressOf(0x10000 + (index % wallets)), usdc, 5n),
     )
   const address = addressOf(0x10000)
-  // Of new accounts, of known ones, and all of one.
+  // Posts to new accounts, to known ones, and all to one.
   for (const wallets of [blockTransfers, blockTransfers, 1])
     await database.tx((tx) => post(tx, nowMs, block(wallets)))
   await Promise.all(

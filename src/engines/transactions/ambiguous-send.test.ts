@@ -1,6 +1,6 @@
 /**
- * A node takes the bytes and nobody hears of it, or says so and drops them: whatever is said, each transfer has one
- * nonce and one effect, and what goes over the line again is the same bytes. `ADVERSARY_SEEDS` runs each shape so often.
+ * A node accepts the bytes without an answer, or acknowledges and drops them: whatever the answer, each transfer has one
+ * nonce and one effect, and retries send the same bytes. `ADVERSARY_SEEDS` sets the number of runs of each shape.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -21,10 +21,10 @@ import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 
 const seeds = seedsOf(1)
-/** What a node refuses for certain ends a transfer, and is proven elsewhere. */
+/** A final refusal ends a transfer, which other tests prove. */
 const { refusedInvalid: _, ...openFaults } = sendFaults
 const all: [string, Fault][] = Object.entries({ ...lineFaults, ...openFaults })
-/** Drawn by the seed, so that it replays the same ones. */
+/** Drawn by the seed, so that a replay draws the same ones. */
 const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 5)
 const together = isDeep ? 3 : 2
 const meetings = isDeep ? 3 : 2

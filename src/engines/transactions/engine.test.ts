@@ -21,7 +21,7 @@ afterAll(() => harness?.close())
 
 const grantsOf = (id: string) => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
 
-/** The issuer of USDC takes no more payments to this address. */
+/** Blocklists the address as the issuer of USDC: it can receive no more payments. */
 async function blocklist(address: string): Promise<void> {
   const { rpc, tokens } = harness.chain()
   const from = issuerAccount.address

@@ -1,6 +1,6 @@
 /**
- * The first of two providers is gone for a while, and the second limits its rate: customers notice only that nothing
- * becomes final while there is nobody to agree with. `OUTAGE_MS` says for how long.
+ * The first of two providers is down for a while, and the second limits its rate: customers only notice that nothing
+ * becomes final without a second provider to agree. `OUTAGE_MS` sets the duration.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -51,7 +51,7 @@ afterAll(async () => {
 
 const recipients: string[] = []
 
-/** Throws unless it is accepted. */
+/** Requests a transfer; throws unless it is accepted. */
 function transfer(): Promise<string> {
   const destinationAddress = freshAddress()
   recipients.push(destinationAddress)
@@ -72,7 +72,7 @@ it(`property 22: takes and sends on while one provider is away and the other lim
   await until(allComplete(before), 'all is well')
   await first.down()
   second.play({ fault: faults.rateLimited, chance: 0.1 })
-  // Both endpoints have answered all that was asked of them before.
+  // Both endpoints have answered all earlier calls.
   await sleep(500)
   const during: string[] = []
   const endMs = performance.now() + outageMs

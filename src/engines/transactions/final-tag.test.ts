@@ -1,4 +1,4 @@
-/** A configured chain whose node tells which blocks are finalized: these are final, however many confirmations others have. */
+/** A configured chain whose node reports finalized blocks: these are final, however many confirmations others have. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { networks } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
@@ -88,7 +88,7 @@ it('property 20: without the tag a block is final at the depth of its network, a
   const telling = (answer: unknown) => plain.lie((_, result, [key]) => (isTag(key) ? answer : result))
   telling(null)
   expect(await depths()).toEqual({ completeTo: 489, finalTo: 405 })
-  // A node that knew the tag and forgets it is in trouble: its chain does not fall back to the depth.
+  // A node that served the tag and no longer does is faulty: its chain does not fall back to the depth.
   telling({ number: quantity(499), hash: `0x${'0'.repeat(64)}` })
   await until(async () => (await depths()).finalTo === 489, 'the tag is read')
   telling(null)

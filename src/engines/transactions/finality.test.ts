@@ -65,7 +65,7 @@ it('property 20: what ended in a block that is orphaned can be made dearer', asy
   expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
   await chain.mine(soonFinal.confirmations)
   const grants = sql`select 1 from grants where intent_id = ${id}`
-  // The finalized block is read twice a second, so that the last of these may not be the one that shows it.
+  // The finalized block is read twice a second, so a block before the last may be the one that shows it.
   await until(async () => {
     await chain.mine()
     return (await harness.database.all(grants)).length === 0

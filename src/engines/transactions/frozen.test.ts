@@ -1,4 +1,4 @@
-/** A worker that stands still for longer than its lease and then goes on: by then another worker has its work. */
+/** A worker that freezes for longer than its lease and then goes on: by then another worker has its work. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
@@ -11,7 +11,7 @@ import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 import type { Worker } from '../../../testing/worker.ts'
 
-/** Another one has its work by then; the deep size waits for three leases. */
+/** Another worker has its work by then; the deep size waits for three leases. */
 const stillMs = isDeep ? 9_000 : 0
 
 let harness: Harness
@@ -59,7 +59,7 @@ it('property 33: a worker that lost its claim while it was frozen writes nothing
   await on.sent(id, 'original')
   other.signal('SIGKILL')
   await other.exited
-  // What is due would be taken again at once; what changes now can only come from a claim of before.
+  // Due work would be claimed again at once; after this, changes can only come from an earlier claim.
   await harness.database.run(sql`update attempts set lease_until = now() + interval '1 hour'`)
   const before = await attempts()
   await sleep(Math.max(0, stillMs - (performance.now() - frozenMs)))

@@ -18,7 +18,7 @@ beforeEach(async () => {
 })
 afterAll(() => harness?.close())
 
-/** How many signed transactions are ahead of the chain. */
+/** Numbers of signed transactions ahead of the chain. */
 const distances = isDeep ? [1, 16, 64, 700] : [6]
 const restored = isDeep ? 20 : 6
 

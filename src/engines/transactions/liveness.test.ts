@@ -23,7 +23,7 @@ const baseFee = async () => {
   return BigInt(block.baseFeePerGas)
 }
 
-/** A block every so often, each at this base fee, until `stop`. */
+/** Mines blocks at an interval, each with this base fee, until `stop`. */
 function blocksAt(feeAtomic: bigint): { stop(): Promise<void> } {
   const { rpc, mine } = harness.chain()
   let stopped = false
@@ -42,7 +42,7 @@ function blocksAt(feeAtomic: bigint): { stop(): Promise<void> } {
   }
 }
 
-/** Nothing that was signed may cost more than is allowed, whichever of it a block takes. */
+/** Checks that no signed attempt may cost more than is allowed, whichever is mined. */
 async function neverOverspent(): Promise<void> {
   const rows = await harness.database.all(
     sql`select id from attempts where gas_limit * max_fee > ${feeMaxAtomic.toString()}::numeric`,
@@ -88,7 +88,7 @@ describe('a price that rises fifty-fold', () => {
     const feeAtomic = await baseFee()
     const before = await order(wallet)
     await on.sent(before.id, 'original')
-    // A transfer could come to some three coins, which the wallet has, and one is the most that it may cost.
+    // A transfer could cost some three coins, which the wallet has; its limit is one.
     const spike = blocksAt(2n * 10n ** 13n)
     await on.reaches(before.id, 'STUCK')
     const refused = await order(wallet)

@@ -1,4 +1,4 @@
-/** Connections to the database are cut in the middle of everything, as by a restart or a failover. */
+/** Connections to the database are cut at random moments, as by a restart or a failover. */
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
@@ -22,7 +22,7 @@ const customers = isDeep ? 8 : 3
 const each = isDeep ? 6 : 2
 const restMs = isDeep ? 15 : 40
 
-/** Ends half of what is busy, again and again. */
+/** Terminates half of the busy connections, again and again. */
 function startCutting() {
   let stopping = false
   const cutting = (async () => {

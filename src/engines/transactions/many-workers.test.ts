@@ -1,4 +1,4 @@
-/** One wallet, many transfers, several worker processes: the nonces are what one worker alone would have given out. */
+/** One wallet, many transfers, several worker processes: the nonces are those that one worker alone would assign. */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { sql } from '#runtime/db/db'
@@ -10,7 +10,7 @@ import { isDeep, sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 import type { Worker } from '../../../testing/worker.ts'
 
-/** 1,000 through four workers is the measure; every change pays for this many. */
+/** 1,000 through four workers is the deep size; every change runs this many. */
 const transfersTotal = sizeOf('NONCE_TRANSFERS', { usual: 30, deep: 1_000 })
 const workersTotal = isDeep ? 4 : 2
 

@@ -1,6 +1,6 @@
 /**
- * "Nonce too low" is said of bytes that nobody is known to have taken. It may be true of these very bytes, or of somebody
- * else's, or a lie: only blocks tell, and nothing fails or is paid twice for it.
+ * "Nonce too low" for bytes that no node is known to have accepted. It may be caused by these very bytes, by foreign
+ * ones, or be a lie: only blocks decide, and no transfer fails or is paid twice because of it.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -14,7 +14,7 @@ import { holdsAreSettled } from './index.ts'
 
 const send = 'eth_sendRawTransaction'
 
-/** Refuses without looking. */
+/** Refuses every send without a check. */
 const tooLow: Fault = {
   name: '"nonce too low" of what it never saw',
   methods: [send],
@@ -55,14 +55,14 @@ async function movedOnce(wallet: Wallet, to: string): Promise<void> {
   await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
 }
 
-/** Counts from now on. */
+/** Returns a function that waits for this many further hits of the fault. */
 function meeting(fault: Fault) {
   const count = () => node.met.filter((met) => met.fault === fault.name).length
   const before = count()
   return (times: number) => until(async () => count() >= before + times, `${fault.name}, ${times} times`)
 }
 
-/** What is ordered while the node says that so many nonces are used; it is honest again as soon as that is signed. */
+/** Orders a transfer while the node reports this nonce count; the node is honest again as soon as it is signed. */
 async function signedWhileCounting(count: number, wallet: Wallet) {
   const result = `0x${count.toString(16)}`
   const counting: Fault = {
@@ -90,7 +90,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
     const { id, to } = await order(wallet)
     await said(2)
-    // Nobody is known to have taken it: it is not shown as sent.
+    // No node is known to have accepted it: it is not shown as sent.
     expect((await on.read(id)).state).toBe('QUEUED')
     await on.reaches(id, 'COMPLETE')
     expect(new Set(node.raws.slice(before)).size).toBe(1)
@@ -117,7 +117,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     const chain = harness.chain()
     await harness.stopEngines()
     const { id, to } = await order(wallet)
-    // Whoever else has the key is faster than the first sending.
+    // Another holder of the key sends before the first send of the worker.
     let used = false
     chain.intercept(async ({ body }) => {
       if (used || !body.includes(send)) return 'forward'

@@ -1,7 +1,7 @@
 /**
- * A thousand transfers through a pool that enforces what real nodes enforce: 16 executable transactions of one account,
- * one of an account that delegates, covered costs, replacement rules. A sender that counts and reads blocks meets no
- * refusal. `POOL_SENDS` says how many.
+ * A thousand transfers through a pool with the rules of real nodes: 16 executable transactions of one account, one of an
+ * account that delegates, covered costs, replacement rules. A sender that counts nonces and reads blocks meets no
+ * refusal. `POOL_SENDS` sets the number.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -14,7 +14,7 @@ import { until, untilNone } from '../../../testing/until.ts'
 
 const sendsTotal = sizeOf('POOL_SENDS', { usual: 36, deep: 1_000 })
 const walletCount = isDeep ? 4 : 2
-/** More of each wallet than the pool takes at once. */
+/** Transfers of each wallet, more than the pool accepts at once. */
 const backlog = 18
 const behindDelegation = isDeep ? 6 : 3
 const dropped = isDeep ? 24 : 8
@@ -128,7 +128,7 @@ describe('a pool that enforces its limits', () => {
     const wallet = await funded()
     const before = pool.evictions.length
     pool.change({ evictOneIn: 2 })
-    // What is in a block cannot be dropped any more.
+    // Mined transactions can no longer be dropped.
     await harness.chain().setAutomine(false)
     const recipients = Array.from({ length: dropped }, freshAddress)
     await Promise.all(recipients.map((to) => transfer(wallet, to)))

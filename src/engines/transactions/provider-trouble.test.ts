@@ -1,4 +1,7 @@
-/** What a provider says of itself ends nothing: transfers wait while it lasts, their owner and the operator are told. */
+/**
+ * Errors of a provider about itself end no transfer: transfers wait while they last, and their owner and the operator are
+ * notified.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
@@ -26,7 +29,7 @@ let harness: Harness
 let on: ReturnType<typeof sendingOn>
 let wallet: Wallet
 let node: HostileRpc
-/** Transfers that were to be ended by what a provider said. */
+/** Transfers that a provider's error would have ended. */
 const waiting: string[] = []
 
 beforeAll(async () => {
@@ -112,7 +115,7 @@ it('property 62: lasting trouble is shown on the transfer and raises an alarm, a
   node.play()
   harness.startEngines()
   for (const each of waiting) expect((await on.reaches(each, 'COMPLETE')).errorDetails).toBeNull()
-  // However many wait, and however often they are tried.
+  // The number of alarms does not grow with the waiting transfers or their retries.
   expect(alarms()).toBeLessThan(waiting.length)
 })
 
@@ -178,7 +181,7 @@ it('property 62: why a transfer reverted is asked for as long as nodes are in tr
   await harness.stopEngines()
   const before = alarms()
   for (let round = 0; round < rounds; round++) {
-    // However long ago it reverted.
+    // The age of the revert makes no difference.
     await database.run(
       sql`update transactions set update_date = update_date - interval '1 hour' where id = ${id}`,
     )

@@ -1,7 +1,7 @@
 /**
- * A node has no receipt, or a head that stands still, lags or travels in time, for up to 200 blocks: that a transaction
- * is not seen is no proof that it was not sent, and nothing is paid again. The chain is a configured one, not a local
- * one, whose node may only lag. `ADVERSARY_SEEDS` runs each shape so often.
+ * A node has no receipt, or a head that is frozen, lags or jumps back and forth, for up to 200 blocks: an unseen
+ * transaction may have been sent, and nothing is paid again. The chain is a configured one, because the node of a local
+ * one may only lag. `ADVERSARY_SEEDS` sets the number of runs of each shape.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -27,7 +27,7 @@ const blocksMax = isDeep ? 200 : 60
 const { confirmations } = soonFinal
 const hourMs = 3_600_000
 
-/** Each gives a script that lies for up to so many blocks. */
+/** Scripts that lie for up to this many blocks. */
 const all: [string, (blocks: number, chance: Chance) => Fault][] = [
   ['no receipts', (blocks) => faults.nullReceipts(blocks)],
   ['errors for receipts', (blocks) => faults.receiptErrors(blocks)],
@@ -36,7 +36,7 @@ const all: [string, (blocks: number, chance: Chance) => Fault][] = [
   ['a head that travels in time', (blocks, chance) => faults.timeTravel(1 + chance.below(blocks))],
   ['resets for everything but sends', () => faults.resetAfter],
 ]
-/** Drawn by the seed, so that it replays the same ones. */
+/** Drawn by the seed, so that a replay draws the same ones. */
 const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 2)
 
 let harness: Harness

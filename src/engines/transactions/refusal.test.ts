@@ -19,7 +19,7 @@ afterAll(() => harness?.close())
 type Asked = { id: number; method: string; params: string[] }
 type Said = 'forward' | 'drop' | object[]
 
-/** The node's published address answers sends in its own way; everything else goes through. */
+/** Answers sends at the node's published address; all other calls pass. */
 function onSend(answer: (sends: Asked[]) => Said | Promise<Said>): void {
   harness.chain().intercept(async ({ body }) => {
     const parsed = JSON.parse(body.toString())
@@ -38,7 +38,7 @@ const refusal = ({ id }: Asked) => ({
 
 const busy = ({ id }: Asked) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'busy' } })
 
-/** Refuses the first sending of the bytes at this place, and passes on everything else by itself. */
+/** Refuses the first send of the bytes at this place, and forwards all others one by one. */
 function refuseOnce(place: number): string[] {
   const passing = new Set<string>()
   const refused: string[] = []
@@ -80,7 +80,7 @@ describe('what a node says to a send', () => {
     expect(bytes).toHaveLength(1)
     const chain = harness.chain()
     await chain.oracle.checkNonces(wallet.address)
-    // The one in the middle moved nothing: it only used the nonce.
+    // The middle one moved nothing: it only used the nonce.
     expect(await chain.oracle.transactions(wallet.address)).toHaveLength(3)
     expect(await chain.oracle.transfers({ from: wallet.address, token: chain.tokens.USDC })).toHaveLength(2)
     const kinds = await harness.database.all<{ kind: string }>(

@@ -78,7 +78,7 @@ describe('an orphaned block', () => {
     await chain.reorg(1)
     await until(async () => (await inboundOf(txHash))[0]?.state === 'FAILED', 'it is taken back')
     expect((await sending.read(first!.id)).errorReason).toBe('FAILED_REORG')
-    // Another payment is in front of it this time, so that its log has another position in the block.
+    // Another payment precedes it this time, so that its log has another position in the block.
     await chain.setAutomine(false)
     const [other] = await chain.rpc<string[]>('eth_accounts')
     const generous = { maxPriorityFeePerGas: '0x2540be400', maxFeePerGas: '0x174876e800' }

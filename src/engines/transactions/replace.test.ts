@@ -37,7 +37,7 @@ describe('the price of a replacement', () => {
   })
 })
 
-/** What is asked in turn of one transaction, and which of its attempts a block takes in the end. */
+/** The requests for one transaction, in order, and the attempt that is mined in the end. */
 type Interleaving = [('accelerate' | 'cancel')[], 'original' | 'bump' | 'cancel']
 const short: Interleaving[] = [
   [['accelerate'], 'original'],

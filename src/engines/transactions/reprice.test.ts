@@ -1,6 +1,6 @@
 /**
- * The price rises between signing and sending: whoever left it to the chain pays the new one, by other bytes for the same
- * nonce, and within the cap. Only a price that its owner fixed may be refused for good.
+ * The price rises between signing and sending: a transfer without a fixed price pays the new one, by other bytes for the
+ * same nonce, and within the cap. Only a price fixed by its owner may be refused permanently.
  */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
@@ -46,7 +46,7 @@ async function setBaseFee(feeAtomic: bigint): Promise<void> {
 
 type Asked = { id: number; method: string; params: string[] }
 
-/** Sends as the node's address receives them. */
+/** The sends in a request body that the node's address receives. */
 function sendsIn(body: Buffer): Asked[] {
   const parsed = JSON.parse(body.toString())
   const asked: Asked[] = Array.isArray(parsed) ? parsed : [parsed]
@@ -54,8 +54,8 @@ function sendsIn(body: Buffer): Asked[] {
 }
 
 /**
- * Just before the node sees bytes for the first time, each of the first `times` times, the block asks for `factor` times what
- * they offer. Gives all bytes that were seen.
+ * Raises the base fee to `factor` times the highest offer just before new bytes reach the node, the first `times` times.
+ * Returns all bytes seen.
  */
 function risesBefore(times: number, factor: bigint): string[] {
   const seen: string[] = []
@@ -120,7 +120,7 @@ describe('a price that rises between signing and sending', () => {
     const seen = risesBefore(rises, 2n)
     harness.startEngines()
     for (const { id } of orders) await on.reaches(id, 'COMPLETE')
-    // Each of them was signed anew again and again.
+    // Each of them was signed anew several times.
     expect(seen.length).toBeGreaterThanOrEqual(followed * rises)
     await movedOnce(
       wallet,
@@ -224,7 +224,7 @@ it('property 28: what fills a gap pays the new price too', async () => {
   const isMined = async () => (await fillers()).some(({ state }) => state === 'mined')
   await until(isMined, 'a block holds a filler')
   expect((await fillers()).map(({ state }) => state)).toEqual(['replaced', 'mined'])
-  // What was sent before waits for its price to come back, or for its owner.
+  // Attempts sent before wait for the price to fall again, or for their owner.
   await setBaseFee(calmAtomic)
   await on.reaches(behind, 'COMPLETE')
   await movedOnce(wallet, [to])

@@ -17,7 +17,7 @@ describe('the arrows between states', () => {
       expect(mayEnter(to, to) && to !== 'FAILED').toBe(false)
       expect(mayEnter(to, 'INITIATED')).toBe(false)
       expect(mayEnter('DENIED', to)).toBe(false)
-      // Only an orphaned block takes a cancellation back.
+      // Only an orphaned block reverts a cancellation.
       expect(mayEnter('CANCELLED', to) && to !== 'SENT').toBe(false)
     }
   })

@@ -1,4 +1,4 @@
-/** One tenant has much that cannot move, on wallets nobody can sign for; another one asks for something that can. */
+/** One tenant has much work that cannot move, on wallets without a signing key; another requests a transfer that can. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Chain } from '#chains/chain'
@@ -24,7 +24,7 @@ import { signWaiting } from './sign.ts'
 
 const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })
 const inFlightMax = 2
-/** The most senders that a round visits. */
+/** Maximum number of senders that a round visits. */
 const roundMax = 24
 const rounds = Math.ceil(stuckTotal / roundMax) + 1
 
@@ -88,7 +88,7 @@ it('property 64: senders that no node can decide about hold up nobody, and rest'
   const before = estimates()
   await sign()
   expect((await on.read(id)).state).toBe('QUEUED')
-  // Who asks now would wait for the end of the round.
+  // A new request would wait for the end of the round.
   expect(estimates() - before).toBeLessThan(roundMax / 2)
   slowMs = 0
   for (let round = 0; round < stuckTotal && (await sign()); round++);
@@ -116,7 +116,7 @@ it('property 64: a sender is not looked at before what it waits for is due', asy
 it('property 64: nothing is simulated for a sender without room in flight, until there is some', async () => {
   await harness.chain().setAutomine(false)
   const ids: string[] = []
-  // One after the other: those that were asked for first are signed first.
+  // Sequentially: earlier requests are signed first.
   while (ids.length < inFlightMax + 2) ids.push(await on.transfer(wallet))
   for (const id of ids.slice(0, inFlightMax)) await on.sent(id, 'original')
   await harness.stopEngines()

@@ -1,6 +1,6 @@
 /**
  * Worker processes are killed at random moments with transfers under way, and others go on. Every send is held at the
- * node's address until the database was asked for its bytes: nothing may leave that is not durable.
+ * node's address until the database was checked for its bytes: no bytes may leave that are not durable.
  */
 import { randomInt, randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -53,7 +53,7 @@ const fundedAccounts = async () => {
   return rows.length
 }
 
-/** Before the node sees them: are these bytes in the store, and committed? */
+/** Checks, before the node sees them, that these bytes are stored and committed. */
 async function requireDurable({ body }: { body: Buffer }): Promise<'forward'> {
   const parsed = JSON.parse(body.toString())
   const asked: { method: string; params: string[] }[] = Array.isArray(parsed) ? parsed : [parsed]
@@ -67,7 +67,7 @@ async function requireDurable({ body }: { body: Buffer }): Promise<'forward'> {
   return 'forward'
 }
 
-/** Opened and waiting; `start` sets it to work. */
+/** A worker that is open and idle; `start` starts its work. */
 async function prepareWorker(): Promise<Worker> {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()
@@ -100,7 +100,7 @@ it(`property 2: moves each of ${transfersTotal} transfers once although ${kills}
   })
   let submitted = 0
   let started = 0
-  // Each worker that starts brings its share of orders, so that there is something to send when it is to die.
+  // Each started worker adds its share of orders, so that there is work to send when it is killed.
   const share = Math.floor(transfersTotal / (kills + 1))
   const submitting = (async () => {
     for (const order of orders) {

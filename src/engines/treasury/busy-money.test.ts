@@ -20,13 +20,13 @@ import { isDeep, sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 import { moneySums } from './store/money-proof.ts'
 
-/** The chain that is rewritten counts a block as final late, as a real one does: what is paid stays paid. */
+/** The chain with reorgs has a late finality, as a real one does: a payment stays paid. */
 const chains = ['BASE', 'ETH'] as const
 const blockchainOf = { BASE: 'BASE-SEPOLIA', ETH: 'ETH-SEPOLIA' } as const
 const rewritten = isDeep ? 'BASE-SEPOLIA' : 'ETH-SEPOLIA'
 const reorgMax = 6
 const rounds = sizeOf('BUSY_ROUNDS', { usual: 9, deep: 1_000 })
-/** To look takes the database's time, which all that happens needs. */
+/** Pause between checks, which use the database's time that all other work needs. */
 const betweenLooksMs = isDeep ? 0 : 100
 
 let harness: Harness
@@ -41,7 +41,7 @@ afterAll(() => harness.close())
 type Chosen = (typeof chains)[number]
 type Merchant = {
   world: World
-  /** By chain. */
+  /** Payment intents by chain. */
   intents: Record<Chosen, PaymentIntent>
   payees: string[]
   ownAddresses: string[]
@@ -55,7 +55,7 @@ const byChain = async <Made>(make: (chain: Chosen) => Promise<Made>) =>
   >
 const idOf = async (made: Promise<{ id: string }>) => (await made).id
 
-/** Everybody pays everybody: strangers, himself elsewhere, and the deposit addresses of the other. */
+/** Two merchants that pay strangers, their own addresses elsewhere, and the deposit addresses of the other. */
 async function openMerchants(): Promise<Merchant[]> {
   const worlds = [worldOf(harness), worldOf(harness, await harness.newEntity())]
   const intents = await Promise.all(
@@ -83,7 +83,7 @@ async function openMerchants(): Promise<Merchant[]> {
 const amount = () => `0.${String(randomInt(1, 999_999)).padStart(6, '0')}`
 const usd = () => ({ amount: amount(), currency: 'USD' })
 
-/** What can happen next. A merchant that has too little is told so, which is fine. */
+/** Possible next actions. A merchant with too little money gets an error, which is fine. */
 const happenings: ((merchant: Merchant) => Promise<unknown>)[] = [
   ({ intents }) => deposit(intents),
   ({ intents }) => deposit(intents),
@@ -113,7 +113,7 @@ const happenings: ((merchant: Merchant) => Promise<unknown>)[] = [
   },
 ]
 
-/** Each of them as often as every other, in another order each time. */
+/** Returns the actions equally often, in another order each time. */
 function happening(round: number): (typeof happenings)[number] {
   if (round % happenings.length === 0) due = [...happenings]
   return due.splice(randomInt(due.length), 1)[0]!
@@ -132,7 +132,7 @@ const treasuries = () =>
     sql`select address, blockchain from treasuries`,
   )
 
-/** More blocks, once those before them were followed: even more only make work. */
+/** Mines more blocks, once earlier ones were followed: more would only add work. */
 async function mineMore(): Promise<void> {
   const height = await harness.chain(rewritten).height()
   const { number, followed } = await harness.database.one<{ number: number; followed: number }>(sql`select
@@ -140,7 +140,8 @@ async function mineMore(): Promise<void> {
     (select count(*) from step_cursors c where c.blockchain = ${rewritten} and c.step
       = (select max(step) from block_steps s where s.blockchain = c.blockchain)) as followed`)
   if (number !== height || followed !== 2) return
-  // A node keeps what a reorg put back into its pool; this one forgets it, and a minute is long. So are rests of orders.
+  // A real node keeps reorged transactions in its pool; this one drops them, so leases of attempts and backoffs of orders
+  // end now, not in a minute.
   await harness.database.run(sql`update attempts set lease_until = now() where state = 'sent'`)
   for (const table of ['payouts', 'transfers', 'payments'])
     await harness.database.run(
@@ -149,7 +150,7 @@ async function mineMore(): Promise<void> {
   await harness.chain(rewritten).mine(12)
 }
 
-/** Nobody but its owner gives gas to a treasury on a chain that is not the sandbox's. */
+/** Sends gas to the treasuries, which only their owner does on a chain that is not the sandbox's. */
 async function giveGas(merchants: readonly Merchant[]): Promise<void> {
   const made = async () => (await treasuries()).filter(({ blockchain }) => blockchain === rewritten)
   await until(async () => {
@@ -157,7 +158,7 @@ async function giveGas(merchants: readonly Merchant[]): Promise<void> {
     return (await made()).length === merchants.length
   }, 'the treasuries are there')
   for (const { address } of await made()) await harness.chain(rewritten).send(address, 10n ** 19n)
-  // No reorg takes it away.
+  // Deeper than any reorg.
   await harness.chain(rewritten).mine(reorgMax)
 }
 
@@ -196,7 +197,7 @@ it('property 9: at every moment of a busy day the coins are what is owed to the 
         watching,
         happening(round)(pick(merchants)).catch((error: Error) => void refused.push(error.message)),
       ])
-    // What is owed on one chain and lies on another is given up after a day.
+    // Money owed on one chain that lies on another is given up after a day.
     harness.clock.moveMs(25 * 3_600_000)
     await Promise.race([watching, settled()])
   } finally {
@@ -205,7 +206,7 @@ it('property 9: at every moment of a busy day the coins are what is owed to the 
   await watching
 
   for (const count of Object.values(seen)) expect(count).toBeGreaterThan(0)
-  // For too little money, or a refund before its payment is final.
+  // Refused for too little money, or for a refund before its payment is final.
   expect(refused.filter((message) => !message.includes(': 400 {'))).toEqual([])
   const { totals } = await moneySums(harness.database)
   expect(totals).toMatchObject([{ currency: 'USD', arriving: 0n, leaving: 0n, gap: 0n }])
@@ -215,7 +216,7 @@ it('property 9: at every moment of a busy day the coins are what is owed to the 
   await checkBooks(harness.database)
 })
 
-/** Everything that was asked for has ended, and every deposit is credited or lost. */
+/** Waits until every request has ended, and every deposit is credited or lost. */
 const settled = () =>
   until(async () => {
     await mineMore()

@@ -43,7 +43,7 @@ beforeAll(async () => {
   // The treasury alone runs in processes that die.
   engines = [startIndexer(harness.ctx), startTransactionWorker(harness.ctx)]
 })
-// A worker that outlived a failure would do the work of the next one that is to die.
+// A worker that survived a failure would do the work of the next one to be killed.
 afterEach(() => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')
 })
@@ -52,7 +52,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** Sets a process to work; one that was closed, or a new one. */
+/** Starts the treasury in a process: a closed one, or a new one. */
 async function treasury(idle?: Worker, crashAt?: { point: CrashPoint; hit: number }): Promise<Worker> {
   const { blockchain, rpcUrl } = harness.chain()
   const worker = idle ?? (await spawnWorker())
@@ -87,7 +87,7 @@ const coinsOf = async (purpose: string): Promise<bigint> => {
   return sum
 }
 
-/** Sweeps and payments come to P25 and P26; the second time may be either's. */
+/** Sweeps and payments reach P25 and P26; the second hit may be of either. */
 const deaths = [
   { point: 'P3', hit: 1 },
   { point: 'P4', hit: 2 },
@@ -97,14 +97,14 @@ const deaths = [
   { point: 'P27', hit: 1 },
   { point: 'P28', hit: 1 },
 ] as const
-/** One of the first half, and one of the second. */
+/** One death of the first half, and one of the second. */
 const some = [deaths[randomInt(3)]!, deaths[3 + randomInt(4)]!]
 
 it.each(isDeep ? deaths : some)(
   'property 1: payouts, transfers and sweeps move their coins once though their worker dies at $point, hit $hit',
   async ({ point, hit }) => {
     const sound = await treasury()
-    // Two addresses, so that what is paid has to be swept together.
+    // Two addresses, so that the paid amount must be swept from both.
     await makeMoney(world, 3n * unit)
     await makeMoney(world, 3n * unit)
     await sound.close()
@@ -126,7 +126,7 @@ it.each(isDeep ? deaths : some)(
     expect((await coinsOf('treasury')) + (await coinsOf('deposit'))).toBe(0n)
     const { available } = await world.call('GET', '/v1/businessAccount/balances')
     expect(available).toEqual([{ amount: '0.00', currency: 'USD' }])
-    // One event for each end, whoever told it.
+    // One event for each end, whichever process wrote it.
     const ends = await harness.database.all(sql`select 1 from events
       where resource_id = any(${ids}::text[]) and type in ('payout.complete', 'transfer.complete')`)
     expect(ends).toHaveLength(3)

@@ -22,7 +22,7 @@ const transferData = (to: Hex, amountAtomic: bigint) =>
 const unit = 1_000_000n
 const deposits = isDeep ? 20 : 4
 
-/** Somebody outside with an own key, who signs elsewhere and keeps the bytes. */
+/** An outside payer with a separate key, that signs elsewhere and keeps the bytes. */
 const payer = () =>
   createWalletClient({
     account: privateKeyToAccount(devAccounts[3]!.privateKey),
@@ -66,7 +66,7 @@ const eventsOf = async (id: string) =>
       sql`select type from events where resource_id = ${id} order by id`,
     )
   ).map(({ type }) => type)
-/** Waits until the treasury has followed everything the chain has. */
+/** Waits until the treasury has followed the whole chain. */
 const followed = async () => {
   const height = await harness.chain().height()
   await until(async () => {
@@ -252,7 +252,7 @@ describe('a transient intent', () => {
 })
 
 describe('a reorg', () => {
-  /** A transfer by somebody else that comes first in its block, because it pays more for it. */
+  /** A transfer by another payer that comes first in its block, because its tip is higher. */
   const outbid = (amountAtomic: bigint) => {
     const { outsider, tokens, rpc } = harness.chain()
     const fee = '0x174876e800'
@@ -286,7 +286,7 @@ describe('a reorg', () => {
     const waiting = await intentOf(id)
     expect([waiting.amountPaid.amount, waiting.timeline[0].status]).toEqual(['0.00', 'pending'])
     await harness.chain().mine(2)
-    // Another transfer goes first, so that the log stands elsewhere in its block.
+    // Another transfer goes first, so that the log has another position in its block.
     await harness.chain().setAutomine(false)
     await outbid(1n)
     const hash = await broadcast()

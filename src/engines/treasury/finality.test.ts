@@ -7,7 +7,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { applyBlock, undoBlock } from './deposits.ts'
 import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from './index.ts'
 
-/** The chain is not started: its blocks are told by hand, to reach depths that a local chain does not have. */
+/** The chain is not started: its blocks are written by hand, to reach depths that a local chain does not have. */
 let harness: Harness
 beforeAll(async () => {
   harness = await openHarness({ engines: false })

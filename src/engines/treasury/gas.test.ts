@@ -11,10 +11,10 @@ let harness: Harness
 let engines: { stop(): Promise<void> }
 beforeAll(async () => {
   harness = await openHarness({ engines: false })
-  // Nothing is given up for having waited too long.
+  // The clock is stopped, so that no order times out.
   harness.clock.hold()
   const log = { ...harness.ctx.log, error: (said: object) => void alarms.push(said) }
-  // Nobody gives gas here, as outside of a sandbox.
+  // No faucet gives gas here, as outside of a sandbox.
   engines = startEngines({ ...harness.ctx, log: log as unknown as Harness['ctx']['log'] })
 })
 afterAll(async () => {

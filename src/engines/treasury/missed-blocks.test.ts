@@ -20,7 +20,7 @@ import type { Worker } from '../../../testing/worker.ts'
 import { openDepositAddress } from './open-deposit-address.ts'
 
 let chain: TestChain
-/** Never started here: the processes that die follow the chain. */
+/** Never started here: the processes to be killed follow the chain. */
 let indexing: Indexing
 let stopChains: () => Promise<void>
 let address: string
@@ -45,7 +45,7 @@ afterAll(async () => {
   await stopChains()
 })
 
-/** A process that follows the chain and turns what it sees into transfers, until it comes to the point. */
+/** Starts a process that follows the chain and turns its blocks into transfers, until it reaches the crash point. */
 async function follow(crashAt?: CrashPlan): Promise<Worker> {
   const worker = await spawnWorker()
   workers.push(worker)
@@ -75,7 +75,7 @@ it('property 23: makes each deposit one transfer although processes die between 
   for (const hit of hits) await (await dieAt('P22', hit)).exited
   const victim = await dieAt('P23', 2)
   await followed()
-  // Blocks with deposits that are gone for good, and deposits in place of them.
+  // Removes blocks with deposits permanently, and adds other deposits in place of them.
   await chain.reorg(5)
   await sendMany(3)
   await victim.exited

@@ -31,7 +31,7 @@ afterAll(async () => {
   await harness.close()
 })
 
-/** Each harm is done to a merchant of its own. */
+/** A new merchant for each defect. */
 const merchant = async () => worldOf(harness, await harness.newEntity())
 const gapOf = async ({ tenant }: World) => {
   const { gaps } = await proveMoney(harness.database)
@@ -39,7 +39,7 @@ const gapOf = async ({ tenant }: World) => {
 }
 const total = async () =>
   (await proveMoney(harness.database)).totals.find(({ currency }) => currency === 'USD')!
-/** The proof is dear to ask for: what it looks at has come to the newest block before. */
+/** Waits until the engines are at the newest block, because the proof is expensive to request. */
 const followed = () =>
   until(async () => {
     const { blockchain, rpc } = harness.chain()
@@ -58,7 +58,7 @@ const payoutEnded = (world: World, id: string) =>
     async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete',
     `payout ${id} is complete`,
   )
-/** What is written as if by the program itself, had it a mistake: it keeps to the rules of the ledger. */
+/** Simulates a wrong posting by the program itself: it satisfies the rules of the ledger. */
 const book = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
   harness.database.tx((tx) =>
     post(tx, harness.clock.nowMs(), [
@@ -75,7 +75,7 @@ const treasuryOf = ({ tenant }: World) =>
   harness.database.one<{ address: string }>(
     sql`select address from treasuries where entity_id = ${tenant.entityId}`,
   )
-/** A transfer of USDC by somebody who got hold of a key. */
+/** A transfer of USDC by a holder of a stolen key. */
 async function sendAs(from: string, to: string, amountAtomic: bigint): Promise<void> {
   const { tokens, rpc } = harness.chain()
   const data = `0xa9059cbb${to.slice(2).padStart(64, '0')}${amountAtomic.toString(16).padStart(64, '0')}`
@@ -150,7 +150,7 @@ describe('property 9: what merchants own and the coins', () => {
       return row.number >= height
     }, 'the block was read')
     await indexer.stop()
-    // Nobody follows yet: what came is accounted for.
+    // No engine follows yet: the arrived money is accounted for.
     expect(await gapOf(world)).toBe(0n)
     expect(await total()).toMatchObject({ arriving: 2n * unit })
     await owner.run(sql`update step_cursors c set step = (select max(step) from block_steps s where s.blockchain = c.blockchain)
@@ -207,7 +207,7 @@ describe('accounted for by name is', () => {
       return (await world.call('GET', `/v1/payouts/${id}`)).status === 'pending'
     }, 'the payout is under way again')
     await until(async () => {
-      // An empty block would only make work.
+      // An empty block would only add work.
       const { pending } = await harness.chain().rpc<{ pending: string }>('txpool_status')
       if (Number(pending) > 0) await harness.chain().mine()
       expect(await gapOf(world)).toBe(0n)

@@ -41,7 +41,7 @@ const erc20 = parseAbi(['function transfer(address to, uint256 value) returns (b
 const transferData = (to: Hex, value: bigint) =>
   encodeFunctionData({ abi: erc20, functionName: 'transfer', args: [to, value] })
 
-/** By the attacker, or by an account that the node lets act as if its key were known. */
+/** Sends a transaction from the attacker, or from an account that the node impersonates. */
 async function act(call: { to?: Hex; data?: Hex; value?: bigint }, from: Hex = attacker): Promise<Hex> {
   const { rpc } = harness.chain()
   await rpc('anvil_impersonateAccount', [from])
@@ -49,7 +49,7 @@ async function act(call: { to?: Hex; data?: Hex; value?: bigint }, from: Hex = a
   return rpc('eth_sendTransaction', [{ ...call, from, value, gas: quantity(3_000_000) }])
 }
 
-/** Where the attacker's next contract will be, made after so many other transactions. */
+/** Address of the attacker's next contract, after this many other transactions. */
 async function nextContract(after = 0): Promise<Hex> {
   const nonce = await harness.chain().rpc<Hex>('eth_getTransactionCount', [attacker, 'latest'])
   return getContractAddress({ from: attacker, nonce: BigInt(nonce) + BigInt(after) }).toLowerCase() as Hex
@@ -61,7 +61,10 @@ async function deploy(data: Hex): Promise<Hex> {
   return address
 }
 
-/** Code that, while its contract is made, calls `to` with 68 bytes of data: the transaction names neither token nor payee. */
+/**
+ * Code that calls `to` with 68 bytes of data while its contract is created: the transaction names neither token nor
+ * payee.
+ */
 function callingWhenMade(to: Hex, data: Hex): Hex {
   const stored = (['00', '20', '40'] as const).map((at, index) => {
     const word = data.slice(2 + index * 64, 66 + index * 64).padEnd(64, '0')
@@ -70,7 +73,7 @@ function callingWhenMade(to: Hex, data: Hex): Hex {
   return concatHex([...stored, '0x6000600060446000600073', to, '0x5af100'])
 }
 
-/** Forwards every call to the code of another contract, which then speaks in this one's name (ERC-1167). */
+/** Forwards every call to the code of another contract, which then runs as this one (ERC-1167). */
 const delegatingTo = (implementation: Hex): Hex =>
   concatHex([
     '0x3d602d80600a3d3981f3363d3d373d3d3d363d73',
@@ -78,7 +81,7 @@ const delegatingTo = (implementation: Hex): Hex =>
     '0x5af43d82803e903d91602b57fd5bf3',
   ])
 
-/** What was credited for an address, once the treasury has followed all that the chain has. */
+/** Amount credited for an address, once the treasury has followed the whole chain. */
 async function creditedTo(address: Hex): Promise<bigint> {
   const height = await harness.chain().height()
   await until(async () => {

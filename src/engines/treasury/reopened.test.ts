@@ -14,7 +14,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { asIssuer } from '../../../testing/issuer.ts'
 import { until } from '../../../testing/until.ts'
 
-/** On a local chain one block makes final, and a reorg takes final blocks back all the same. */
+/** On a local chain one block makes final, and a reorg nevertheless reverts final blocks. */
 let harness: Harness
 let world: World
 beforeAll(async () => {
@@ -38,7 +38,7 @@ const available = async () =>
   (await world.call('GET', '/v1/businessAccount/balances')).available[0]?.amount as string
 const coinsOf = (address: string) => harness.chain().oracle.balanceOf(address, harness.chain().tokens.USDC)
 
-/** Until the node has these bytes in its pool, or again. */
+/** Waits until the node has these bytes in its pool, possibly again. */
 const inPool = (hash: string) =>
   until(async () => {
     const found = await harness
@@ -141,7 +141,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   const other = worldOf(harness, await harness.newEntity())
   const isComplete = (id: string) =>
     until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === 'complete', 'it is complete')
-  // Its treasury has its gas before the blocks that are taken back.
+  // Its treasury has its gas before the reverted blocks.
   await makeMoney(other, 1_000_000n)
   await isComplete((await makePayout(other, { amount: usd('1') })).id)
   const { depositAddress } = await makePaidIntent(other, 5_000_000n)
@@ -157,7 +157,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   const [swept] = await sweeps()
   await setAutomine(false)
   await reorg((await height()) - paidAt + 1)
-  // Somebody pays again, first of all in its block, and the sweep and the payout are sent again.
+  // The payer pays again, first in its block, and the sweep and the payout are broadcast again.
   const data = `0xa9059cbb${depositAddress.slice(2).padStart(64, '0')}${(5_000_000).toString(16).padStart(64, '0')}`
   const fees = { gas: '0x30d40', maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x174876e800' }
   await rpc('eth_sendTransaction', [{ from: outsider, to: tokens.USDC, data, ...fees }])
@@ -210,7 +210,7 @@ it('what was swept and paid of a deposit that never comes again fails, and nobod
   await checkBooks(harness.database)
 })
 
-/** As soon as the wallet has the money for it. */
+/** Makes a payout as soon as the wallet has the money for it. */
 async function makeFundedPayout(of: World, amount: string): Promise<{ id: string }> {
   await until(async () => {
     const { available: owned } = await of.call('GET', '/v1/businessAccount/balances')

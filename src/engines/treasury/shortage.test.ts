@@ -74,7 +74,7 @@ it('a payout that policy does not allow is denied, and one of a frozen entity wa
   await makeMoney(world, 2_000_000n)
   await freeze(operator(), { entityId })
   const { id } = await makePayout(world, { destination, amount: usd('1') })
-  // Enough for a payment to be made twice over, were it not for the freeze.
+  // Enough time for a payment to be made twice, were it not for the freeze.
   await harness.chain().mine(5)
   await sleep(1_500)
   expect((await payoutOf(id)).status).toBe('pending')

@@ -11,7 +11,7 @@ let world: World
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
-  // Nothing is given up for having waited too long unless a test says so.
+  // The clock is stopped, so that no order times out unless a test moves it.
   harness.clock.hold()
 })
 afterAll(() => harness.close())

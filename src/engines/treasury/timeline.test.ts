@@ -36,7 +36,7 @@ describe('timeline', () => {
       standing({ amountPaid: 150n, status: 'complete', context: 'paid' }),
       { status: 'complete', context: 'overpaid' },
     ],
-    // A reorg took money back: the intent waits again while its window is open, and is closed short when not.
+    // A reorg reverted a payment: the intent waits again while its window is open, otherwise it is closed short.
     [standing({ amountPaid: 0n, status: 'complete', context: 'paid' }), { status: 'pending' }],
     [
       standing({ amountPaid: 0n, status: 'complete', context: 'paid', expiresOn: closed }),
@@ -46,7 +46,7 @@ describe('timeline', () => {
       standing({ amountPaid: 1n, status: 'complete', context: 'paid', expiresOn: closed }),
       { status: 'complete', context: 'underpaid' },
     ],
-    // Its merchant closed it while money was on its way: that counts, and it stays closed.
+    // The merchant closed it while a payment was in flight: the payment counts, and it stays closed.
     [
       standing({
         amountPaid: 100n,

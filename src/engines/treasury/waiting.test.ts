@@ -25,7 +25,7 @@ it('payouts whose coins are elsewhere hold nobody up, however many wait', async 
   await makeMoney(poor, 40_000_000n, 'ETH')
   await makeMoney(rich, 5_000_000n)
   await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
-  // From here on nothing is given up for having waited too long.
+  // From here on the clock is stopped, so that no order times out.
   harness.clock.hold()
   const stuck = await Promise.all(
     Array.from({ length: waiting }, () => makePayout(poor, { amount: usd('1') })),

@@ -16,7 +16,7 @@ import { attemptsMax, keptTryingMs } from './back-off.ts'
 import { startWebhooks } from './index.ts'
 import { claimLanes, recordAttempt } from './store/deliveries.ts'
 
-/* Endpoints that fail, and workers that die: everything arrives all the same, under the id and with the bytes of its first try. */
+/* Endpoints that fail, and workers that die: every notification still arrives, with the id and the bytes of its first try. */
 let harness: Harness
 const sinks: WebhookSink[] = []
 
@@ -28,7 +28,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-/** An entity of its own with one confirmed endpoint. */
+/** A separate entity with one confirmed endpoint. */
 async function subscriber(environment: 'TEST' | 'LIVE' = 'TEST') {
   const world = worldOf(harness, await harness.newEntity(environment))
   const sink = await openWebhookSink()
@@ -44,7 +44,7 @@ const attemptsOf = (entityId: string) =>
     join notifications n on n.entity_id = a.entity_id and n.id = a.message_id
     where a.entity_id = ${entityId} order by n.sequence, a.number`)
 
-/** Time passes, and workers are told so: after the round of this entity has ended, for what a round sees fail rests from then on. */
+/** Moves the clock and wakes the workers, after the round of this entity has ended: backoffs of that round start then. */
 async function pass(ms: number, entityId: string): Promise<void> {
   const leased = sql`select 1 from notification_subscriptions
     where entity_id = ${entityId} and lease_until > now()`
@@ -91,7 +91,7 @@ const faults: Record<string, { fail: (response: ServerResponse) => unknown; stat
 }
 
 const all = Object.entries(faults)
-/** One that answers with a status, one that breaks the connection, and one that never ends. */
+/** One fault that answers with a status, one that breaks the connection, and one that never ends. */
 const someFaults = ([0, 4, 8] as const).map((from) => all[from + randomInt(Math.min(4, all.length - from))]!)
 
 describe('an endpoint', () => {
@@ -131,7 +131,7 @@ describe('an endpoint', () => {
       else taken()
     })
     await harness.stopEngines()
-    // Nothing ends the waiting but the end of this test.
+    // The call has no other end than the end of this test.
     const call = createCaller('loopback')
     const webhooks = startWebhooks(harness.ctx, topics, (given) => call({ ...given, timeoutMs: 600_000 }))
     await makePaymentIntent(slow.world)
@@ -157,7 +157,7 @@ describe('an endpoint', () => {
     await harness.stopEngines()
     const call = createCaller('loopback')
     const patienceMs: number[] = []
-    // It is asked for the ten seconds, and given less, so that the test need not wait.
+    // The engine requests ten seconds, and gets less, so that the test need not wait.
     const webhooks = startWebhooks(harness.ctx, topics, (given) => {
       patienceMs.push(given.timeoutMs)
       return call({ ...given, timeoutMs: 200 })
@@ -264,7 +264,7 @@ describe('a worker', () => {
   it('that is killed after an endpoint has answered leaves the message to be sent again, unchanged', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     await harness.stopEngines()
-    // Those of other tests have nothing to say, so that the victim dies of this one.
+    // Subscriptions of other tests have no due work, so that the victim dies of this one.
     await harness.database.run(
       sql`update notification_subscriptions set wake_date = null where id <> ${subscriptionId}`,
     )

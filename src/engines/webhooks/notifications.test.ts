@@ -24,7 +24,7 @@ import { until } from '../../../testing/until.ts'
 import { type Notice, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { startWebhooks } from './index.ts'
 
-/* What customers are told: what the GET of the resource answers, once for every change that can be seen. */
+/* Notifications equal the GET of the resource, once for every visible change. */
 let harness: Harness
 let world: World
 let sink: WebhookSink
@@ -180,7 +180,7 @@ describe('notifications', () => {
     await until(async () => told().length === 4, 'the payment is taken back')
     expect(told().at(-1)).toBe('pending')
     await until(async () => lastIntent().amountPaid.amount === '0.00', 'the intent has nothing again')
-    // Nothing brings it back, and after so many blocks nothing will.
+    // The payment is not mined again, and after this many blocks it is given up.
     await harness.chain().mine(14)
     await until(async () => told().length === 5, 'the payment is given up')
     const last = sink.notices('payments').findLast(({ payment }) => payment.id === id)?.['payment']
@@ -242,7 +242,7 @@ describe('notifications', () => {
     await subscribe()
     harness.ctx.config.notificationSignature = 2
     await makePaymentIntent(world)
-    // The sink takes nothing whose signature does not match.
+    // The sink accepts no message whose signature does not match.
     await until(async () => sink.notices().length === 1, 'the intent is told')
     harness.ctx.config.notificationSignature = 1
     expect(sink.messages('Notification')[0]!.SignatureVersion).toBe('2')
@@ -294,7 +294,7 @@ describe('notifications', () => {
     const late = newId(nowMs)
     let second: { id: string } | undefined
     await harness.database.tx(async (tx) => {
-      // Changes what is shown, so that there is something to tell.
+      // Changes a visible field, so that a notification is due.
       await tx.run(
         sql`update payment_intents set update_date = update_date + interval '1 s' where id = ${first.id}`,
       )

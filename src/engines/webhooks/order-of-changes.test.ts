@@ -15,7 +15,10 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { until } from '../../../testing/until.ts'
 import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 
-/* Whoever hears of a resource twice knows by `updateDate` which message is the later one, whatever the clocks say. */
+/*
+ * A receiver of two messages about a resource knows by `updateDate` which is the later one, whatever the clocks of the
+ * workers.
+ */
 let harness: Harness
 let world: World
 let sink: WebhookSink
@@ -34,7 +37,7 @@ afterAll(() => harness?.close())
 const keys = ['paymentIntent', 'payment', 'payout', 'transfer', 'addressBookRecipient']
 type Told = { id: string; status?: string; updateDate: string }
 
-/** All that was told, each resource under its id, in the order of arrival. */
+/** All notifications, each resource under its id, in the order of arrival. */
 function told(): Map<string, Told[]> {
   const resources = new Map<string, Told[]>()
   for (const notice of sink.notices()) {
@@ -47,7 +50,10 @@ const statusesOf = (id: string) => (told().get(id) ?? []).map(({ status }) => st
 const untilTold = (id: string, statuses: readonly string[]) =>
   until(async () => statusesOf(id).join() === statuses.join(), `${id} is told as ${statuses}`)
 
-/** Dates of each resource rise from message to message, and the last is that of its GET, whose paths are by id. */
+/**
+ * Checks that the dates of each resource rise from message to message, and that the last message equals the GET of its
+ * resource; `paths` is keyed by id.
+ */
 async function isInOrder(paths: Record<string, string>): Promise<void> {
   for (const shown of told().values()) {
     const dates = shown.map(({ updateDate }) => updateDate)

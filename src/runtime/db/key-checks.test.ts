@@ -25,7 +25,7 @@ it('checks foreign keys by the key they refer to, also when that was planned whi
   const keys = await owner.all<Key>(keysReferredTo)
   expect(keys.length).toBeGreaterThan(5)
   for (const { table, index, condition } of keys) {
-    // As PostgreSQL itself asks.
+    // The query of PostgreSQL's own check.
     const check = `select 1 from only ${table} x where ${condition} for key share`
     const plan = await owner.all<{ 'QUERY PLAN': string }>(raw(`explain (generic_plan) ${check}`))
     expect(plan.map((line) => line['QUERY PLAN']).join('\n')).toContain(`using ${index} on ${table}`)

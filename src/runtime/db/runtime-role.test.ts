@@ -26,7 +26,7 @@ afterAll(async () => {
 const names = async (query: ReturnType<typeof sql>) =>
   (await owner.all<{ name: string }>(query)).map(({ name }) => name)
 
-/** Tables that only grow say so by their trigger: a new one is found here without being named. */
+/** Append-only tables, found by their trigger: a new one is included without being named. */
 const appendOnly = () =>
   names(sql`select distinct c.relname as name from pg_trigger t join pg_class c on c.oid = t.tgrelid
     join pg_proc p on p.oid = t.tgfoid where p.proname = 'refuse_change' order by 1`)

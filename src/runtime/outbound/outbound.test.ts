@@ -6,7 +6,7 @@ import { reachOf } from './address.ts'
 import { createCaller } from './call.ts'
 import { parseTarget, TargetRefused, type Targets } from './target.ts'
 
-/* Nothing that a customer names makes this server connect to itself or to the network around it. */
+/* No URL of a customer makes this server connect to itself or to the network around it. */
 let canary: NetServer
 let port: number
 let connections = 0
@@ -29,7 +29,7 @@ const ownAddresses = Object.values(networkInterfaces()).flatMap((each) =>
   (each ?? []).map(({ address }) => address),
 )
 
-/** One of each range that is not everybody's, its ends included. */
+/** One address of each range that is not public, its ends included. */
 const forbidden = [
   ...ownAddresses.filter((address) => reachOf(address) !== 'public'),
   ...['0.0.0.0', '0.255.255.255', '10.0.0.0', '10.255.255.255', '100.64.0.0', '100.127.255.255'],
@@ -50,7 +50,7 @@ const forbidden = [
   ...['fe80::1', 'febf::1', 'fec0::1', 'ff02::1', '4000::1'],
 ]
 
-/** This machine in writings that parsers have been fooled by. */
+/** Addresses of this machine in notations that have fooled parsers. */
 const disguises = [
   ...[
     '2130706433',
@@ -96,7 +96,7 @@ const disguises = [
 
 const bracketed = (address: string) => (isIPv6(address) ? `[${address}]` : address)
 
-/** Whoever asks for a name here is told the address that the name begins with, dashed; "and" adds a public one. */
+/** Resolves a name to the address that it begins with, dashed; "and" adds a public one. */
 const namedAfter = async (name: string): Promise<string[]> => {
   const [index, ...more] = name.replace(/\.test$/, '').split('.')
   return [
@@ -319,7 +319,7 @@ function drip(text: string) {
   }
 }
 
-/** A web server on an address, or on the other one where a system does not have the first. */
+/** A web server on an address, or on the other one if the system lacks the first. */
 async function listening(
   host: string,
   orElse = host,

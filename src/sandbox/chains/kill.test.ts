@@ -103,7 +103,7 @@ test('a node left running is adopted with all it has, and mines on; one that doe
   await until(async () => Number(await call(second.chain.rpcUrl, 'eth_blockNumber')) > before.length)
   const adopted = await allBlocks(second.chain.rpcUrl)
   expect(adopted.slice(0, before.length)).toEqual(before)
-  // The journal also holds blocks that were mined while no process looked.
+  // The journal also contains blocks that were mined without a running process.
   await second.kill(true)
   const third = await startVictim({ dataDir, blockTimeMs: 1000 })
   expect((await allBlocks(third.chain.rpcUrl)).slice(0, before.length)).toEqual(before)

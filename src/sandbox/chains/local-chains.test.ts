@@ -79,7 +79,7 @@ test.each([
   const { rpcUrl } = chain
   const hashes = await Promise.all([3, 4, 6].map((nonce) => send(rpcUrl, 2, nonce)))
   expect(await call(rpcUrl, 'txpool_status')).toMatchObject({ pending: '0x0', queued: '0x3' })
-  // The node does not look at its pool again, as it does not when it takes one in while it mines the one before.
+  // The node does not check its pool again, as happens with a transaction that arrives while the block before is mined.
   await call(rpcUrl, 'anvil_setNonce', [dev[2]!.address, '0x3'])
   await until(async () => (await receipt(rpcUrl, hashes[1]!)) !== null)
   expect(await receipt(rpcUrl, hashes[0]!)).toMatchObject({ status: '0x1' })

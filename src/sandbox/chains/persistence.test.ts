@@ -216,7 +216,7 @@ test('when it is quiet the state is written, and the journal starts anew', async
   expect((await receipt(chain.rpcUrl, hash))?.status).toBe('0x1')
 })
 
-/** A node's clock and ours may differ by the second that both cut off. */
+/** Checks a range of times; both clocks truncate to seconds, so they may differ by one. */
 function expectBetween(seconds: number, earliest: number, latest: number): void {
   expect(seconds).toBeGreaterThanOrEqual(earliest - 1)
   expect(seconds).toBeLessThanOrEqual(latest + 1)

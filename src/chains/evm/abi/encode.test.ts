@@ -8,7 +8,7 @@ import { ValueProblem } from '../../value-problem.ts'
 import { callDataBytesMax } from '../build.ts'
 import { encodeCall } from './encode.ts'
 
-/** What viem makes of the same call when it is written down in a program. */
+/** The encoding of the same call by viem, when a program contains it. */
 const reference = (signature: string, args: unknown[]) =>
   encodeFunctionData({ abi: parseAbi([`function ${signature}`] as never) as never, args } as never)
 

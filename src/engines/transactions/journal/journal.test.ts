@@ -128,7 +128,7 @@ describe('a journal', () => {
       await expect(opening).rejects.toMatchObject({ alarm: 'journal-damaged' })
       expect(await readFile(file)).toEqual(damaged)
     }
-    // Nor may whole frames be missing, or come from a journal of another name.
+    // Missing frames and frames of another journal are detected too.
     const second = whole.indexOf('BZJ1', 1)
     await writeFile(file, whole.subarray(second))
     await expect(reopened(id, path)).rejects.toMatchObject({ alarm: 'journal-damaged' })

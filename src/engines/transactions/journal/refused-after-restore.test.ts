@@ -1,6 +1,6 @@
 /**
- * Bytes that the journal holds may have been sent, whatever the restored database knows: the first sending that it sees is
- * not the first one, and no refusal of it ends the transaction.
+ * Bytes in the journal may have been sent, whatever the restored database contains: the first send that it records is not
+ * the real first one, and no refusal of it ends the transaction.
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
@@ -13,7 +13,7 @@ afterEach(undoAll)
 
 const send = 'eth_sendRawTransaction'
 
-/** Another node, which never saw these bytes, refuses them for good, and is away then. */
+/** Simulates another node, which never saw these bytes, refuses them permanently, and is then unreachable. */
 function refuseOnce(chain: TestChain): void {
   let said = false
   chain.intercept(async ({ body }) => {

@@ -1,6 +1,6 @@
 /**
- * Clients were answered, and then an older copy of the database took its place. Whoever repeats a request with its key is
- * answered as before and pays nothing again, also one who was faster than the journals; books and limits count it.
+ * An older copy of the database replaces it after clients were answered. A request repeated with its key gets the same
+ * answer and pays nothing again, even before the journals are read; books and limits count it.
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
@@ -32,14 +32,14 @@ async function allReach(tenant: Tenant, orders: readonly { id: string }[], state
 
 const sumOf = (orders: readonly Order[]) => orders.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 
-/** What is reserved of USDC and of native coins, and what limits count. */
+/** Held amounts of USDC and of native coins, and the amount counted by limits. */
 const reserved = (database: Database, token: string) =>
   database.one<{ usdc: bigint; native: bigint; allowed: bigint }>(sql`select
     (select coalesce(sum(a.held), 0) from accounts a join tokens t on t.id = a.token_id where t.address = ${token.toLowerCase()}) as usdc,
     (select coalesce(sum(a.held), 0) from accounts a join tokens t on t.id = a.token_id where t.address is null) as native,
     (select coalesce(sum(amount), 0) from policy_spending where token = ${token.toLowerCase()} and released_date is null) as allowed`)
 
-/** The dearest of what may still be mined of each nonce. */
+/** Sum of the highest fees of all nonces that may still be mined. */
 const feesUnderWay = async (database: Database) =>
   (
     await database.one<{ sum: bigint }>(sql`select coalesce(sum(fee), 0) as sum from (
@@ -47,7 +47,7 @@ const feesUnderWay = async (database: Database) =>
       having bool_or(state in ('signed', 'sent'))) f`)
   ).sum
 
-/** Every address owns in the books what it owns on the chain. */
+/** Checks that the balance of every address in the books equals that on the chain. */
 async function booksAgree(database: Database, { oracle, tokens }: TestChain, addresses: readonly string[]) {
   const rows = await database.all<{ address: string; token: string | null; posted: bigint }>(sql`
     select a.address, t.address as token, a.posted from accounts a join tokens t on t.id = a.token_id
@@ -96,7 +96,7 @@ it('property 30: who repeats a request after a restore is answered as before, an
   const again = await site.front(restored)
   await site.open(restored, 'one')
   for (const order of kept) expect(await repeat(again, order)).toEqual({ status: 200, id: order.id })
-  // What tells that these were asked for before is on the other machine: they are taken for new ones.
+  // The journal with their earlier requests is on the other machine: they are accepted as new ones.
   const sent = [...paid, ...flying]
   const twins = await Promise.all(sent.map((order) => repeat(again, order)))
   expect(twins.map(({ status }) => status)).toEqual(sent.map(() => 201))

@@ -1,6 +1,6 @@
 /**
- * An older copy of the database takes its place, after transfers were sent that it knows nothing of. Two machines with a
- * worker each, killed at a random moment; the chain is read by a reader that shares no code with them.
+ * An older copy of the database replaces it, after transfers were sent that the copy does not contain. Two machines with
+ * a worker each, killed at a random moment; the chain is read by a reader that shares no code with them.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -54,7 +54,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   const wallets = await fundedWallets(api, chain)
   const kept = await submitSome(api, chain, wallets, drawn(chance, isDeep ? 5 : 2, isDeep ? 15 : 4), chance)
   await site.closeWorkers()
-  // Accepted and not signed yet when the copy is made: sent afterwards, they are not to be sent once more.
+  // Accepted and unsigned at the time of the copy: sent afterwards, they must not be sent again.
   kept.push(...(await submitSome(api, chain, wallets, drawn(chance, 1, isDeep ? 6 : 3), chance)))
   await site.closeAll()
   const restored = await copyOf(first.name)
@@ -76,7 +76,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   undo.push(() => database.close())
   const again = await site.front(restored)
   await site.open(restored, 'one')
-  // The other machine's journal is missing: whatever is asked for now has to wait for it.
+  // The other machine's journal is missing: every new request waits for it.
   const before = await database.one<{ n: number }>(sql`select count(*) as n from signatures`)
   const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, chance)
   await sleep(1_500)
@@ -100,7 +100,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
   for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
   for (const { address } of wallets) await chain.oracle.checkNonces(address)
-  // Each lost transfer that was sent is there again under its own id, and no other transfer has its nonce.
+  // Each lost transfer that was sent is restored under its own id, and no other transfer has its nonce.
   const rows = await database.all<{ id: string; txHash: string; state: string }>(
     sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
   )
@@ -189,7 +189,7 @@ it('property 30: a database that is behind what a worker saw of it begins an epo
   expect(await epochNow()).toBe(first)
   await harness.stopEngines()
 
-  // As if the files of the database were put back: the same server, but its log ends before what was seen.
+  // Simulates restored database files: the same server, but its log ends before the recorded position.
   const seen = JSON.parse(await readFile(seenPath, 'utf8'))
   await writeFile(
     seenPath,

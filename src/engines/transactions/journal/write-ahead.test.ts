@@ -1,6 +1,6 @@
 /**
- * Every send is held at the node's address until the database and the files of the journals were asked for it, and the
- * system calls of a worker are watched: nothing leaves whose bytes an fsync has not covered before.
+ * Every send is held at the node's address until the database and the journal files were checked for it, and the system
+ * calls of a worker are traced: no bytes leave before an fsync covers them.
  */
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -54,7 +54,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-/** What the journals' files hold now, read anew each time from where it was read before. */
+/** The content of the journal files, read incrementally from the last position. */
 const journaled = new Set<string>()
 const readUpTo = new Map<string, number>()
 
@@ -98,7 +98,7 @@ async function newWorker(): Promise<Worker> {
   return worker
 }
 
-/** The one that was not killed. */
+/** The worker that was not killed. */
 const survivor = () => workers.find((worker) => worker.state() === 'running')!
 
 const transfer = (wallet: Wallet) => sending.transfer(wallet, { amounts: ['0.01'] })
@@ -113,7 +113,7 @@ it(`property 13: each of ${transfersTotal} transfers is in the database and in a
   for (const worker of workers) await worker.start()
   for (let index = 0; index < transfersTotal; index++) {
     await transfer(wallets[index % wallets.length]!)
-    // One is killed on the way: whoever sends what it had claimed has to write it down as well.
+    // One worker is killed meanwhile: a worker that sends its claims must write them down too.
     if (index === Math.floor(transfersTotal / 2)) first.signal('SIGKILL')
   }
   await until(allComplete, 'every transfer is complete')
@@ -147,11 +147,11 @@ it.runIf(existsSync(strace))(
     const known = new Set<string>()
     let requests = 0
     for (const { atMs, raws } of arrivals) {
-      // What is sent again was covered before.
+      // Repeated sends were covered before.
       if (raws.every((raw) => known.has(digestOf(raw)))) continue
       for (const raw of raws) known.add(digestOf(raw))
       requests += 1
-      // The next one may be on the disk already while this one is under way.
+      // The next write may be on disk already while this request is under way.
       expect(endedMs.filter((endMs) => endMs <= atMs + 1).length).toBeGreaterThanOrEqual(requests)
     }
     expect(known.size).toBe(tracedTotal)
@@ -186,7 +186,7 @@ it.runIf(existsSync(strace))(
 
 const digestOf = (raw: string) => createHash('sha256').update(raw).digest('hex')
 
-/** Attaches to a process; resolves when it is attached, and gives how to end that. */
+/** Attaches to a process; resolves when attached, with a function that detaches. */
 async function watch(worker: Worker, args: readonly string[]) {
   const tracer = spawn(strace, ['-f', '-p', String(worker.pid), ...args], {
     stdio: ['ignore', 'ignore', 'pipe'],

@@ -11,7 +11,7 @@ afterEach(cleanUp)
 
 const isRoot = process.getuid?.() === 0
 
-/** A copy of the package as it is when no install script ran: without its links. The tests' order is what makes one enough. */
+/** A copy of the package without its links, as if no install script ran. One copy is enough because of the tests' order. */
 let root: string
 beforeAll(async () => {
   const home = mkdtempSync(join(tmpdir(), 'embedded-package-'))

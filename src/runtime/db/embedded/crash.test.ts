@@ -32,7 +32,7 @@ import { clusterName } from './orphans.ts'
 const crashes = isDeep ? 5 : 2
 const rowsEach = isDeep ? 200 : 60
 
-/** Tests crash one cluster after the other, which must keep all that was ever acknowledged. */
+/** The cluster that all tests crash in turn; it must keep all acknowledged rows. */
 let dataDir: string
 let cluster: string
 const acknowledged: string[] = []
@@ -46,7 +46,7 @@ afterEach(cleanUp)
 
 const log = { info: () => {}, warn: () => {}, error: () => {} }
 
-/** A child that runs a server, and inserts into it, until `rows` were acknowledged. */
+/** Starts a child that runs a server and inserts rows, until `rows` are acknowledged. */
 async function busyChild(rows = 20): Promise<Child> {
   const child = await startChild()
   expect((await child.order('start', { dataDir, ephemeral: false })).error).toBeUndefined()
@@ -62,7 +62,7 @@ async function endWatchdog(cluster: string): Promise<void> {
   process.kill(watchdogs[0]!, 'SIGKILL')
 }
 
-/** Starts on the directory in this process, and checks that no row is missing that was acknowledged, now or before. */
+/** Starts a server on the directory in this process, and checks that no row acknowledged now or before is missing. */
 async function expectRecovery(child: Child, place = dataDir): Promise<void> {
   acknowledged.push(...child.acknowledged)
   const server = await startEmbeddedPostgres({ dataDir: place, ephemeral: false, log })

@@ -66,7 +66,7 @@ test('a persistent cluster keeps its rows, listens on no port, syncs what it com
   await second.stop()
   expect(readdirSync(dataDir).sort()).toEqual(['lock', 'postgres'])
 
-  // A cluster that cannot start says why, and gives the lock back.
+  // A cluster that cannot start reports the reason and releases the lock.
   writeFileSync(join(dataDir, 'postgres', 'PG_VERSION'), '9.6\n')
   const start = () => startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
   await expect(start()).rejects.toThrow(/did not start.*incompatible/s)
