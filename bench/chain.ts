@@ -3,7 +3,7 @@ import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { devAccounts, faucetAccount } from '#sandbox/constants'
 import { quantity, rpc, rpcBatch } from '../testing/json-rpc.ts'
 
-/** What a bench sends to a local node itself, with keys that everybody knows. */
+/** Transactions that a bench sends to a local node directly, signed with well-known keys. */
 const abi = parseAbi([
   'function transfer(address to, uint256 amount)',
   'function mint(address to, uint256 amount)',
@@ -11,7 +11,7 @@ const abi = parseAbi([
 
 export type Node = { url: string; chainId: number; usdc: `0x${string}` }
 
-/** Somebody outside: one of the node's funded accounts. */
+/** An outsider: one of the node's funded accounts. */
 export const outsider = (index: number): PrivateKeyAccount =>
   privateKeyToAccount(devAccounts[index]!.privateKey)
 
@@ -38,7 +38,7 @@ export const signedTransfer = (
 export const nonceOf = async ({ url }: Node, address: string): Promise<number> =>
   Number(await rpc<string>(url, 'eth_getTransactionCount', [address, 'latest']))
 
-/** How many transactions of these addresses blocks hold. */
+/** Number of mined transactions of these addresses. */
 export async function countMined({ url }: Node, addresses: readonly string[]): Promise<number> {
   const calls = addresses.map((address) => ({
     method: 'eth_getTransactionCount',
@@ -55,11 +55,11 @@ export const broadcast = (url: string, raw: readonly string[]): Promise<string[]
 
 export type Gift = { to: string; usdcAtomic: bigint; nativeAtomic: bigint }
 
-/** Gives USDC out of nothing and native coins from one of the node's accounts; the hashes, when a block has both. */
+/** Mints USDC and sends native coins from one of the node's accounts; returns the hashes once both are mined. */
 export const fund = (node: Node, to: string, usdcAtomic: bigint, nativeAtomic: bigint): Promise<string[]> =>
   fundAll(node, [{ to, usdcAtomic, nativeAtomic }])
 
-/** The same for many, in as few blocks as hold them. */
+/** Funds many addresses, in as few blocks as hold the transactions. */
 export async function fundAll(node: Node, gifts: readonly Gift[]): Promise<string[]> {
   const minter = privateKeyToAccount(faucetAccount.privateKey)
   const first = await nonceOf(node, minter.address)

@@ -18,9 +18,9 @@ import { call, openTenant } from './tenant.ts'
 const blockSize = 500
 /** Watched addresses at which deposits per second and memory are measured. */
 const flatAt = 100_000
-/** After this share of the deposits the worker has seen all of its work. */
+/** Share of the deposits after which the worker has run all of its code. */
 const share = 0.2
-/** Addresses that are paid before anything is measured, and how many blocks pay them. */
+/** Addresses that are paid before the measurement, and number of blocks that pay them. */
 const warmUp = { watched: 200, blocks: 10 }
 /** The addresses that are paid while latency is measured, spread over those that were never paid before. */
 const payees = 800
@@ -54,7 +54,7 @@ export const depositsBench: Bench = {
   },
 }
 
-/** A worker on a chain that mines only when it is told to, and one intent that all watched addresses are made like. */
+/** A worker on a chain that mines only on request, and one intent as the template of all watched addresses. */
 async function openBed(run: Run, watched: number): Promise<Bed> {
   const platform = await startPlatform(run)
   const node = nodeOf(platform)
@@ -87,7 +87,7 @@ async function watch(bed: Bed, watched: number): Promise<void> {
   bed.watched = watched
 }
 
-/** Waits in the node's pool: as many transfers as `count`, each to the watched address that `pick` names. */
+/** Fills the node's pool with `count` transfers, each to the watched address that `pick` names. */
 async function fillPool({ node, payer }: Bed, count: number, pick: (index: number) => number): Promise<void> {
   const first = await nonceOf(node, payer.address)
   const signed = await Promise.all(
@@ -127,11 +127,11 @@ async function timeBlock(bed: Bed, count: number, pick: (index: number) => numbe
   return { seenMs, recordedMs: performance.now() - startedMs }
 }
 
-/** Milliseconds from the order to mine a block until it is seen, and until its deposits are payments. */
+/** Milliseconds from the request to mine a block until it is seen, and until its deposits are payments. */
 type Latency = { seenMs: number; recordedMs: number }
 type Beds = Record<'few' | 'many', Bed>
 
-/** Blocks that pay every payee once, then `blocks` that pay random ones of them again, here and there in turns. */
+/** Mines blocks that pay every payee once, then `blocks` that pay random ones again, alternating between the beds. */
 async function growthOf(beds: Beds, blocks: number): Promise<Figure[]> {
   const busy = countBusyCores()
   const payee = ({ watched }: Bed, place: number) =>
@@ -180,7 +180,7 @@ async function inTurns(beds: Beds, rounds: number, time: (bed: Bed, round: numbe
   return blocks
 }
 
-/** A backlog of blocks that the worker comes back to, in two parts: how fast it is, and what is alive in it after each. */
+/** Measures the catch-up over a backlog of blocks, in two parts: the speed, and the live memory after each. */
 async function flow(bed: Bed, watched: number): Promise<Figure[]> {
   const blocks = bed.run.quick ? 10 : 40
   const busy = countBusyCores()
@@ -223,7 +223,7 @@ async function backlog(bed: Bed, watched: number, blocks: number) {
   return { perSecond, heapBytes }
 }
 
-/** Nothing was measured unless every deposit became one payment. */
+/** Throws unless every deposit became one payment. */
 async function checkCount({ database, node, payer }: Bed): Promise<void> {
   const sent = await nonceOf(node, payer.address)
   const { count } = await database.one<{ count: number }>(sql`select count(*) from payments`)

@@ -1,14 +1,14 @@
-/** One promise, as it was kept in this run. */
+/** One measured figure, and its promise. */
 export type Figure = {
   name: string
   measured: Value
-  /** What was measured beside it, in the same run. */
+  /** The reference measured in the same run. */
   reference?: Value & { what: string }
-  /** Which way the ratio or the bare value is compared; absent where the row only tells. */
+  /** The limit of the ratio or the bare value; absent where the row is informative only. */
   promise?: { ratioMax: number } | { ratioMin: number } | { max: number }
   /** The median of the rounds' ratios, where there is a reference. */
   ratio?: number
-  /** Cores that were busy on the whole machine while it was measured, whoever kept them so. */
+  /** Busy cores of the whole machine during the measurement, by any process. */
   coresBusy: number
 }
 
@@ -22,7 +22,7 @@ export function isMet({ promise, ratio, measured }: Figure): boolean | undefined
   return 'ratioMax' in promise ? ratio <= promise.ratioMax : ratio >= promise.ratioMin
 }
 
-/** A Markdown table, so that it can be pasted where it is kept. */
+/** A Markdown table, ready to paste. */
 export function tableOf(figures: readonly Figure[], cores: number): string {
   const head = ['Figure', 'Measured', 'Reference', 'Ratio', 'Promise', 'Result', 'Cores busy']
   const rows = figures.map((figure) => [

@@ -67,7 +67,7 @@ export async function startSandbox(run: Run) {
   return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet }
 }
 
-/** Milliseconds from the moment the signed bytes are sent to the node until the API lists what they did. */
+/** Milliseconds from sending the signed bytes to the node until the API lists the transaction. */
 async function latencyOf(node: Node, raw: string, seen: (hash: string) => Promise<boolean>): Promise<number> {
   const startedMs = performance.now()
   const [hash] = await broadcast(node.url, [raw])

@@ -11,7 +11,7 @@ import type { Bench, Run } from './run.ts'
 
 const pageSize = 50
 
-/** A way to ask for the list: how the interface writes the filters, and what they mean to the query. */
+/** A query of the list: its filters in the URL, and the same filters for the SQL query. */
 type Question = { name: string; query: string; filters: TransactionFilters; share: number }
 
 const questions: Question[] = [

@@ -7,7 +7,7 @@ export type Machine = {
   memoryGb: number
   platform: string
   node: string
-  /** Cores that others kept busy right before the run: above a few tenths the figures are noisy. */
+  /** Cores kept busy by other processes right before the run: above a few tenths the figures are noisy. */
   coresBusyBefore: number
 }
 
@@ -23,7 +23,7 @@ export async function describeMachine(): Promise<Machine> {
   }
 }
 
-/** Starts counting; the answer is the mean number of busy cores of the whole machine since then. */
+/** Starts counting; the returned function gives the mean number of busy cores of the whole machine since then. */
 export function countBusyCores(): () => number {
   const before = ticks()
   const startedMs = performance.now()
@@ -38,7 +38,7 @@ export function countBusyCores(): () => number {
 const ticks = (): number =>
   cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0)
 
-/** What a program says about its version, or "unknown". */
+/** The version that a program reports, or "unknown". */
 export function versionOf(program: string): string {
   try {
     return execFileSync(program, ['--version'], { encoding: 'utf8' }).split('\n')[0]!.trim()

@@ -2,7 +2,7 @@ import { type Figure, isMet, tableOf } from './figures.ts'
 import { describeMachine } from './machine.ts'
 import { type Bench, runBench } from './run.ts'
 
-/** Benches are loaded when they are run, so that `--help` answers at once. */
+/** Benches are loaded on use, so that `--help` answers at once. */
 const benches: Record<string, () => Promise<Bench>> = {
   start: async () => (await import('./start.ts')).startBench,
   lists: async () => (await import('./lists.ts')).listsBench,

@@ -36,7 +36,7 @@ export const outboundBench: Bench = {
 
 type Payer = Pick<Customer, 'tenant' | 'keyed' | 'wallet'>
 
-/** Milliseconds from the moment the API has said yes until the node counts the transaction. */
+/** Milliseconds from the API's acceptance until the node counts the transaction. */
 async function minedAfter(node: Node, { tenant, keyed, wallet }: Payer): Promise<number> {
   const before = await nonceOf(node, wallet.address)
   const body = {

@@ -14,12 +14,12 @@ import { interleave, median, ratioOf } from './rounds.ts'
 import type { Bench, Run } from './run.ts'
 import { call, openTenant } from './tenant.ts'
 
-/** Whom the payouts go to. */
+/** The recipient of the payouts. */
 const { address: payee } = outsider(0)
 
 type Tenant = Awaited<ReturnType<typeof openTenant>>['tenant']
 
-/** As many as the API has connections: requests under way, and transactions of the bare inserts. */
+/** The number of the API's connections: requests under way, and concurrent transactions of the bare inserts. */
 const connections = readConfig({}, {}).databaseConnectionsMax
 
 const { id: usdcId } = networks
@@ -57,7 +57,7 @@ export const payoutsBench: Bench = {
   },
 }
 
-/** Puts a million into the wallet, and gives a recipient that can be paid. */
+/** Pays a million into the wallet, and returns an active recipient. */
 async function prepare(tenant: Tenant, platform: Awaited<ReturnType<typeof startPlatform>>): Promise<string> {
   const intent = await call(tenant, 'POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
@@ -97,7 +97,7 @@ const createPayout = (tenant: Tenant, recipientId: string): Promise<{ id: string
 
 type Pattern = { walletId: string; accountId: string; recipientId: string }
 
-/** What all payouts have in common, read from one that the API has accepted. */
+/** The common values of all payouts, read from one that the API has accepted. */
 async function patternOf(database: Database, tenant: Tenant, recipientId: string): Promise<Pattern> {
   const { id } = await createPayout(tenant, recipientId)
   const found = await database.one<Omit<Pattern, 'recipientId'>>(sql`select p.wallet_id as "walletId",
@@ -106,7 +106,7 @@ async function patternOf(database: Database, tenant: Tenant, recipientId: string
   return { ...found, recipientId }
 }
 
-/** The rows of one accepted payout and nothing else, in one transaction. */
+/** Inserts only the rows of one accepted payout, in one transaction. */
 function insertRows(database: Database, { walletId, accountId, recipientId }: Pattern): Promise<void> {
   const nowMs = Date.now()
   const at = new Date(nowMs).toISOString()
@@ -129,7 +129,7 @@ function insertRows(database: Database, { walletId, accountId, recipientId }: Pa
   })
 }
 
-/** How many per second, with as many under way at once as there are connections. */
+/** Number per second, with one under way for each connection. */
 async function speedOf(run: Run, what: string, count: number, one: () => Promise<unknown>): Promise<number> {
   const startedMs = performance.now()
   let next = 0

@@ -17,7 +17,10 @@ export type Platform = {
   pid: number
 }
 
-/** Pages are read with the driver settings of the program; what fills tables also measures them, so it owns them. */
+/**
+ * Starts the platform. Pages are read with the driver settings of the program; `fill` also measures the tables, so it
+ * connects as their owner.
+ */
 export async function startPlatform(run: Run, fill: (database: Database, entityId: string) => Promise<void>) {
   const dataDir = await run.directory()
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })

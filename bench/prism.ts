@@ -13,7 +13,7 @@ import { interleave, median, ratioOf } from './rounds.ts'
 import { insertPayments, insertWallets } from './rows.ts'
 import type { Bench, Run } from './run.ts'
 
-/** The newest that runs on the Node versions that we run on. */
+/** The newest version that runs on the supported Node versions. */
 const prismVersion = '5.14.2'
 const connections = 16
 const rowCount = 500
@@ -62,7 +62,7 @@ async function compare(run: Run, name: string, ours: Request, prism: Request): P
   }
 }
 
-/** Prism in one process, answering from the generated description; its log is off, which is kinder to it. */
+/** Prism in one process, answering from the generated description; its log is off, in its favour. */
 async function startPrism(run: Run): Promise<string> {
   const program = await installPrism(run)
   const port = await freePort()
@@ -88,7 +88,7 @@ const answers = (port: number): Promise<boolean> =>
     socket.once('connect', () => socket.destroy())
   })
 
-/** Installs it once per machine, where the system clears up by itself. */
+/** Installs it once per machine, in the directory that the system cleans. */
 async function installPrism(run: Run): Promise<string> {
   const directory = join(tmpdir(), `bezant-bench-prism-${prismVersion}`)
   const program = join(directory, 'node_modules/@stoplight/prism-cli/dist/index.js')

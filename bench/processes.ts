@@ -6,18 +6,18 @@ import type { Run } from './run.ts'
 
 export const root = fileURLToPath(new URL('..', import.meta.url))
 
-/** How the program is run from its source, and as the package ships it. */
+/** Arguments of `node` that run the program from its source, and as the package ships it. */
 export const fromSource = ['--conditions=source', '--import', 'tsx', `${root}src/main.ts`]
 export const fromPackage = [`${root}dist/main.js`]
 
 export type Started = { line: string; child: ChildProcess; stop(): Promise<void> }
 
 export type Program = {
-  /** What `node` is given. */
+  /** Arguments of `node`. */
   args: readonly string[]
   env?: Record<string, string>
   cwd?: string
-  /** The stream to read, and which of its lines says that the program is ready. */
+  /** The stream to read, and the test for its ready line. */
   readyOn: 'stdout' | 'stderr'
   isReady: (line: string) => boolean
 }

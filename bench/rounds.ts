@@ -1,4 +1,4 @@
-/** Of an even number of values, half-way between the two in the middle. */
+/** The median; of an even number of values, the mean of the two in the middle. */
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)
   const at = (sorted.length - 1) / 2
@@ -11,8 +11,8 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 /**
- * Measures several things in turns, so that what else happens on the machine falls on all of them alike.
- * The order is turned around every other round. Gives each thing's value per round.
+ * Measures several things alternately, so that other load on the machine affects all of them alike. The order is reversed
+ * every other round. Returns each thing's value per round.
  */
 export async function interleave<Name extends string>(
   rounds: number,
@@ -31,6 +31,6 @@ export async function interleave<Name extends string>(
   return measured
 }
 
-/** The median over the rounds of what the first was to the second in the same round. */
+/** The median over the rounds of the ratio of the first to the second in the same round. */
 export const ratioOf = (values: readonly number[], references: readonly number[]): number =>
   median(values.map((value, round) => value / references[round]!))

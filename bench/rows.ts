@@ -6,12 +6,12 @@ const token = '00000000-0000-4000-8000-0000000000e0'
 
 export const walletIdOf = (index: number) => `00000000-0000-4000-9000-${String(index).padStart(12, '0')}`
 
-/** How many wallets the transactions are spread over. */
+/** Number of wallets that the transactions are spread over. */
 export const walletCount = 200
 
 /**
- * Transactions as a year of business leaves them, every eleventh of another entity: one in fifty failed, one in ten
- * came in, several share a millisecond here and there. `count` of them belong to the entity.
+ * A year of transactions, every eleventh of another entity: one in fifty failed, one in ten is incoming, some share a
+ * millisecond. `count` of them belong to the entity.
  */
 export async function insertTransactions(
   database: Database,
@@ -72,7 +72,7 @@ export async function insertWallets(database: Database, entityId: string, count:
   await database.script('vacuum (analyze) wallets')
 }
 
-/** Payments that are paid, to one deposit address each. */
+/** Paid payments, one for each deposit address. */
 export async function insertPayments(database: Database, entityId: string, count: number): Promise<void> {
   const at = `${firstAt} + n * interval '1 second'`
   await insertToken(database)
@@ -88,8 +88,8 @@ export async function insertPayments(database: Database, entityId: string, count
 }
 
 /**
- * Deposit addresses `from` to `to`, each of a payment intent like the one that the entity has already. They share that
- * one's key: nobody signs for them here.
+ * Deposit addresses `from` to `to`, each of a payment intent copied from the entity's existing one. They share its key,
+ * because the bench never signs with it.
  */
 export async function insertWatched(
   database: Database,

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Figure } from './figures.ts'
 
-/** What a bench has at hand. */
+/** Services for a bench. */
 export type Run = {
-  /** Fewer rounds and smaller loads: to see whether it works, not what it is worth. */
+  /** Fewer rounds and smaller loads: to test the bench itself, not for figures. */
   quick: boolean
-  /** Tells on standard error how far it is. */
+  /** Reports progress on standard error. */
   say(text: string): void
-  /** Does `undo` at the end, the latest first, also when the bench fails or is interrupted. */
+  /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
   atEnd(undo: () => Promise<unknown>): void
   /** An empty directory of its own, removed at the end. */
   directory(): Promise<string>

@@ -44,7 +44,7 @@ async function measure(run: Run, form: string, args: readonly string[]): Promise
   }))
 }
 
-/** The program as a person starts it, to its line of JSON; it is told to stop before this resolves. */
+/** Starts the program as a user does, until its line of JSON; stops it before resolving. */
 async function secondsToReady(run: Run, args: readonly string[], dataDir: string): Promise<number> {
   const startedMs = performance.now()
   const { line, stop } = await startProgram(run, {

@@ -13,7 +13,7 @@ export async function call({ http }: Tenant, method: string, path: string, body?
 
 export type Customer = Awaited<ReturnType<typeof openTenant>>
 
-/** A customer of a sandbox that has printed this, with wallets on one chain. */
+/** A customer of a sandbox with this output, with wallets on one chain. */
 export async function openTenant(sandbox: { url: string; apiKey: string; entitySecret: string }, count = 1) {
   const tenant = tenantOf(sandbox.url, { entityId: '', ...sandbox })
   const keyed = async () => ({

@@ -5,7 +5,7 @@ import { anvilBinary } from '#sandbox/chains/binary'
 import { versionOf } from './machine.ts'
 import { root } from './processes.ts'
 
-/** The versions of what the figures depend on besides our own code. */
+/** Versions of the software, besides our own code, that the figures depend on. */
 export async function describeVersions(): Promise<string> {
   const { postgres } = await findBinaries(await findOwner(join(root, 'none')))
   const server = versionOf(postgres).replace('postgres (PostgreSQL) ', 'PostgreSQL ')

@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 
 /**
- * `npm run check`: format, lint, types, house rules and freshness of what is generated.
- * Needs no service and takes seconds. Every step runs, so that one run shows everything.
+ * `npm run check`: format, lint, types, house rules and freshness of generated files. Needs no service and takes seconds.
+ * Every step runs, so that one run shows all findings.
  */
 const source = [process.execPath, '--conditions=source', '--import', 'tsx']
 const steps: Record<string, string[]> = {

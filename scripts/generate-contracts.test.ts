@@ -66,7 +66,7 @@ let runs: Run[]
 let compiledForHelp: number
 beforeAll(async () => {
   const script = join(root, 'scripts/generate-contracts.ts')
-  // One compilation is over before better machine code would pay for itself.
+  // One compilation ends before better machine code would pay for itself.
   const flags = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
   const args = [...flags, '--import', 'tsx', '--input-type=module', '-', script, folder]
   const running = promisify(execFile)(process.execPath, args, { cwd: root })

@@ -132,7 +132,7 @@ function kebab(name: string): string {
   return name.replace(/(?<=[a-z])[A-Z]/g, '-$&').toLowerCase()
 }
 
-/** Files in the mock folder that no contract accounts for. */
+/** Files in the mock folder that belong to no contract. */
 function leftOver(files: Map<string, string>, target: string): string[] {
   const folder = join(target, 'testing/artifacts')
   if (!existsSync(folder)) return []

@@ -8,7 +8,7 @@ import { createLog } from '#runtime/log/log'
 import { openMetrics } from '#runtime/telemetry/metrics'
 import { generatedPages } from './pages.ts'
 
-/** Writes what is derived from the source: openapi.json and pages of docs. With --check it only compares. */
+/** Writes the files derived from the source: openapi.json and pages of docs. With --check it only compares. */
 if (process.argv.includes('--help')) {
   process.stdout.write(
     'npm run generate [-- --check]: writes openapi.json and generated pages of docs, or compares them.\n',
@@ -33,7 +33,7 @@ for (const [path, text] of Object.entries(files)) {
 }
 process.exit(stale)
 
-/** The description of every registered route; the database is never connected to. */
+/** The OpenAPI description of every registered route; the database is never connected to. */
 async function openApi(): Promise<object> {
   const database = openDatabase({ url: 'postgres://unused' }, 1)
   const scope = {

@@ -4,7 +4,7 @@ import { networks } from '#chains/networks/index'
 import { errorKinds } from '#lib/error-kinds'
 import { type SettingFacts, settings } from '#runtime/settings'
 
-/** A table of Markdown; what stands in a cell must not end it. */
+/** A Markdown table; cells are escaped so that they do not end early. */
 const table = (headings: readonly string[], rows: readonly (readonly string[])[]) =>
   [headings, headings.map(() => '---'), ...rows]
     .map((cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`)

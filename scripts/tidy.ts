@@ -17,7 +17,7 @@ import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } 
 import { testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
 
-/** The house rules, proven on the whole repository. Part of `npm run check`. */
+/** The house rules, checked on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
   importRule,
   cycleRule,

@@ -1,6 +1,6 @@
 /**
- * Each queue of `src/runtime/turns/queues.ts` is filled by one tenant far beyond what a claim takes, and all of it came before
- * what another tenant asks for. A queue without an entry here does not compile.
+ * Each queue of `src/runtime/turns/queues.ts` is filled by one tenant far beyond the size of a claim, before the work of
+ * another tenant arrives. A queue without an entry here does not compile.
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'

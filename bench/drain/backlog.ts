@@ -13,8 +13,8 @@ const submittersMax = 8
 const amountAtomic = 10_000n
 
 /**
- * Accepts transfers of 0.01 USDC, dealt out among the wallets evenly, each to an address of its own: through the engine's own
- * door, since HTTP and the ciphertext of each request are measured by another bench and would take most of the time.
+ * Accepts transfers of 0.01 USDC, spread evenly over the wallets, each to a separate address: by the engine's function,
+ * since another bench measures HTTP and ciphertexts, which would take most of the time.
  */
 export async function acceptTransfers(
   engine: EngineCtx,

@@ -9,13 +9,16 @@ import { type Customer, call, openTenant } from '../tenant.ts'
 import { ceiling, minedUntil, newBlock, script } from './beside.ts'
 import { startPlatform } from './processes.ts'
 
-/** The node takes several thousands within one block: fewer would measure the wait for the block. */
+/**
+ * Size of the ceiling measurement: the node accepts several thousands within one block, and fewer would measure the wait
+ * for the block.
+ */
 const ceilingFactor = 2
 
-/** One alone has a single thread for signing, sending and following. */
+/** Number of workers: one alone has a single thread for signing, sending and following. */
 const workerCount = 2
 
-/** Senders of the backlog, and what is promised of the node's ceiling. */
+/** Senders of the backlog, and the promised share of the node's ceiling. */
 const loads = [
   { senders: 1, ratioMin: 0.25 },
   { senders: 100, ratioMin: 0.4 },
@@ -101,7 +104,7 @@ function figuresOf({ load, mined, complete, coresBusy }: Side, beside: Beside, c
   ]
 }
 
-/** Until the engines have read every block so far: what an outsider sends now comes after all of them. */
+/** Waits until the engines have read every block so far, so that later outside transactions come after all of them. */
 export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): Promise<void> {
   const [txHash] = await fund(node, wallet.address, 1n, 0n)
   for (let attempt = 0; attempt < 600; attempt++) {
@@ -112,7 +115,10 @@ export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): P
   throw new Error('the engines do not reach the head of the chain within a minute')
 }
 
-/** Has a backlog accepted, starts the engines on it, and notes transactions per second until blocks hold all, and until the books say so. */
+/**
+ * Submits a backlog, starts the engines on it, and records transactions per second until all are mined, and until all are
+ * booked.
+ */
 async function measureDrain(
   run: Run,
   { accept, order }: Platform,
@@ -141,7 +147,7 @@ async function measureDrain(
   run.say(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
 }
 
-/** Whether something is under way; throws when something failed. */
+/** Whether a transaction is under way; throws when one failed. */
 export async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
   for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
     const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)

@@ -19,7 +19,7 @@ const amountAtomic = 10_000n
 const recipient = (index: number): `0x${string}` =>
   `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`
 
-/** Payments of USDC as the engine under test signs its own, by the signer that it uses: signing is not what is measured. */
+/** USDC payments signed by the engine's signer, because signing is not measured. */
 async function signedTransfers(
   node: Node,
   from: SandboxAccount,
@@ -41,7 +41,7 @@ async function signedTransfers(
   })
 }
 
-/** What the node takes at most: transactions signed beforehand, sent in batches, until a block holds the last. */
+/** Maximum throughput of the node: transactions signed beforehand, sent in batches, until the last is mined. */
 export async function ceiling(run: Run, node: Node, from: SandboxAccount, count: number): Promise<number> {
   const first = await nonceOf(node, from.address)
   const signed = await signedTransfers(node, from, first, count)
@@ -53,7 +53,7 @@ export async function ceiling(run: Run, node: Node, from: SandboxAccount, count:
   return told(run, 'ceiling: pre-signed, straight to the node', count, startedMs)
 }
 
-/** What a bare script does: sign with viem and send, as many at once as one process easily has under way. */
+/** Throughput of a bare script: it signs with viem and sends, with as many requests at once as one process easily handles. */
 export async function script(run: Run, node: Node, from: PrivateKeyAccount, count: number): Promise<number> {
   const client = createWalletClient({ account: from, chain: viemChain, transport: http(node.url) })
   const abi = parseAbi(['function transfer(address to, uint256 amount)'])
@@ -87,7 +87,7 @@ function told(run: Run, what: string, count: number, startedMs: number): number 
   return perSecond
 }
 
-/** Resolves when blocks hold so many transactions of these addresses. */
+/** Resolves when this many transactions of these addresses are mined. */
 export async function minedUntil(node: Node, addresses: readonly string[], count: number): Promise<void> {
   const deadlineMs = performance.now() + 300_000
   while ((await countMined(node, addresses)) < count) {
@@ -96,7 +96,7 @@ export async function minedUntil(node: Node, addresses: readonly string[], count
   }
 }
 
-/** Right after a block, so that every measurement waits as long for its last one. */
+/** Resolves right after a block, so that every measurement waits equally long for its last one. */
 export async function newBlock({ url }: Node): Promise<void> {
   const before = await rpc<string>(url, 'eth_blockNumber')
   while ((await rpc<string>(url, 'eth_blockNumber')) === before) await sleep(20)

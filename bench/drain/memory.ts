@@ -7,7 +7,7 @@ import { isAnyOpen, nodeOf, untilCaughtUp } from './bench.ts'
 import { startPlatform } from './processes.ts'
 
 const senders = 100
-/** After this share of the transfers the process has seen all of its work, and from here on nothing may pile up. */
+/** Share of the transfers after which the process has run all of its code; memory must not grow from here on. */
 const share = 0.2
 
 export const memoryBench: Bench = {
@@ -46,7 +46,7 @@ export const memoryBench: Bench = {
   },
 }
 
-/** Bytes that are alive in the worker once it has carried out so many more, while it rests. */
+/** Live bytes in the idle worker once it has carried out this many more transfers. */
 async function heapAfter(
   run: Run,
   { accept, order }: Awaited<ReturnType<typeof startPlatform>>,

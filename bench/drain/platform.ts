@@ -1,6 +1,6 @@
 /**
- * The platform of the drain bench, in a process of its own: database, node and API as the sandbox puts them together. The
- * engines run in another process (`worker.ts`), which asks the node itself. Says what both need to know when it is ready.
+ * The platform of the drain bench, in a separate process: database, node and API as in the sandbox. The engines run in
+ * another process (`worker.ts`), which calls the node directly. Reports the settings for both when it is ready.
  */
 import { randomBytes } from 'node:crypto'
 import { networks } from '#chains/networks/index'
@@ -19,11 +19,11 @@ export type Ready = {
   url: string
   apiKey: string
   entitySecret: string
-  /** The node itself, past the address that a sandbox publishes, which journals what passes. */
+  /** The node itself, behind the address that a sandbox publishes, which journals all requests. */
   nodeUrl: string
   chainId: number
   usdc: `0x${string}`
-  /** What a worker of it needs. */
+  /** Settings of its workers. */
   dataDir: string
   connection: Connection
   rootKey: string
@@ -74,7 +74,7 @@ process.on('message', (order: Order) => {
   queue = queue.then(() => obey(order))
 })
 process.on('disconnect', () => void obey('end').finally(() => process.exit()))
-// The parent says when to end; Ctrl-C reaches the whole group and must not end this before its turn.
+// The parent ends this process; Ctrl-C reaches the whole group and must not end it earlier.
 process.on('SIGINT', () => undefined)
 process.send?.({
   url: api.url,

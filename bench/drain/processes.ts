@@ -20,10 +20,10 @@ export async function startPlatform(run: Run, workerCount = 1) {
   )
   return {
     ready,
-    /** Has it accept a backlog, past HTTP. */
+    /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies Order),
-    /** Resolves when every worker has obeyed; bytes of the largest for `heap`. */
+    /** Resolves when every worker has carried out the order; for `heap`, with the bytes of the largest. */
     order: async (order: WorkerOrder) => {
       const answers = await Promise.all(workers.map((worker) => worker.order(order)))
       return Math.max(0, ...(answers as number[]))

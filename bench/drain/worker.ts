@@ -1,4 +1,4 @@
-/** One worker process of the drain bench: its engines are started and stopped when the parent says so. */
+/** One worker process of the drain bench: the parent starts and stops its engines. */
 import { openContext, startEngines } from '#context'
 import { readConfig } from '#runtime/config'
 import { createLog } from '#runtime/log/log'

@@ -23,7 +23,7 @@ export const commentRule: Rule = {
     ),
 }
 
-/** Every comment of a file with the line on which it begins. Strings that look like comments are none. */
+/** Every comment of a file with its first line number. Strings that look like comments do not count. */
 function commentsOf(file: SourceFile): { text: string; line: number }[] {
   const source = ts.createSourceFile(file.path, file.text, ts.ScriptTarget.ES2023, true)
   const found = new Map<number, { text: string; line: number }>()

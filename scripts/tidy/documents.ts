@@ -59,7 +59,7 @@ export const anchorRule: Rule = {
       ),
 }
 
-/** The anchors of the headings of the document that `path` names, as they are made on the web. */
+/** The anchors of the headings of the document that `path` names, as web renderers generate them. */
 function anchorsOf({ files }: Repository, from: SourceFile, path: string): string[] {
   const target = path === '' ? from.path : normalize(join(dirname(from.path), path))
   const text = files.find((file) => file.path === target)?.text ?? ''
@@ -93,7 +93,7 @@ export const alarmRule: Rule = {
       .matching(/^src\/.*\.ts$/)
       .filter(({ path }) => path !== alarmFile && !path.endsWith('.test.ts'))
     const unused = alarmNames.filter((name) => !code.some(({ text }) => text.includes(`'${name}'`)))
-    // A log line that names an alarm by itself is counted nowhere.
+    // Alarms in direct log calls are not counted.
     const bypassing = code.filter(({ text }) => /\blog\.\w+\(\s*\{[^}]*\balarm\b|\balarm: '/.test(text))
     return [
       ...differences(new Set(alarmNames), documented),

@@ -1,6 +1,6 @@
 import { importsOf, type Repository, type Rule } from './repository.ts'
 
-/** From the top down: a file may import from tiers below its own, and from its own folder. */
+/** Tiers from the top down: a file may import from tiers below its own, and from its own folder. */
 const tiers = [
   ['main'],
   ['cli'],
@@ -13,7 +13,7 @@ const tiers = [
   ['lib'],
 ]
 
-/** Engines may import those before them. */
+/** Engines in order: each may import those before it. */
 const engineOrder = [
   ['webhooks', 'ledger', 'compliance'],
   ['indexer'],

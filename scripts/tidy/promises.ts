@@ -3,7 +3,7 @@ import type { Repository, Rule } from './repository.ts'
 
 const table = 'docs/reliability.md'
 
-/** Numbers in the names of tests, by file. */
+/** Property numbers in the names of tests, by file. */
 function provenIn(repository: Repository): Map<number, Set<string>> {
   const found = new Map<number, Set<string>>()
   for (const { path, text } of repository.matching(/^(src|testing)\/.*\.test\.ts$/))
@@ -38,7 +38,7 @@ export const promiseRule: Rule = {
   },
 }
 
-/** Points for which nothing reaches yet would never fail a test. */
+/** Finds crash points that no code reaches: they would never fail a test. */
 export const crashPointRule: Rule = {
   name: 'every crash point is placed',
   why: 'A point that no code reaches proves nothing.',

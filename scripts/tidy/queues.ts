@@ -1,7 +1,7 @@
 import { queues } from '../../src/runtime/turns/queues.ts'
 import type { Rule } from './repository.ts'
 
-/** Claims of engines that no tenant can hold up, and why. */
+/** Claims of engines that no tenant can block, and the reasons. */
 const exempt: Record<string, string> = {
   'src/engines/indexer/store/reconciliations.ts movedBetween': 'a round over all addresses compares the rest',
   'src/engines/indexer/store/blocks.ts contentsBetween': 'one chain',

@@ -13,7 +13,7 @@ export type Repository = {
   exists: (path: string) => boolean
 }
 
-/** A rule looks at the whole repository and names what breaks it, as `path:line reason`. */
+/** A rule checks the whole repository and returns its violations, as `path:line reason`. */
 export type Rule = { name: string; why: string; check: (repository: Repository) => string[] }
 
 const root = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
@@ -44,7 +44,7 @@ export type Import = { line: number; target: string; typeOnly: boolean }
 const importPattern =
   /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|import\('([^']+)'\)/gm
 
-/** What a file imports; targets inside the repository are paths from its root, others are package names. */
+/** The imports of a file; targets inside the repository are paths from its root, others are package names. */
 export function importsOf(file: SourceFile): Import[] {
   return [...file.text.matchAll(importPattern)].map((match) => ({
     line: file.text.slice(0, match.index).split('\n').length,

@@ -13,7 +13,7 @@ function tablesOf(repository: Repository): Table[] {
   )
 }
 
-/** The SQL of a file: what stands in its tagged templates, without the comments around them. */
+/** The SQL of a file: the content of its tagged templates, without the comments around them. */
 const queriesOf = (text: string): string =>
   [...text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').matchAll(/`[^`]*`/g)]
     .map(([query]) => query)
@@ -101,7 +101,7 @@ export const lockedChoiceRule: Rule = {
       ),
 }
 
-/** What stands before the parenthesis, or the beginning of the query, that `index` is in. */
+/** The text before the parenthesis that encloses `index`; empty at the beginning of the query. */
 function textBeforeParenthesis(text: string, index: number): string {
   let depth = 0
   for (let at = index - 1; at >= 0 && text[at] !== '`'; at--) {
