@@ -12,7 +12,7 @@ export type Caller = {
   close(): void
 }
 
-/** One connection. Calls on it follow each other. */
+/** Opens one connection. Calls on it are sequential. */
 export async function openCaller({ url, path, headers = {} }: Request): Promise<Caller> {
   const { hostname, port, host } = new URL(url)
   const lines = Object.entries({ host, accept: 'application/json', ...headers }).map(
@@ -101,7 +101,7 @@ export async function requestsPerSecond(
   return count / seconds
 }
 
-/** How long each of `count` calls after the other took, in milliseconds. */
+/** Duration of each of `count` sequential calls, in milliseconds. */
 export async function durationsOf(count: number, call: () => Promise<unknown>): Promise<number[]> {
   const durations: number[] = []
   for (let index = 0; index < count; index++) {

@@ -8,7 +8,7 @@ import { createLog } from '#runtime/log/log'
 import { fromSource, startProgram } from './processes.ts'
 import type { Run } from './run.ts'
 
-/** A migrated database and the API on it, each in a process of its own; no chain. */
+/** A migrated database and the API on it, each in a separate process; no chain. */
 export type Platform = {
   url: string
   database: Database

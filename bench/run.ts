@@ -11,7 +11,7 @@ export type Run = {
   say(text: string): void
   /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
   atEnd(undo: () => Promise<unknown>): void
-  /** An empty directory of its own, removed at the end. */
+  /** A new empty directory, removed at the end. */
   directory(): Promise<string>
 }
 

@@ -22,8 +22,8 @@ type Run = { status: number; stdout: string; stderr: string }
 const abi = 'src/chains/evm/abi/stablecoin.ts'
 
 /**
- * Runs the script five times in one process, each time with a command line of its own. The compiler is the real one;
- * it is not asked twice for the same input, because it takes seconds.
+ * Runs the script five times in one process, each time with another command line. The compiler is the real one; it
+ * compiles the same input only once, because that takes seconds.
  */
 const driver = `
 import { appendFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

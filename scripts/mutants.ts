@@ -1,4 +1,4 @@
-/** `npm run mutants`: puts bugs in, one at a time, in copies of the sources, and expects the named test to notice each. */
+/** `npm run mutants`: inserts bugs, one at a time, into copies of the sources, and expects the named test to detect each. */
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'

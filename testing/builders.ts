@@ -26,7 +26,7 @@ export type World = {
   payee(): Promise<Recipient>
   money(): Promise<void>
   payout(): Promise<{ id: string }>
-  /** The same for transfers to an address of the merchant's own. */
+  /** An active address of the merchant's own, as the destination of transfers. */
   ownAddress(): Promise<Recipient>
   businessTransfer(): Promise<{ id: string }>
   transfer(): Promise<{ id: string }>

@@ -2,9 +2,9 @@ import type { Clock } from '#lib/time'
 
 /** A clock that runs like the system's, and that a test can move forward or stop. */
 export type MovableClock = Clock & {
-  /** Moves by this many milliseconds; time goes on from there. */
+  /** Moves the clock by this many milliseconds; it runs on from there. */
   moveMs(byMs: number): void
-  /** Every reading gives this instant until `release`. */
+  /** Stops the clock at this instant until `release`. */
   hold(atMs?: number): void
   release(): void
 }

@@ -59,7 +59,7 @@ async function use(apiKey: string) {
 const shown = async () => (await page.textContent('main')) ?? ''
 const untilShown = (text: string) => until(async () => (await shown()).includes(text), `${text} is shown`)
 
-/** Lets the page refresh itself, and waits until it has asked the server. */
+/** Advances the page's clock so that it refreshes itself, and waits for the server's response. */
 async function refresh() {
   const asked = page.waitForResponse((response) => new URL(response.url()).pathname.startsWith('/v1/'))
   await page.clock.runFor(2_000)

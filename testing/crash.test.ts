@@ -82,7 +82,7 @@ it('sends the same bytes again when the chain has lost blocks for good', async (
   }
   const before = (await onChain()).length
   await program.killAll()
-  // Among few transfers half of the journal would hold the coins of the wallets, which no engine sends again.
+  // Half of the journal of few transfers would contain the funding of the wallets, which no engine sends again.
   const lost = await cutJournal((lines) => (isDeep ? Math.ceil(lines / 2) : made.length / 2))
   expect(lost).toBeGreaterThan(0)
   program = await start(1)

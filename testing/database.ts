@@ -5,7 +5,7 @@ import type { TemplateName } from './test-databases.ts'
 
 export type TestDatabase = { connection: Connection; database: Database; close(): Promise<void> }
 
-/** A database of its own for one test file: migrated (`empty`), or with transport key and sandbox entity (`seeded`). */
+/** A separate database for one test file: migrated (`empty`), or with transport key and sandbox entity (`seeded`). */
 export async function openTestDatabase(template: TemplateName = 'empty'): Promise<TestDatabase> {
   const { connection, drop } = await cloneDatabase(template)
   const database = openDatabase(connection, 8)

@@ -53,7 +53,7 @@ export type Harness = Tenant & {
   close(): Promise<void>
 }
 
-/** Opens a platform on a database and chains of its own; always `close` it in `afterAll`. */
+/** Opens a platform on a separate database and chains; always `close` it in `afterAll`. */
 export async function openHarness(options: HarnessOptions = {}): Promise<Harness> {
   const undo: (() => Promise<unknown>)[] = []
   try {

@@ -34,7 +34,7 @@ export type IndexingOptions = {
   rpcUrl: string
   /** Default: the chain that most tests follow. */
   followed?: Blockchain
-  /** Default: a database of its own. */
+  /** Default: a new database. */
   connection?: Connection
   local?: boolean
   log?: Log

@@ -1,6 +1,6 @@
 import { request } from './http.ts'
 
-/** JSON-RPC over HTTP for tests; it knows nothing of the program under test. */
+/** JSON-RPC over HTTP for tests; independent of the program under test. */
 export type RpcCall = { method: string; params?: readonly unknown[] }
 
 /** One call; throws with the node's own message. */

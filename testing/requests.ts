@@ -144,8 +144,8 @@ const spoiled: fc.Arbitrary<unknown> = fc.oneof(
 )
 
 /**
- * An object that is valid, or nearly: `example` or one made from the schema, with a few optional members set, and up to
- * three members taken away, spoiled or joined by others.
+ * A valid or nearly valid object: `example` or one made from the schema, with a few optional members set, and up to three
+ * members removed, spoiled or added.
  */
 export function nearObject(
   schema: Schema,

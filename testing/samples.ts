@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 
-/** The samples that `/metrics` of a process gives, each under its name with its labels as they are written. */
+/** The samples of a process's `/metrics`, by name with labels as written. */
 export async function samplesOf(process: { url: string; apiKey: string }): Promise<Map<string, number>> {
   const answer = await fetch(`${process.url}/metrics`, {
     headers: { authorization: `Bearer ${process.apiKey}` },

@@ -28,8 +28,8 @@ const slow = [
 const isSlow = ({ moduleId }: TestSpecification) => slow.some((file) => moduleId.endsWith(`/${file}`))
 
 /**
- * Starts the slow files first, so that a run does not end waiting for one of them. Vitest itself orders by the durations of
- * the run before, which a fresh clone does not have.
+ * Starts the slow files first, so that a run does not end waiting for one of them. Vitest itself orders by the durations
+ * of the previous run, which a fresh clone does not have.
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

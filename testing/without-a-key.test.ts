@@ -27,7 +27,7 @@ afterEach(async () => {
 })
 afterAll(() => harness?.close())
 
-/** The API as production starts it, without a sandbox, on the harness's database. */
+/** The API as in production, without a sandbox, on the harness's database. */
 async function production(config: Partial<Config> = {}): Promise<string> {
   const api = await startApi({
     ...harness.ctx,
@@ -41,7 +41,7 @@ const withBody = endpoints.filter(({ body }) => body)
 const keyed = endpoints.filter(({ auth }) => auth !== 'none')
 const setsPath = '/v1/w3s/developer/walletSets'
 
-/** The head of a request whose body of this length is never sent. */
+/** The head of a request with this body length, whose body is never sent. */
 const headOnly = (method: string, path: string, length: number, key?: string) =>
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n${
     key ? `Authorization: Bearer ${key}\r\n` : ''

@@ -93,7 +93,7 @@ export const alarmRule: Rule = {
       .matching(/^src\/.*\.ts$/)
       .filter(({ path }) => path !== alarmFile && !path.endsWith('.test.ts'))
     const unused = alarmNames.filter((name) => !code.some(({ text }) => text.includes(`'${name}'`)))
-    // Alarms in direct log calls are not counted.
+    // An alarm logged without `raiseAlarm` is not counted.
     const bypassing = code.filter(({ text }) => /\blog\.\w+\(\s*\{[^}]*\balarm\b|\balarm: '/.test(text))
     return [
       ...differences(new Set(alarmNames), documented),

@@ -254,7 +254,7 @@ export const readFaults = {
   }),
 }
 
-/** The answer that a node would give whose newest block is `height`. */
+/** The answer of a node whose newest block is `height`. */
 async function asOf(
   height: number,
   request: RpcRequest,
@@ -281,5 +281,5 @@ async function asOf(
   return answer
 }
 
-/** All faults that take no number. */
+/** All faults; those with parameters are functions. */
 export const faults = { ...lineFaults, ...sendFaults, ...readFaults }

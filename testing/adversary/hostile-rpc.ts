@@ -32,7 +32,7 @@ export type Part = {
   chance?: number
 }
 
-/** A fault that was met. */
+/** A fault that was applied. */
 export type Met = { fault: string; methods: string[]; atMs: number }
 
 export type HostileRpc = RpcProxy & {

@@ -1,6 +1,6 @@
 /**
- * The adversary's nodes, for tests of this engine and of any other: put one in front of a local node and point the
- * engine at its `url`. They stack: a hostile line before a strict pool before the node. See `README.md` here.
+ * The adversary's nodes, for tests of this or any other engine: put one in front of a local node and point the engine at
+ * its `url`. They stack: a hostile proxy before a strict pool before the node. See `README.md` here.
  */
 export { falseContents } from './false-contents.ts'
 export * from './faults.ts'

@@ -1,7 +1,7 @@
 /**
- * The crash matrix: every crash point under random schedules. A run has a chain and a database of its own and two worker
- * processes; machines die, freeze and come back, blocks are orphaned, the pool is emptied. Then the faults end, and an
- * independent reader of the chain says whether each accepted transfer moved its value once, or failed and moved nothing.
+ * The crash matrix: every crash point under random schedules. A run has a separate chain and database and two worker
+ * processes; processes die, freeze and restart, blocks are orphaned, the pool is emptied. Then the faults end, and an
+ * independent reader of the chain checks that each accepted transfer moved its value once, or failed and moved nothing.
  */
 import type { CrashAction, CrashPoint } from '#lib/crash-points'
 import { layGround } from './lane.ts'

@@ -104,7 +104,7 @@ async function hung(state: () => Promise<string>, signal: AbortSignal): Promise<
   if (!signal.aborted) throw new Error(`hung for ${hungAfterMs} ms while ${await state()}`)
 }
 
-/** Whether the node still serves reads and writes, which every fault and request waits for. */
+/** Describes whether the node serves reads and writes, which every fault and request waits for. */
 async function stateOf({ chain }: Lane): Promise<string> {
   const does = (verb: string, method: string, params: readonly unknown[]) =>
     Promise.race([

@@ -40,8 +40,9 @@ export function chanceOf(seed: number): Chance {
 }
 
 /**
- * The seeds of a run: `ADVERSARY_SEED=7` replays one, `ADVERSARY_SEEDS=100` draws that many, and without either `few`
- * are drawn anew in every run, at the deep size five times as many. Put the seed into the title of the test, so that a failure tells it.
+ * The seeds of a run: `ADVERSARY_SEED=7` replays one, `ADVERSARY_SEEDS=100` draws that many, and without either `few` are
+ * drawn anew in every run, at the deep size five times as many. Put the seed into the title of the test, so that a
+ * failure shows it.
  */
 export function seedsOf(
   few: number,

@@ -28,7 +28,7 @@ export function temporaryDirectory(owner?: Owner): string {
   return path
 }
 
-/** Gives this process and its children a temporary directory, and with it a cache, of their own. */
+/** Sets a separate temporary directory, and with it a cache, for this process and its children. */
 export function ownTemporaryDirectory(): string {
   const before = process.env['TMPDIR']
   const path = temporaryDirectory()
@@ -41,7 +41,7 @@ export function ownTemporaryDirectory(): string {
   return path
 }
 
-/** Starts a process in a group of its own. */
+/** Starts a process in a separate process group. */
 export async function startChild(owner?: Owner): Promise<Child> {
   const child = fork(await programFile('postgres'), {
     execArgv: [],

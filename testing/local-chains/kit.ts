@@ -46,7 +46,7 @@ export async function startBase(
   return { local, chain: local.chains[0]! }
 }
 
-/** Starts BASE-SEPOLIA in a process of its own, which `kill` ends with its node, both without warning. */
+/** Starts BASE-SEPOLIA in a separate process, which `kill` ends together with its node, both without warning. */
 export async function startVictim(options: { dataDir: string; ephemeral?: boolean; blockTimeMs?: number }) {
   const asked = JSON.stringify({ ephemeral: false, blockchains: ['BASE-SEPOLIA'], ...options })
   const child = spawn(process.execPath, [await programFile('chains'), asked], {

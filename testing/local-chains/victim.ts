@@ -2,7 +2,7 @@ import { networkOf } from '#chains/networks/index'
 import { createLog } from '#runtime/log/log'
 import { startLocalChains } from '#sandbox/chains/index'
 
-/** A process that tests kill: starts the chains of its JSON argument and prints their addresses. */
+/** A process that tests kill: starts the chains of its JSON argument and prints them as JSON. */
 const options = JSON.parse(process.argv[2]!)
 const local = await startLocalChains({
   ...options,

@@ -113,7 +113,7 @@ describe('an honest node', () => {
 describe('a local node', () => {
   it('gives the same as any other', async () => {
     const { block, receipts } = await whole()
-    // A local node is not compared with others, so nothing is hashed for that.
+    // A local node is not compared with others, so no content hash is computed.
     const { contentHash: _, ...told } = block
     expect(await whole(own)).toEqual({ block: told, receipts })
   })

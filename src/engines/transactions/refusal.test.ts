@@ -19,7 +19,7 @@ afterAll(() => harness?.close())
 type Asked = { id: number; method: string; params: string[] }
 type Said = 'forward' | 'drop' | object[]
 
-/** Answers sends at the node's published address; all other calls pass. */
+/** Answers sends at the node's published address with `answer`; all other calls are forwarded. */
 function onSend(answer: (sends: Asked[]) => Said | Promise<Said>): void {
   harness.chain().intercept(async ({ body }) => {
     const parsed = JSON.parse(body.toString())
