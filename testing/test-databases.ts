@@ -77,7 +77,7 @@ async function startServer(): Promise<Server> {
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral: true, log: createLog('error') })
   const { connection, stop } = postgres
   const admin = openAsOwner(connection, 4)
-  // Databases of tests live for seconds: planning each statement five times on each connection takes a third of the server's time.
+  // Test databases live for seconds: planning each statement five times per connection takes a third of the server's time.
   await admin.script('alter system set plan_cache_mode = force_generic_plan')
   await admin.script('select pg_reload_conf()')
   return { connection, admin, stop }
