@@ -18,15 +18,15 @@ import {
 import { entitiesAbove, type Moved, movedAbove, type Sent, sentAbove } from './store/booked.ts'
 import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
 
-type Ref = { number: number; hash: string }
+type ForkBlock = { number: number; hash: string }
 
 /** The fork of the followed history and the accepted one, and the bookings above it. */
 export type Fork = {
   blockchain: string
-  accepted: Ref
+  accepted: ForkBlock
   /** The newest block in both histories. */
-  common: Ref
-  head: Ref
+  common: ForkBlock
+  head: ForkBlock
   moved: Moved[]
   sent: Sent
   entityIds: string[]
@@ -56,7 +56,7 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
 }
 
 /** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
-async function requireFollowed(chain: Chain, hash: string): Promise<Ref> {
+async function requireFollowed(chain: Chain, hash: string): Promise<ForkBlock> {
   const { blockchain } = chain.network
   const block = await chain.blockByHash(hash as Hex)
   if (!block)
@@ -76,7 +76,7 @@ async function requireFollowed(chain: Chain, hash: string): Promise<Ref> {
 }
 
 /** Finds the fork by binary search: two histories differ in all blocks above it. */
-async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<Ref> {
+async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<ForkBlock> {
   const { blockchain } = chain.network
   const commonAt = async (number: number) => {
     const ours = await canonicalHashAt(ctx.database, blockchain, number)

@@ -32,7 +32,7 @@ export {
 } from './store/observed.ts'
 export { gapCounts } from './store/reconciliations.ts'
 export { hasFollowed, highestComplete, highestFinal, type Step } from './store/steps.ts'
-export { type Owner, syncBalances, syncNativeBalance } from './sync.ts'
+export { syncBalances, syncNativeBalance } from './sync.ts'
 
 const leaseMs = 3_000
 

@@ -7,7 +7,7 @@ import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { isHalted } from './halt.ts'
 import { canonicalHashAt, lockChain } from './store/blocks.ts'
-import { type Gap, type Place, positionsAt } from './store/reconciliations.ts'
+import { type BalanceGap, type OwnedAddress, positionsAt } from './store/reconciliations.ts'
 import { highestComplete } from './store/steps.ts'
 import { comparedTokens } from './sync.ts'
 
@@ -25,7 +25,7 @@ export type Proof = {
   tokens: TokenProof[]
   /** Listed tokens without a contract on the node: they were not compared. */
   missing: Token[]
-  gaps: Gap[]
+  gaps: BalanceGap[]
 }
 
 const pageSize = 100
@@ -83,7 +83,7 @@ async function compareAll(
   const sums = new Map(tokens.map((token) => [token.id, { token, onChainAtomic: 0n, bookedAtomic: 0n }]))
   const proof: Proof = { blockchain, block, addresses: 0, tokens: [...sums.values()], missing, gaps: [] }
   if (!block) return proof
-  let after: Place | undefined
+  let after: OwnedAddress | undefined
   do {
     const page = await managedAfter(ctx.db, blockchain, after, pageSize)
     for (const balance of await compare(ctx, chain, block, tokens, page)) {
@@ -123,11 +123,11 @@ export async function compare(
   chain: Chain,
   block: CompleteBlock,
   tokens: readonly Token[],
-  places: readonly Place[],
-): Promise<Gap[]> {
+  places: readonly OwnedAddress[],
+): Promise<BalanceGap[]> {
   const { blockchain } = chain.network
   const booked = await bookedAt(ctx.db, blockchain, block, places)
-  const balances: Gap[] = []
+  const balances: BalanceGap[] = []
   const asked = places.flatMap((place) => tokens.map((token) => ({ place, token })))
   for (let from = 0; from < asked.length; from += askedMax)
     balances.push(
@@ -149,12 +149,17 @@ export async function compare(
 }
 
 /** Booked balances of these addresses at the block, by token. */
-async function bookedAt(db: Db, blockchain: string, { number }: CompleteBlock, places: readonly Place[]) {
-  type Held = Place & { tokenId: string }
-  const keyOf = ({ entityId, address, tokenId }: Held) => `${entityId}${address}${tokenId}`
+async function bookedAt(
+  db: Db,
+  blockchain: string,
+  { number }: CompleteBlock,
+  places: readonly OwnedAddress[],
+) {
+  type Holding = OwnedAddress & { tokenId: string }
+  const keyOf = ({ entityId, address, tokenId }: Holding) => `${entityId}${address}${tokenId}`
   const positions = await positionsAt(db, blockchain, number, places)
   const amounts = new Map(positions.map((position) => [keyOf(position), position.bookedAtomic]))
-  return (held: Held): bigint => amounts.get(keyOf(held)) ?? 0n
+  return (held: Holding): bigint => amounts.get(keyOf(held)) ?? 0n
 }
 
 /**

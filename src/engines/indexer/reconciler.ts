@@ -14,12 +14,12 @@ import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { isHalted } from './halt.ts'
 import { type CompleteBlock, compare, completeBlock, isStill } from './reconcile.ts'
 import {
+  type BalanceGap,
   claimReconciliation,
   ensureProgress,
   finishReconciliation,
-  type Gap,
   movedBetween,
-  type Place,
+  type OwnedAddress,
   type Progress,
   recordGaps,
 } from './store/reconciliations.ts'
@@ -85,7 +85,7 @@ async function compareOn(
     { address: before.roundAddress, entityId: before.roundEntityId },
     roundSize,
   )
-  const gapsAmong = async (places: readonly Place[]) =>
+  const gapsAmong = async (places: readonly OwnedAddress[]) =>
     (await compare(ctx, chain, block, tokens, distinct(places))).filter(
       ({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic,
     )
@@ -105,7 +105,7 @@ async function compareOn(
   }
 }
 
-const distinct = (places: readonly Place[]): Place[] => [
+const distinct = (places: readonly OwnedAddress[]): OwnedAddress[] => [
   ...new Map(
     places.map(({ entityId, address }) => [`${entityId}${address}`, { entityId, address }]),
   ).values(),
@@ -116,7 +116,7 @@ async function raise(
   chain: Chain,
   block: CompleteBlock,
   nativeId: string,
-  gaps: readonly Gap[],
+  gaps: readonly BalanceGap[],
 ): Promise<void> {
   const { blockchain } = chain.network
   const received = gaps.filter(

@@ -5,8 +5,7 @@ import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { canonicalHead, lockChain } from './store/blocks.ts'
-
-export type Owner = { entityId: string; address: string }
+import type { OwnedAddress } from './store/reconciliations.ts'
 
 /** Maximum number of tries: on a busy chain the head moves during the reads; later blocks give another chance. */
 const triesMax = 3
@@ -19,7 +18,7 @@ const triesMax = 3
 export async function syncBalances(
   ctx: EngineCtx,
   chain: Chain,
-  owner: Owner,
+  owner: OwnedAddress,
   nowMs = ctx.clock.nowMs(),
 ): Promise<void> {
   return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs)
@@ -33,7 +32,7 @@ export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Toke
 }
 
 /** Does the same as `syncBalances` for the native coin alone. */
-export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: Owner): Promise<void> {
+export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: OwnedAddress): Promise<void> {
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
   const native = tokens.filter((token) => token.isNative)
   return sync(ctx, chain, owner, native, ctx.clock.nowMs())
@@ -42,7 +41,7 @@ export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: Own
 async function sync(
   ctx: EngineCtx,
   chain: Chain,
-  owner: Owner,
+  owner: OwnedAddress,
   tokens: readonly Token[],
   nowMs: number,
 ): Promise<void> {
@@ -73,7 +72,7 @@ type TokenAmount = { tokenId: string; amountAtomic: bigint }
 /** Returns `undefined` when the node no longer has the block: it was rewound, and the next block gives another chance. */
 async function balancesAt(
   chain: Chain,
-  { address }: Owner,
+  { address }: OwnedAddress,
   tokens: readonly Token[],
   blockHash: string,
 ): Promise<TokenAmount[] | undefined> {
@@ -92,7 +91,7 @@ async function balancesAt(
 async function differences(
   db: Db,
   blockchain: string,
-  { entityId, address }: Owner,
+  { entityId, address }: OwnedAddress,
   there: readonly TokenAmount[],
 ): Promise<TokenAmount[]> {
   const rows = await balancesOf(db, entityId, blockchain, [address])
@@ -106,7 +105,7 @@ async function differences(
 }
 
 const postingOf = (
-  { entityId, address }: Owner,
+  { entityId, address }: OwnedAddress,
   blockchain: string,
   blockHash: string,
   { tokenId, amountAtomic }: TokenAmount,

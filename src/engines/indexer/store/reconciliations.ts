@@ -2,11 +2,11 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
-export type Place = { entityId: string; address: string }
-export type Position = Place & { tokenId: string; bookedAtomic: bigint }
+export type OwnedAddress = { entityId: string; address: string }
+export type Position = OwnedAddress & { tokenId: string; bookedAtomic: bigint }
 
 /** The booked balances of these addresses at the end of canonical block `number`; no row where an account is missing. */
-export const positionsAt = (db: Db, blockchain: string, number: number, places: readonly Place[]) =>
+export const positionsAt = (db: Db, blockchain: string, number: number, places: readonly OwnedAddress[]) =>
   db.all<Position>(sql`with asked as (
       select a.* from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
         as n(e, d) join address_accounts a on a.entity_id = n.e and a.blockchain = ${blockchain} and a.address = n.d),
@@ -41,12 +41,12 @@ export const finishReconciliation = (db: Db, blockchain: string, progress: Progr
 
 /** The addresses with bookings in canonical blocks above `from` and up to `to`, at most `limit`. */
 export const movedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
-  db.all<Place>(sql`select distinct a.entity_id as "entityId", a.address
+  db.all<OwnedAddress>(sql`select distinct a.entity_id as "entityId", a.address
     from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
     join address_accounts a on a.entity_id = p.entity_id and a.id = p.account_id
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${from} and b.number <= ${to} limit ${limit}`)
 
-export type Gap = Position & { onChainAtomic: bigint }
+export type BalanceGap = Position & { onChainAtomic: bigint }
 
 /** Records the gaps whose amounts differ from their last record; returns those. */
 export async function recordGaps(
@@ -54,8 +54,8 @@ export async function recordGaps(
   nowMs: number,
   blockchain: string,
   block: { number: number; hash: string },
-  gaps: readonly Gap[],
-): Promise<Gap[]> {
+  gaps: readonly BalanceGap[],
+): Promise<BalanceGap[]> {
   if (gaps.length === 0) return []
   const rows = await db.all<{ key: string }>(sql`insert into reconciliation_gaps
       (entity_id, id, blockchain, address, token_id, block_number, block_hash, booked, on_chain, create_date)
