@@ -8,9 +8,9 @@ import type { Db } from '#runtime/db/db'
 import { newTurn, rest, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
-import { type Outcome, pricedNonce } from './sign.ts'
+import { pricedNonce, type SigningOutcome } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
-import { aboveUnsigned, type Gap, holdersOf, outpricedBelow, refusedBelow } from './store/gaps.ts'
+import { aboveUnsigned, holdersOf, type NonceGap, outpricedBelow, refusedBelow } from './store/gaps.ts'
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
@@ -49,12 +49,17 @@ export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> 
 }
 
 /** Fills these gaps. An address whose gap cannot be filled is deferred with its other gaps: no later nonce would be mined. */
-async function fillGaps(ctx: EngineCtx, chain: Chain, turn: Turn, gaps: readonly Gap[]): Promise<boolean> {
+async function fillGaps(
+  ctx: EngineCtx,
+  chain: Chain,
+  turn: Turn,
+  gaps: readonly NonceGap[],
+): Promise<boolean> {
   let did = false
-  const still = new Map<string, Gap>()
+  const still = new Map<string, NonceGap>()
   for (const gap of gaps) {
     if (still.has(gap.address)) continue
-    const outcome = await fillGap(ctx, chain, gap).catch((error): Outcome => {
+    const outcome = await fillGap(ctx, chain, gap).catch((error): SigningOutcome => {
       if (!(error instanceof WalletFrozen))
         ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
       return 'still'
@@ -66,7 +71,7 @@ async function fillGaps(ctx: EngineCtx, chain: Chain, turn: Turn, gaps: readonly
   return did
 }
 
-const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly Gap[]) =>
+const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly NonceGap[]) =>
   rest(
     ctx.database,
     queue,
@@ -77,7 +82,7 @@ const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly 
   )
 
 /** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
-async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: Gap): Promise<Gap[]> {
+async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
   const chainNonce = await chain.nonceOf(address as `0x${string}`)
   const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
@@ -87,7 +92,7 @@ async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: Gap): Promise<
     .map((each) => ({ ...above, nonce: each }))
 }
 
-async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<Outcome> {
+async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<SigningOutcome> {
   const address = gap.address as `0x${string}`
   const { blockchain } = chain.network
   const call = { to: address, valueAtomic: 0n, data: '0x' as const }
@@ -116,7 +121,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: Gap): Promise<Outcome>
 }
 
 /** Whether another attempt took the nonce meanwhile. */
-async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: Gap) {
+async function isTaken(tx: Db, blockchain: string, { entityId, address, nonce, replaced }: NonceGap) {
   if (replaced) return isReplaced(tx, entityId, replaced.id)
   const { free } = await nonceState(tx, blockchain, { entityId, address }, nonce)
   return !free.includes(nonce)
@@ -126,7 +131,7 @@ async function holdFee(
   tx: Db,
   ctx: EngineCtx,
   blockchain: string,
-  { entityId, address, replaced }: Gap,
+  { entityId, address, replaced }: NonceGap,
   id: string,
   amountAtomic: bigint,
 ) {
@@ -141,7 +146,7 @@ async function signFiller(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  { entityId, transactionId, address, nonce, replaced }: Gap,
+  { entityId, transactionId, address, nonce, replaced }: NonceGap,
   id: string,
   unsigned: UnsignedTransaction,
 ): Promise<void> {

@@ -14,7 +14,7 @@ import { stuckFinder } from './care.ts'
 import { explainReverts } from './explain.ts'
 import { gapFiller } from './fill.ts'
 import { followStep } from './follow.ts'
-import { type Keeper, startKeeper } from './journal/keeper.ts'
+import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
 import { replaceWanted } from './replace.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
@@ -80,7 +80,7 @@ export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; 
 }
 
 /** Waits until every journal is merged: until then, journaled transactions could be taken for foreign ones. */
-const follow = (ctx: EngineCtx, keeper: Keeper) =>
+const follow = (ctx: EngineCtx, keeper: JournalKeeper) =>
   followSteps(ctx, engine, async (tx, step) => {
     if (!keeper.isMerged()) throw new Error('blocks are not followed until every journal is merged')
     await followStep(ctx, tx, step)
@@ -88,7 +88,7 @@ const follow = (ctx: EngineCtx, keeper: Keeper) =>
     await announceWork(tx, step.blockchain)
   })
 
-function chainLoop(ctx: EngineCtx, chain: Chain, keeper: Keeper) {
+function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
   const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain: chain.network.blockchain })
   let stopping = false
   const turns = {

@@ -6,13 +6,13 @@ import { type Hex, hexOf } from '#lib/hex'
 import { createTally } from '#lib/tally'
 import { rest } from '#runtime/turns/store'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-import { oldestUnderWay, type Queued, tellOwners, type Waiting } from './store/transactions.ts'
+import { oldestUnderWay, type Queued, tellOwners, type WaitingTransaction } from './store/transactions.ts'
 import { noteTrouble } from './trouble.ts'
 
 /** The fee and gas limit of one waiting transaction, or the reason for which it fails. */
 export type Plan =
-  | { row: Waiting; fee: Fee; gasLimit: bigint }
-  | { row: Waiting; failure: { reason: string; details: string } }
+  | { row: WaitingTransaction; fee: Fee; gasLimit: bigint }
+  | { row: WaitingTransaction; failure: { reason: string; details: string } }
 
 /** Up to this many rows, each transfer is estimated separately; a longer backlog uses one estimate for each kind. */
 const estimatedEachMax = 20
@@ -56,18 +56,18 @@ type Estimate =
   | { kind: 'gas'; gas: bigint }
   | { kind: 'reverted' | 'refused' | 'poor'; message: string }
   | Undecided
-type Outcome = { row: Waiting; plan: Plan | undefined; reverts: boolean }
+type PlanOutcome = { row: WaitingTransaction; plan: Plan | undefined; reverts: boolean }
 
 async function simulate(
   ctx: EngineCtx,
   chain: Chain,
   rows: readonly Queued[],
   suggestion: FeeSuggestion,
-): Promise<Outcome[]> {
+): Promise<PlanOutcome[]> {
   const kinds = new Map<string, Promise<Estimate>>()
   const undecided: { row: Queued; said: string }[] = []
   const outcomes = await Promise.all(
-    rows.map(async (row): Promise<Outcome> => {
+    rows.map(async (row): Promise<PlanOutcome> => {
       if (row.rests) return { row, plan: undefined, reverts: false }
       const kind = kindOf(row)
       const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
@@ -109,7 +109,7 @@ async function restUndecided(
 async function noteUndecided(
   ctx: EngineCtx,
   chain: Chain,
-  rows: readonly Waiting[],
+  rows: readonly WaitingTransaction[],
   said: string,
 ): Promise<void> {
   const tries = Math.max(...rows.map(({ id }) => undecidedTimes.failed(id)))
@@ -119,7 +119,7 @@ async function noteUndecided(
 }
 
 /** Transfers of one token cost about the same; the cost of a contract call is known only for that very call. */
-function kindOf({ id, operation, callData, callTo }: Waiting): string {
+function kindOf({ id, operation, callData, callTo }: WaitingTransaction): string {
   if (operation !== 'TRANSFER') return id
   return callData.length === 0 ? callTo : `token:${callTo}`
 }
@@ -128,7 +128,7 @@ function kindOf({ id, operation, callData, callTo }: Waiting): string {
  * A call that reverts now may succeed after earlier transactions of its sender, such as an approval. It waits for them: its
  * revert counts only when no earlier one is in flight.
  */
-function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan[] {
+function decided(outcomes: readonly PlanOutcome[], oldest: string | undefined): Plan[] {
   let waitsForEarlier = false
   return outcomes.flatMap(({ row, plan, reverts }) => {
     const tooEarly = reverts && (waitsForEarlier || (oldest !== undefined && oldest < row.id))
@@ -141,7 +141,7 @@ function decided(outcomes: readonly Outcome[], oldest: string | undefined): Plan
  * Returns the plan, or `undefined` while it is undecided. Only a revert, a rule of the chain or the fee cap fails a
  * transaction.
  */
-function planOf(row: Waiting, fee: Fee, estimate: Estimate): Plan | undefined {
+function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | undefined {
   if (row.gasLimit !== null && estimate.kind !== 'reverted')
     return withinCap({ row, fee, gasLimit: row.gasLimit })
   if (estimate.kind === 'unknown' || (estimate.kind === 'poor' && row.ofTreasury)) return undefined
@@ -160,13 +160,13 @@ function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   return { row: plan.row, failure: { reason: tooDear, details } }
 }
 
-function feeOf(row: Waiting, suggestion: FeeSuggestion, chain: Chain): Fee {
+function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain): Fee {
   if (row.feeLevel !== null || row.maxFee === null) return feeAt(suggestion, row.feeLevel ?? 'MEDIUM')
   const priorityFeeAtomic = chain.network.eip1559 ? (row.priorityFee ?? 0n) : 0n
   return { baseFeeAtomic: suggestion.baseFeeAtomic, maxFeeAtomic: row.maxFee, priorityFeeAtomic }
 }
 
-async function estimateOf(ctx: EngineCtx, chain: Chain, row: Waiting): Promise<Estimate> {
+async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction): Promise<Estimate> {
   const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
@@ -184,7 +184,11 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: Waiting): Promise<E
 }
 
 /** Whether the sender has too little at the last applied block; a node behind that block may just not know of its coins. */
-async function lacksCoins(ctx: EngineCtx, chain: Chain, { address, callValue }: Waiting): Promise<boolean> {
+async function lacksCoins(
+  ctx: EngineCtx,
+  chain: Chain,
+  { address, callValue }: WaitingTransaction,
+): Promise<boolean> {
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
   const reading = chain.balanceOf(address as Address, undefined, head.hash as Hex)

@@ -23,8 +23,8 @@ import {
 import {
   markQueued,
   type Sender,
-  type Waiting,
   type WaitingSender,
+  type WaitingTransaction,
   waitingOf,
   waitingSenders,
 } from './store/transactions.ts'
@@ -43,7 +43,7 @@ const roundMs = 200
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
 /** `still`: the sender cannot proceed yet. `busy`: another worker is processing it. */
-export type Outcome = 'moved' | 'still' | 'busy'
+export type SigningOutcome = 'moved' | 'still' | 'busy'
 
 /**
  * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is
@@ -60,7 +60,7 @@ export async function signWaiting(
   let did = false
   const signOne = async (sender: WaitingSender) => {
     // The failure of one sender must not block the others of the chain.
-    const outcome = await signSender(ctx, chain, sender).catch((error): Outcome => {
+    const outcome = await signSender(ctx, chain, sender).catch((error): SigningOutcome => {
       noteUnsigned(ctx, chain, sender, error)
       return 'still'
     })
@@ -126,7 +126,7 @@ class CannotSign extends Error {
 }
 
 /** Halves a batch that cannot be signed until the faulty transaction is alone; that one fails, the others proceed. */
-async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<Outcome> {
+async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<SigningOutcome> {
   const unsignable = new Set<string>()
   for (let limit = batchMax; ; ) {
     try {
@@ -150,7 +150,7 @@ async function signBatch(
   { entityId, address }: Sender,
   limit: number,
   unsignable: ReadonlySet<string>,
-): Promise<Outcome> {
+): Promise<SigningOutcome> {
   const { blockchain } = chain.network
   const sender = { entityId, address: address as `0x${string}` }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'still'
@@ -168,7 +168,7 @@ async function signBatch(
   const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
   if (plans.size === 0) return 'still'
-  const outcome = await ctx.database.tx(async (tx): Promise<Outcome> => {
+  const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
     const { nonces, room } = await roomIn(tx)
     if (room <= 0) return 'still'
@@ -294,7 +294,7 @@ export const pricedNonce = (
 /** Builds the attempt that uses the nonce, with its signed bytes. */
 function attemptOf(
   chain: Chain,
-  { entityId, id, address }: Waiting,
+  { entityId, id, address }: WaitingTransaction,
   transaction: UnsignedTransaction,
   signature: Signature,
   nowMs: number,

@@ -61,14 +61,18 @@ export type TreasuryCallRequest = Request & {
   sweep: boolean
 }
 
-type Accepted = { id: string; state: 'INITIATED' }
+type SubmittedTransaction = { id: string; state: 'INITIATED' }
 
 /**
  * Accepts a call in `ctx.db`'s tx: row, hold on the outgoing amount, signing grant, event and audit entry. Amounts that a
  * contract moves for the wallet are unknown until the call is mined: the indexer books them then, without a hold. Throws
  * `chainHalted`, `policyDenied`, `pendingQueueFull`, or `InsufficientFunds` when the unheld balance is too low.
  */
-export async function submit(ctx: Ctx, secret: EntitySecret, request: CallRequest): Promise<Accepted> {
+export async function submit(
+  ctx: Ctx,
+  secret: EntitySecret,
+  request: CallRequest,
+): Promise<SubmittedTransaction> {
   const { wallet, chain, call, token } = request
   const leaving = token ? { tokenId: token.id, amountAtomic: token.amountAtomic } : coinsOf(call)
   const kind = kinds[request.shown.operation]
@@ -88,7 +92,7 @@ const coinsOf = ({ valueAtomic }: Call) => ({ tokenId: undefined, amountAtomic: 
  * Accepts a call of an entity's treasury, whose key opens without the entity secret. The entity's policies apply, except to
  * sweeps. No wallet lists the transaction.
  */
-export const submitFromTreasury = (ctx: Ctx, request: TreasuryCallRequest): Promise<Accepted> =>
+export const submitFromTreasury = (ctx: Ctx, request: TreasuryCallRequest): Promise<SubmittedTransaction> =>
   accept(ctx, request, {
     signatory: request.treasury,
     walletId: null,
@@ -110,7 +114,7 @@ type Origin = {
   leaving: { tokenId: string | undefined; address: string; amountAtomic: bigint }
 }
 
-async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Accepted> {
+async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<SubmittedTransaction> {
   const { chain, call, fee } = request
   const { signatory, leaving } = origin
   const { blockchain } = chain.network

@@ -6,12 +6,13 @@ import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idemp
 import { raiseAlarm } from '#runtime/log/alarms'
 import { fail } from '../fail.ts'
 import { lockUnsigned, stillOpen } from '../store/journaled.ts'
+import type { Ref } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 
 /**
  * The rows that the acceptance of an intent wrote besides its own: idempotency keys, spending that limits count, and holds.
  */
-type Accepted = { bindings: string[]; spending: string[]; holds: string[] }
+type AcceptanceRows = { bindings: string[]; spending: string[]; holds: string[] }
 
 type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
 
@@ -35,11 +36,9 @@ export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(
       bindings: bound.get(transactionId) ?? [],
       spending: spent.get(transactionId) ?? [],
       holds: held.get(holderOf(attempt)) ?? [],
-    } satisfies Accepted)
+    } satisfies AcceptanceRows)
   }
 }
-
-type Ref = { entityId: string; id: string }
 
 const distinct = (refs: readonly Ref[]): Ref[] => [...new Map(refs.map((ref) => [ref.id, ref])).values()]
 
@@ -64,7 +63,7 @@ export async function restoreAccepted(
   ctx: EngineCtx,
   lost: readonly LostAcceptance[],
 ): Promise<void> {
-  const accepted = lost.map((record) => ({ ...record, ...(JSON.parse(record.accepted) as Accepted) }))
+  const accepted = lost.map((record) => ({ ...record, ...(JSON.parse(record.accepted) as AcceptanceRows) }))
   const twins = await restoreBindings(tx, [...new Set(accepted.flatMap(({ bindings }) => bindings))])
   await endTwins(tx, ctx, twins)
   await restoreSpending(tx, [...new Set(accepted.flatMap(({ spending }) => spending))])

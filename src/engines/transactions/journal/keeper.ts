@@ -11,11 +11,11 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
   awaitedJournals,
+  type DatabaseIdentity,
   findJournal,
   type KnownJournal,
   moveHead,
   readStanding,
-  type Standing,
 } from '../store/journals.ts'
 import { holdJournal, idsIn, type JournalDirectory, journalsIn, makeJournal } from './directory.ts'
 import { type Journal, openJournal } from './journal.ts'
@@ -24,7 +24,7 @@ import { readSeen, type Seen, seenOf, wentBack, writeSeen } from './seen.ts'
 import { JournalError } from './segments.ts'
 import { type JournalWriter, journalWriter } from './write.ts'
 
-export type Keeper = {
+export type JournalKeeper = {
   /** The journal writer for attempts that are about to be sent; `undefined` until the journal is open. */
   writer(): JournalWriter | undefined
   /** Whether every sent transaction is in the database, as of the last check. */
@@ -44,7 +44,7 @@ const remindMs = 60_000
 type Own = { journal: Journal; writer: JournalWriter; seen: Seen | undefined; seenAtMs: number }
 
 /** Calls `onMerged` each time that signing may begin. */
-export function startKeeper(ctx: EngineCtx, onMerged: () => void): Keeper {
+export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper {
   const home = journalsIn(ctx.config)
   const [report, complain] = [reporter(ctx), complainer(ctx)]
   let own: Own | undefined
@@ -133,10 +133,14 @@ const releasing = (directory: JournalDirectory) => async (error: unknown) => {
 }
 
 /** Whether the database may be an older copy of the one seen before. */
-const hasChanged = (standing: Standing, seen: Seen | undefined): boolean =>
+const hasChanged = (standing: DatabaseIdentity, seen: Seen | undefined): boolean =>
   standing.incarnation !== standing.live || wentBack(standing, seen)
 
-async function mustMerge(ctx: EngineCtx, { journal, seen }: Own, standing: Standing): Promise<boolean> {
+async function mustMerge(
+  ctx: EngineCtx,
+  { journal, seen }: Own,
+  standing: DatabaseIdentity,
+): Promise<boolean> {
   if (hasChanged(standing, seen)) return true
   const known = await findJournal(ctx.database, journal.id)
   return known === undefined || known.state === 'lost' || known.mergedEpoch < standing.epoch
@@ -192,7 +196,7 @@ async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation:
 }
 
 /** Registers the journal's head, since all its records are in the database, and saves the database state. */
-async function noteProgress(ctx: EngineCtx, own: Own, standing: Standing): Promise<void> {
+async function noteProgress(ctx: EngineCtx, own: Own, standing: DatabaseIdentity): Promise<void> {
   const { sequence, hash } = own.journal.head()
   await moveHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
   if (hasChanged(standing, own.seen)) return

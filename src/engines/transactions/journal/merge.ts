@@ -2,11 +2,11 @@ import { hostname } from 'node:os'
 import type { EngineCtx } from '#engines/ctx'
 import { unhurried } from '#runtime/db/db'
 import {
+  type DatabaseIdentity,
   enterEpoch,
   findJournal,
   readStanding,
   registerJournal,
-  type Standing,
   stopSigning,
 } from '../store/journals.ts'
 import { type LostAcceptance, restoreAccepted } from './accepted.ts'
@@ -67,7 +67,7 @@ export async function mergeJournal(
  * incarnation.
  */
 async function epochAfter(
-  { epoch, incarnation, live }: Standing,
+  { epoch, incarnation, live }: DatabaseIdentity,
   surprised: boolean,
   enter: (epoch: number) => Promise<unknown>,
 ): Promise<number> {

@@ -61,7 +61,7 @@ async function note(tx: Db, ctx: EngineCtx, records: readonly JournalRecord[]): 
 }
 
 /** A payload as `write.ts` wrote it. */
-type KeptPayload = {
+type JournaledPayload = {
   ordinal: number
   digest: string
   replaces: string | null
@@ -73,7 +73,7 @@ type KeptPayload = {
 }
 
 function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalRecord) {
-  return (JSON.parse(payloads) as KeptPayload[]).map((kept) => ({
+  return (JSON.parse(payloads) as JournaledPayload[]).map((kept) => ({
     entityId,
     address,
     blockchain,

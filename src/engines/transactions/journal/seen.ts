@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Standing } from '../store/journals.ts'
+import type { DatabaseIdentity } from '../store/journals.ts'
 import { JournalError, syncDirectory } from './segments.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function readSeen(directory: string): Promise<Seen | undefined> {
   }
 }
 
-export const seenOf = ({ installation, live, logPosition }: Standing): Seen => ({
+export const seenOf = ({ installation, live, logPosition }: DatabaseIdentity): Seen => ({
   installation,
   incarnation: live,
   logPosition,
@@ -48,5 +48,5 @@ export async function writeSeen(directory: string, seen: Seen): Promise<void> {
 }
 
 /** Whether the database is behind the state that was seen. */
-export const wentBack = (standing: Standing, seen: Seen | undefined): boolean =>
+export const wentBack = (standing: DatabaseIdentity, seen: Seen | undefined): boolean =>
   seen !== undefined && seen.incarnation === standing.live && standing.logPosition < seen.logPosition

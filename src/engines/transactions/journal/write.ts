@@ -1,17 +1,17 @@
-import { payloadsOf } from '#custody/index'
+import { type NonceRef, payloadsOf } from '#custody/index'
 import type { Database } from '#runtime/db/db'
 import { copyAttempts } from '../store/journaled.ts'
 import { copyAccepted } from './accepted.ts'
 import type { Journal, JournalRecord } from './journal.ts'
 
-type Ref = { entityId: string; id: string; address: string; nonce: number }
+type JournaledAttempt = { entityId: string; id: string; address: string; nonce: number }
 
 /** Number of written attempts that a worker remembers; a forgotten one is written again, which is harmless. */
 const rememberedMax = 10_000
 
 export type JournalWriter = {
   /** Resolves when all of these attempts are on the disk of this worker. */
-  write(blockchain: string, attempts: readonly Ref[]): Promise<void>
+  write(blockchain: string, attempts: readonly JournaledAttempt[]): Promise<void>
 }
 
 /** Writes attempts to the journal before they are sent: each once, even if another worker has journaled it before. */
@@ -38,7 +38,7 @@ export function journalWriter(database: Database, journal: Pick<Journal, 'append
 async function copiesOf(
   database: Database,
   blockchain: string,
-  attempts: readonly Ref[],
+  attempts: readonly JournaledAttempt[],
 ): Promise<JournalRecord[]> {
   const [copies, payloads] = await Promise.all([
     copyAttempts(database, attempts),
@@ -69,6 +69,5 @@ async function copiesOf(
   }))
 }
 
-const placeOf = ({ entityId, address, blockchain, nonce }: Place) =>
+const placeOf = ({ entityId, address, blockchain, nonce }: NonceRef) =>
   [entityId, address, blockchain, nonce].join()
-type Place = { entityId: string; address: string; blockchain: string; nonce: number }

@@ -2,7 +2,7 @@ import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
 
 /** An unused nonce, and the transaction above it that cannot be mined before the nonce is used. */
-export type Gap = {
+export type NonceGap = {
   entityId: string
   address: string
   nonce: number
@@ -13,7 +13,7 @@ export type Gap = {
   replaced?: { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 }
 
-type Row = Omit<Gap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
+type Row = Omit<NonceGap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 
 /** Nonces whose bytes were definitely refused. */
 export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: number) =>
@@ -54,7 +54,7 @@ async function below(
   state: Sql,
   condition: Sql,
   limit: number,
-): Promise<Gap[]> {
+): Promise<NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${state}`
   const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
       l.transaction_id as "transactionId", q.id, q.max_fee as "maxFee", q.priority_fee as "priorityFee", q.kind
@@ -81,7 +81,7 @@ export async function aboveUnsigned(
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly Gap[]> {
+): Promise<readonly NonceGap[]> {
   const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
   const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
       q.transaction_id as "transactionId"
@@ -91,7 +91,7 @@ export async function aboveUnsigned(
         and b.nonce = q.nonce - 1)
       and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
     order by q.address, q.nonce`
-  return served(turn, await db.all<Gap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
+  return served(turn, await db.all<NonceGap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
 }
 
 /** The intents that hold the fees of the fillers among these attempts: the first filler of each nonce. */

@@ -1,4 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
+import type { Ref } from './transactions.ts'
 
 /** An attempt with its rows as JSON text, in which numbers keep every digit. */
 export type AttemptCopy = {
@@ -15,8 +16,6 @@ export type AttemptCopy = {
   attempt: string
   transaction: string
 }
-
-type Ref = { entityId: string; id: string }
 
 /** Upper bound of attempts for one nonce: each replacement costs a tenth more than the attempt it replaces. */
 const lineMax = 1_000

@@ -14,7 +14,7 @@ export type KnownJournal = {
 }
 
 /** The identity of this database, and the identity it had when its journals were merged last. */
-export type Standing = {
+export type DatabaseIdentity = {
   installation: string
   epoch: number
   /** Null until the first worker starts. */
@@ -33,7 +33,7 @@ const live = sql`(select system_identifier from pg_control_system()) || '/'
   || (select oid from pg_database where datname = current_database()) || '/' || 'journal_epochs'::regclass::oid`
 
 export const readStanding = (db: Db) =>
-  db.one<Standing>(sql`select installation, epoch, incarnation, ${live} as live,
+  db.one<DatabaseIdentity>(sql`select installation, epoch, incarnation, ${live} as live,
     (pg_current_wal_flush_lsn() - '0/0')::numeric as "logPosition" from journal_epochs`)
 
 const lock = sql`hashtextextended('journals', 0)`
@@ -78,10 +78,10 @@ export const registerJournal = (tx: Db, nowMs: number, row: Omit<KnownJournal, '
       head_hash = excluded.head_hash, state = 'open', merged_epoch = excluded.merged_epoch,
       update_date = excluded.update_date`)
 
-type Place = Pick<KnownJournal, 'id' | 'sequence' | 'headHash'>
+type JournalHead = Pick<KnownJournal, 'id' | 'sequence' | 'headHash'>
 
 /** Records that the journal is in the database up to this head. */
-export const moveHead = (db: Db, nowMs: number, { id, sequence, headHash }: Place) =>
+export const moveHead = (db: Db, nowMs: number, { id, sequence, headHash }: JournalHead) =>
   db.run(sql`update journals set sequence = ${sequence}, head_hash = ${headHash}, update_date = ${formatInstant(nowMs)}
     where id = ${id} and sequence < ${sequence} and state = 'open'`)
 

@@ -121,7 +121,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
   )
 
 /** An outbound transaction that waits for its nonce. */
-export type Waiting = {
+export type WaitingTransaction = {
   entityId: string
   id: string
   address: string
@@ -140,7 +140,7 @@ export type Waiting = {
 }
 
 /** A waiting transaction in its queue. */
-export type Queued = Waiting & {
+export type Queued = WaitingTransaction & {
   createDate: string
   /** Whether the transaction is deferred, independently of its sender, because no node could estimate it. */
   rests: boolean
@@ -219,10 +219,11 @@ export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: num
 
 /** The fields of a transaction that its grant is bound to. */
 export const intentOf = (db: Db, entityId: string, id: string) =>
-  db.one<Waiting>(
+  db.one<WaitingTransaction>(
     sql`select ${waitingColumns} from transactions where entity_id = ${entityId} and id = ${id}`,
   )
 
+/** A row of one entity: a transaction, or one of its attempts. */
 export type Ref = { entityId: string; id: string }
 
 /** Sets signed, durable transactions to QUEUED, with hash and fee. */
