@@ -55,9 +55,9 @@ export async function planAdjustments(
 }
 
 /** Coins to adjust. `isPlatform`: they are at a deposit address or treasury, and so back the money of merchants. */
-type Coins = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
+type CoinAdjustment = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
 
-async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coins[]> {
+async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<CoinAdjustment[]> {
   const places = await managedAmong(
     db,
     blockchain,
@@ -80,7 +80,7 @@ async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<Coi
  * Returns the gap that remains between coins and money once the coins are corrected: it belongs to no merchant, or is
  * missing.
  */
-function moneyBehind(coins: readonly Coins[], gaps: readonly MoneyGap[]): Adjustment[] {
+function moneyBehind(coins: readonly CoinAdjustment[], gaps: readonly MoneyGap[]): Adjustment[] {
   const behind = coins.flatMap(({ adjustment: { entityId, amount }, isPlatform, currency }) =>
     isPlatform && currency !== null ? [{ entityId, currency, gap: amount }] : [],
   )

@@ -28,7 +28,7 @@ import {
 } from './store/payments.ts'
 import { takesMoney } from './timeline.ts'
 
-export type Block = { number: number; hash: string }
+export type ObservedBlock = { number: number; hash: string }
 
 /** Minimum number of blocks above the place of an orphaned payment before it counts as lost. */
 const lostAfterBlocks = 12
@@ -38,7 +38,7 @@ export async function applyBlock(
   tx: Db,
   nowMs: number,
   { network, completeDepth }: { network: Network; completeDepth: number },
-  block: Block & { completeTo: number },
+  block: ObservedBlock & { completeTo: number },
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
   const arrivals = await arrivalsIn(tx, network, transfers)
@@ -60,7 +60,12 @@ export async function applyBlock(
 }
 
 /** Reverts the payments of an orphaned block, settled ones too, so that ledger and chain do not drift apart. */
-export async function undoBlock(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
+export async function undoBlock(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  block: ObservedBlock,
+): Promise<void> {
   await undoIncoming(tx, nowMs, blockchain, block)
   const held = await lockOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
@@ -92,7 +97,7 @@ async function savePayments(
   tx: Db,
   nowMs: number,
   network: Network,
-  block: Block,
+  block: ObservedBlock,
   arrivals: readonly Arrival[],
 ): Promise<Payment[]> {
   const keys = arrivals.flatMap(({ at: { entityId, paymentIntentId: id } }) =>

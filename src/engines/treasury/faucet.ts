@@ -47,12 +47,16 @@ const triesMax = 3
 /** Resends a transaction that is unmined for longer: the node may have restarted meanwhile. */
 const resendAfterMs = 3_000
 
-type Payout = { call: Call; gasLimit: bigint }
-type Waiting = Payout & { tries: number; resolve: (hash: Hex) => void; reject: (error: unknown) => void }
-type Lane = { waiting: Waiting[]; running: boolean }
+type DripPayment = { call: Call; gasLimit: bigint }
+type QueuedDripPayment = DripPayment & {
+  tries: number
+  resolve: (hash: Hex) => void
+  reject: (error: unknown) => void
+}
+type DripQueue = { waiting: QueuedDripPayment[]; running: boolean }
 
 export function createFaucet(input: FaucetInput): Faucet {
-  const lanes = new Map<string, Lane>()
+  const lanes = new Map<string, DripQueue>()
   const resending = repeat(() => resendUnmined(input), logTrouble(input.log, 'sending drips again'))
   const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
     const chain = input.chains.find(blockchain)
@@ -99,7 +103,7 @@ function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
   return what.native ? [...calls, transferCall(address, nativeAtomic)] : calls
 }
 
-async function measure(chain: Chain, from: Address, call: Call): Promise<Payout> {
+async function measure(chain: Chain, from: Address, call: Call): Promise<DripPayment> {
   const estimate = await chain.estimateGas(from, call)
   if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
   if (estimate.kind === 'unknown') throw unaccepted(chain, estimate.message)
@@ -107,7 +111,7 @@ async function measure(chain: Chain, from: Address, call: Call): Promise<Payout>
 }
 
 /** Sends the waiting payouts, one batch after another, until none is left. */
-async function drain(input: FaucetInput, chain: Chain, lane: Lane): Promise<void> {
+async function drain(input: FaucetInput, chain: Chain, lane: DripQueue): Promise<void> {
   lane.running = true
   while (lane.waiting.length > 0) {
     const batch = lane.waiting.splice(0, batchMax)
@@ -122,7 +126,11 @@ async function drain(input: FaucetInput, chain: Chain, lane: Lane): Promise<void
 }
 
 /** Signs, stores and sends a batch. Returns the payouts that the node definitely refused and that have tries left. */
-async function sendBatch(input: FaucetInput, chain: Chain, batch: readonly Waiting[]): Promise<Waiting[]> {
+async function sendBatch(
+  input: FaucetInput,
+  chain: Chain,
+  batch: readonly QueuedDripPayment[],
+): Promise<QueuedDripPayment[]> {
   const [fees, minedCount] = await Promise.all([chain.fees(), chain.nonceOf(input.key.address)]).catch(
     nodeAway(chain),
   )

@@ -10,17 +10,17 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from './credit.ts'
 import { creditWallets, type Deposit, takeBackCredits } from './credit-wallets.ts'
-import type { Arrival, Block } from './deposits.ts'
+import type { Arrival, ObservedBlock } from './deposits.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
 import {
   lockFinalIncoming,
   lockIncomingOf,
   lockLostIncoming,
   orphanIncoming,
-  type Place,
   saveIncoming,
   setIncoming,
   type Transfer,
+  type TransferPosition,
 } from './store/transfers.ts'
 
 /**
@@ -31,7 +31,7 @@ export async function applyIncoming(
   tx: Db,
   nowMs: number,
   network: Network,
-  block: Block & { completeTo: number; lostTo: number },
+  block: ObservedBlock & { completeTo: number; lostTo: number },
   arrivals: readonly Arrival[],
 ): Promise<void> {
   const { blockchain } = network
@@ -51,7 +51,12 @@ export async function applyIncoming(
 }
 
 /** Reverts the transfers of an orphaned block and their credits. */
-export async function undoIncoming(tx: Db, nowMs: number, blockchain: string, block: Block): Promise<void> {
+export async function undoIncoming(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  block: ObservedBlock,
+): Promise<void> {
   const held = await lockIncomingOf(tx, blockchain, block.hash)
   if (held.length === 0) return
   await orphanIncoming(tx, held, formatInstant(nowMs))
@@ -61,8 +66,8 @@ export async function undoIncoming(tx: Db, nowMs: number, blockchain: string, bl
 }
 
 const transferOf =
-  (nowMs: number, block: Block) =>
-  ({ token, ordinal, at, ...arrival }: Arrival): Transfer & Place => ({
+  (nowMs: number, block: ObservedBlock) =>
+  ({ token, ordinal, at, ...arrival }: Arrival): Transfer & TransferPosition => ({
     entityId: arrival.entityId,
     id: newId(nowMs),
     direction: 'in',

@@ -5,7 +5,7 @@ import { unsettledPayments } from './store/payments.ts'
 import { unsettledTransfers } from './store/transfers.ts'
 
 /** An amount of one currency, in base units. */
-export type Money = { currency: string; atomic: bigint }
+export type CurrencyAmount = { currency: string; atomic: bigint }
 
 /**
  * Returns the available and the incoming money of the entity's main wallet, by currency in alphabetical order. Money held for
@@ -14,7 +14,7 @@ export type Money = { currency: string; atomic: bigint }
 export async function merchantBalances(
   db: Db,
   entityId: string,
-): Promise<{ available: Money[]; unsettled: Money[] }> {
+): Promise<{ available: CurrencyAmount[]; unsettled: CurrencyAmount[] }> {
   const owned = await walletMoney(db, entityId, merchantWalletIdOf(entityId))
   const coming = [...(await unsettledPayments(db, entityId)), ...(await unsettledTransfers(db, entityId))]
   const sums = new Map<string, bigint>()

@@ -82,9 +82,9 @@ const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(
 
 const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
 
-type Outcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
+type OrderOutcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
 
-async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Promise<Outcome> {
+async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
   reachPoint('P3')
   const denial = denialOf(order, ctx.config.entityCountry)
   reachPoint('P4')
@@ -106,13 +106,13 @@ async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Pr
   return { waits: false }
 }
 
-async function end(ctx: Ctx, order: Order, ending: Ending): Promise<Outcome> {
+async function end(ctx: Ctx, order: Order, ending: Ending): Promise<OrderOutcome> {
   await endOrders(ctx.db, ctx.receivedMs, [{ order, ...ending }])
   return { waits: false }
 }
 
 /** Defers the order, or fails it once it has waited too long. Coins being swept are always waited for. */
-async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<Outcome> {
+async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<OrderOutcome> {
   const isOver = waitedMs(order, ctx.receivedMs) > (chain.local ? patienceLocalMs : patienceMs)
   if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
     return end(ctx, order, { status: 'failed', errorCode: 'insufficient_funds' })

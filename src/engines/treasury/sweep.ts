@@ -117,9 +117,14 @@ async function chooseUnswept(
   return chosen
 }
 
-type Target = { treasury: TreasuryRow; token: Address; domainSeparator: Hex; coins: Coins }
+type SweepTarget = { treasury: TreasuryRow; token: Address; domainSeparator: Hex; coins: Coins }
 
-async function sweepAll(ctx: Ctx, chain: Chain, target: Target, chosen: readonly Unswept[]): Promise<void> {
+async function sweepAll(
+  ctx: Ctx,
+  chain: Chain,
+  target: SweepTarget,
+  chosen: readonly Unswept[],
+): Promise<void> {
   const { entityId, blockchain } = target.coins
   const addresses = chosen.map(({ address }) => address)
   const managed = await managedAmong(ctx.db, blockchain, addresses)
@@ -133,7 +138,7 @@ async function sweepAll(ctx: Ctx, chain: Chain, target: Target, chosen: readonly
 async function sweepOne(
   ctx: Ctx,
   chain: Chain,
-  { treasury, token, domainSeparator, coins }: Target,
+  { treasury, token, domainSeparator, coins }: SweepTarget,
   { amount, creditIds }: Unswept,
   { address: from, keyId }: { address: Address; keyId: string },
 ): Promise<void> {

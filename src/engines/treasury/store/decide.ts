@@ -5,7 +5,7 @@ import { inTurns, served, type Turn } from '#runtime/turns/store'
 export type Decidable = { table: Sql; alias: Sql; live: Sql; columns: Sql }
 
 /** A change of status. `waiting` is the condition of an index on the tenant; `due` selects the rows to claim among those. */
-export type Decision = { status: Sql; waiting: Sql; due: Sql }
+export type StatusChange = { status: Sql; waiting: Sql; due: Sql }
 
 /** Sets the new status of due rows, dated `at`: at most `limit`, round-robin over tenants. Returns them. */
 export async function decide<Row extends { entityId: string }>(
@@ -13,7 +13,7 @@ export async function decide<Row extends { entityId: string }>(
   turn: Turn,
   at: string,
   { table, alias, live, columns }: Decidable,
-  { status, waiting, due }: Decision,
+  { status, waiting, due }: StatusChange,
   limit: number,
 ): Promise<readonly Row[]> {
   const where = sql`${live} and ${waiting}`

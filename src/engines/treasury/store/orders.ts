@@ -151,7 +151,7 @@ export const leaving = join(
 )
 
 /** The state of an order's transaction. */
-export type Standing = { state: string; txHash: string | null; errorReason: string | null }
+export type OrderTransaction = { state: string; txHash: string | null; errorReason: string | null }
 
 const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
@@ -193,7 +193,7 @@ export const lockEnded = (
   completeTo: number,
   refs: readonly OrderRef[],
 ) =>
-  tx.all<Order & Standing>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
+  tx.all<Order & OrderTransaction>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
         ${refs.map((ref) => ref.id)}::uuid[]))

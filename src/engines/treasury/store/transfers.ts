@@ -34,7 +34,7 @@ const columns =
   t.risk_reason as "riskReason", t.create_date as "createDate", t.update_date as "updateDate"`)
 
 /** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
-export type Place = { ordinal: number; blockHash: string; blockNumber: number }
+export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }
 
 export const insertOutgoing = (tx: Db, row: Transfer) =>
   tx.run(sql`insert into transfers (entity_id, id, direction, status, wallet_id, chain, blockchain, to_address,
@@ -44,7 +44,7 @@ export const insertOutgoing = (tx: Db, row: Transfer) =>
       ${row.createDate}, ${row.createDate})`)
 
 /** Records incoming transfers of a block: inserts new ones, and updates those whose earlier block was orphaned. */
-export const saveIncoming = (tx: Db, rows: readonly (Transfer & Place)[]) =>
+export const saveIncoming = (tx: Db, rows: readonly (Transfer & TransferPosition)[]) =>
   tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
       from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
       block_number, create_date, update_date)
