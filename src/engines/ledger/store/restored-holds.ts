@@ -2,12 +2,12 @@ import { type Db, sql } from '#runtime/db/db'
 import { accountIds } from './accounts.ts'
 import { type Hold, nameOf, placeHolds, resolveHolds } from './holds.ts'
 
-type Intent = { entityId: string; intentId: string }
+type HeldIntent = { entityId: string; intentId: string }
 
-type OpenHold = Intent & Pick<Hold, 'purpose' | 'amountAtomic'> & { copy: string }
+type OpenHold = HeldIntent & Pick<Hold, 'purpose' | 'amountAtomic'> & { copy: string }
 
 /** The open holds of these intents on managed addresses, each with a JSON text that restores it in any copy of the books. */
-export const copyHolds = (db: Db, intents: readonly Intent[]) =>
+export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
   db.all<OpenHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose,
       h.amount as "amountAtomic", jsonb_build_object('entityId', h.entity_id, 'address', a.address,
         'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
@@ -22,7 +22,7 @@ const holdIn = (copy: string): Hold => {
   return { ...hold, amountAtomic: BigInt(amount) }
 }
 
-const keyOf = ({ entityId, intentId, purpose }: Intent & Pick<Hold, 'purpose'>) =>
+const keyOf = ({ entityId, intentId, purpose }: HeldIntent & Pick<Hold, 'purpose'>) =>
   `${entityId}:${intentId}:${purpose}`
 
 /** Restores holds that are missing or smaller, whatever the accounts have; of several copies the largest counts. */

@@ -115,7 +115,7 @@ export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: num
     order by w.sequence limit ${limit}`)
 
 /** The outcome of an attempt. */
-export type Outcome = {
+export type AttemptOutcome = {
   messageId: string
   number: number
   status: number | null
@@ -126,7 +126,12 @@ export type Outcome = {
 }
 
 /** Records an attempt, unless another worker holds the lease by now. */
-export async function recordAttempt(database: Db, lane: Lane, outcome: Outcome, at: string): Promise<void> {
+export async function recordAttempt(
+  database: Db,
+  lane: Lane,
+  outcome: AttemptOutcome,
+  at: string,
+): Promise<void> {
   const { entityId, subscriptionId } = lane
   const { messageId, number, status, error, durationMs, state, dueDate } = outcome
   await database.run(sql`with ours as (

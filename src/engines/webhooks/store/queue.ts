@@ -49,11 +49,11 @@ export type NewNotification = {
   message: string
 }
 
-export type Told = { topic: string; resourceId: string; message: string }
+export type LastNotification = { topic: string; resourceId: string; message: string }
 
 /** The last notification of each of the resources. */
-export const lastTold = (db: Db, entityId: string, of: readonly Omit<Told, 'message'>[]) =>
-  db.all<Told>(sql`select t as topic, r as "resourceId", last.message
+export const lastTold = (db: Db, entityId: string, of: readonly Omit<LastNotification, 'message'>[]) =>
+  db.all<LastNotification>(sql`select t as topic, r as "resourceId", last.message
     from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
     cross join lateral (select message from notifications n
       where n.entity_id = ${entityId} and n.topic = t and n.resource_id = r order by n.sequence desc limit 1) last`)
