@@ -122,7 +122,7 @@ export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
 const drainMs = 2_500
 
 /** A listening server. */
-export type Listener = { url: string; stop(): Promise<void> }
+export type ListeningServer = { url: string; stop(): Promise<void> }
 
 /** Additions of a sandbox to the API. */
 export type SandboxParts = {
@@ -133,7 +133,7 @@ export type SandboxParts = {
 }
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
-export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<Listener> {
+export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({
     scope,
@@ -153,7 +153,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
 }
 
 /** Starts the listener of a worker: the probes and the metrics of the API, under its rules, and nothing else. */
-export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promise<Listener> {
+export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
   const server = await createServer({
     scope,
@@ -166,7 +166,7 @@ export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promi
   return listen(server, address)
 }
 
-async function listen(server: FastifyInstance, address: ListenAddress): Promise<Listener> {
+async function listen(server: FastifyInstance, address: ListenAddress): Promise<ListeningServer> {
   const { host } = address
   await server.listen({ host, port: address.port }).catch(explainListen(address))
   const { port } = server.server.address() as AddressInfo

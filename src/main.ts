@@ -2,10 +2,10 @@
 import { type Command, helpOf, parseCommand, UsageError } from '#cli/command'
 import { version } from '#runtime/version'
 
-type Listed = { summary: string; load(): Promise<Command> }
+type ListedCommand = { summary: string; load(): Promise<Command> }
 
 /** Every command. The module of a command is loaded when the command runs, so that `--help` answers at once. */
-const commands: Record<string, Listed> = {
+const commands: Record<string, ListedCommand> = {
   sandbox: {
     summary:
       'Starts everything on this machine: PostgreSQL, local chains with a stablecoin, engines and API.',

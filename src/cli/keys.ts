@@ -12,7 +12,7 @@ import {
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Database, type Db, openDatabase } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { type Environment, type KeyScope, keyScopes } from '#runtime/scope'
+import { type EntityEnvironment, type KeyScope, keyScopes } from '#runtime/scope'
 import { type Command, type Given, textOf, UsageError } from './command.ts'
 import { configOf, connectionOf, joinOptions } from './join.ts'
 import { readPolicy } from './policy-file.ts'
@@ -164,14 +164,14 @@ function required(given: Given, name: string): string {
   return text
 }
 
-function environmentOf(given: Given): Environment {
+function environmentOf(given: Given): EntityEnvironment {
   const text = (textOf(given, 'environment') ?? 'TEST').toUpperCase()
   if (text === 'TEST' || text === 'LIVE') return text
   throw new UsageError('--environment must be TEST or LIVE')
 }
 
 /** The policy of a new entity. TEST defaults to permissive; LIVE moves real money and needs an explicit choice. */
-async function policyOf(given: Given, environment: Environment) {
+async function policyOf(given: Given, environment: EntityEnvironment) {
   const text = textOf(given, 'policy')
   if (text !== undefined) return readPolicy(text)
   if (environment === 'TEST') return permissive

@@ -1,4 +1,4 @@
-type Kind = { code: number; status: number; text: string }
+type ErrorKind = { code: number; status: number; text: string }
 
 /**
  * The closed vocabulary of errors: every response that is not a success has one of these codes.
@@ -352,6 +352,6 @@ export const errorKinds = {
   addressUnpayable: { code: 5011, status: 400, text: 'The destination address is invalid.' },
   addressUnfitForChain: { code: 5014, status: 400, text: 'The address is invalid for its chain.' },
   chainUnfitForCurrency: { code: 5015, status: 400, text: 'The chain does not carry this currency.' },
-} as const satisfies Record<string, Kind>
+} as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

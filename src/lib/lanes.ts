@@ -35,7 +35,7 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
     return free.pop()!
   }
 
-  const turnAway = (asker: string, each: Waiting) => {
+  const turnAway = (asker: string, each: LaneRequest) => {
     queues.remove(asker, each)
     each.refuse(crowded())
   }
@@ -47,7 +47,7 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
       turnAway(noisiest, queue.at(-1)!)
     }
     return new Promise<number>((resume, refuse) => {
-      const each: Waiting = { resume, refuse, timer: setTimeout(() => turnAway(asker, each), waitMs) }
+      const each: LaneRequest = { resume, refuse, timer: setTimeout(() => turnAway(asker, each), waitMs) }
       queues.add(asker, each)
     })
   }
@@ -75,13 +75,13 @@ export function createLanes({ count, leavesRoom, waitingMax, waitMs, crowded }: 
   }
 }
 
-type Waiting = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
+type LaneRequest = { resume(lane: number): void; refuse(error: Error): void; timer: NodeJS.Timeout }
 
 /** Creates the queues of the askers, in the order of turns: an asker that was served goes to the end. */
 function createQueues() {
-  const queues = new Map<string, Waiting[]>()
+  const queues = new Map<string, LaneRequest[]>()
   let length = 0
-  const remove = (asker: string, each: Waiting) => {
+  const remove = (asker: string, each: LaneRequest) => {
     clearTimeout(each.timer)
     length -= 1
     const queue = queues.get(asker)!
@@ -92,7 +92,7 @@ function createQueues() {
     length: () => length,
     lengthOf: (asker: string) => queues.get(asker)?.length ?? 0,
     longest: () => [...queues].reduce((most, each) => (each[1].length > most[1].length ? each : most)),
-    add: (asker: string, each: Waiting) => {
+    add: (asker: string, each: LaneRequest) => {
       length += 1
       const queue = queues.get(asker)
       if (queue) queue.push(each)
@@ -100,7 +100,7 @@ function createQueues() {
     },
     remove,
     /** Removes the first task of the first asker that may be served. */
-    shift: (mayBeServed: (asker: string) => boolean): [string, Waiting] | undefined => {
+    shift: (mayBeServed: (asker: string) => boolean): [string, LaneRequest] | undefined => {
       for (const [asker, queue] of queues) {
         if (!mayBeServed(asker)) continue
         const each = queue[0]!

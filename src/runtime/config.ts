@@ -56,13 +56,16 @@ export type Config = {
 }
 
 /** The environment. The compiler checks that every name read from it is a setting. */
-export type Environment = { [name in Setting | OwnName]?: string | undefined }
+export type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
 
 /** Names that operators do not set. */
 type OwnName = 'BEZANT_CRASH_AT' | 'npm_lifecycle_event'
 
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
-export function readConfig(overrides: Partial<Config> = {}, environment: Environment = process.env): Config {
+export function readConfig(
+  overrides: Partial<Config> = {},
+  environment: EnvironmentVariables = process.env,
+): Config {
   const given = Object.fromEntries(Object.entries(overrides).filter(([, value]) => value !== undefined))
   return {
     dataDir: resolve(environment['BEZANT_DATA_DIR'] ?? '.bezant'),
@@ -101,13 +104,13 @@ export function readConfig(overrides: Partial<Config> = {}, environment: Environ
 }
 
 /** Finds misspelled settings, which would otherwise be ignored silently. */
-function unknownIn(environment: Environment): string[] {
+function unknownIn(environment: EnvironmentVariables): string[] {
   return Object.keys(environment).filter(
     (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_CRASH_AT',
   )
 }
 
-function integer(environment: Environment, name: Setting, fallback: number): number {
+function integer(environment: EnvironmentVariables, name: Setting, fallback: number): number {
   const text = environment[name]
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
@@ -116,7 +119,7 @@ function integer(environment: Environment, name: Setting, fallback: number): num
 
 const portMax = 65_535
 
-function portOf(environment: Environment, name: Setting): number | undefined {
+function portOf(environment: EnvironmentVariables, name: Setting): number | undefined {
   if (!environment[name]) return undefined
   const port = integer(environment, name, 0)
   if (port <= portMax) return port
@@ -126,7 +129,7 @@ function portOf(environment: Environment, name: Setting): number | undefined {
 /** The pruning function in the database keeps at least as many days. */
 const retentionDaysMin = 7
 
-function retentionOf(environment: Environment): number {
+function retentionOf(environment: EnvironmentVariables): number {
   const days = integer(environment, 'BEZANT_BLOCK_RETENTION_DAYS', retentionDaysMin)
   if (days >= retentionDaysMin) return days
   throw new Error(
@@ -134,13 +137,13 @@ function retentionOf(environment: Environment): number {
   )
 }
 
-function booleanOf(environment: Environment, name: Setting): boolean {
+function booleanOf(environment: EnvironmentVariables, name: Setting): boolean {
   const text = environment[name] ?? ''
   if (!['', '0', '1'].includes(text)) throw new Error(`${name} must be 1 or 0, not "${text}"`)
   return text === '1'
 }
 
-function countryOf(environment: Environment): string {
+function countryOf(environment: EnvironmentVariables): string {
   const code = environment['BEZANT_ENTITY_COUNTRY'] || 'US'
   if (isCountry(code)) return code
   throw new Error(`BEZANT_ENTITY_COUNTRY must be an ISO 3166-1 alpha-2 code such as FR, not "${code}"`)
@@ -168,20 +171,20 @@ export function targetsOf(text: string, setting: string): Targets {
   throw new Error(`${setting} must be one of ${targets.join(', ')}, not "${text}"`)
 }
 
-function signatureOf(environment: Environment): 1 | 2 {
+function signatureOf(environment: EnvironmentVariables): 1 | 2 {
   const text = environment['BEZANT_NOTIFICATION_SIGNATURE'] || '1'
   if (text !== '1' && text !== '2')
     throw new Error(`BEZANT_NOTIFICATION_SIGNATURE must be 1 or 2, not "${text}"`)
   return text === '1' ? 1 : 2
 }
 
-function publicUrlOf(environment: Environment): string | undefined {
+function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
   throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
 }
 
-function proxiesOf(environment: Environment): string[] {
+function proxiesOf(environment: EnvironmentVariables): string[] {
   const names = (environment['BEZANT_PROXIES'] ?? '').split(',').map((name) => name.trim())
   const given = names.filter((name) => name !== '')
   for (const name of given) {
@@ -200,7 +203,7 @@ function proxiesOf(environment: Environment): string[] {
   return given
 }
 
-function databaseUrlOf(environment: Environment): string | undefined {
+function databaseUrlOf(environment: EnvironmentVariables): string | undefined {
   const url = environment['DATABASE_URL'] || undefined
   if (url === undefined || /^postgres(ql)?:\/\//.test(url)) return url
   throw new Error(
@@ -208,7 +211,7 @@ function databaseUrlOf(environment: Environment): string | undefined {
   )
 }
 
-function crashPlanOf(environment: Environment): CrashPlan | undefined {
+function crashPlanOf(environment: EnvironmentVariables): CrashPlan | undefined {
   const text = environment['BEZANT_CRASH_AT']
   if (!text) return undefined
   const plan = parseCrashPlan(text)

@@ -11,13 +11,13 @@ export type Loop = {
 const safetyMs = 2_000
 
 /** Callbacks for the outcome of each turn. */
-export type Outcome = { failed(error: unknown): void; went?(): void }
+export type TurnCallbacks = { failed(error: unknown): void; went?(): void }
 
 /**
  * Logs the first failure of a task, each change of its error, and its recovery. An unreachable node fails every turn, which
  * warrants one line, not one per second.
  */
-export function logTrouble(log: Log, what: string, about: object = {}): Required<Outcome> {
+export function logTrouble(log: Log, what: string, about: object = {}): Required<TurnCallbacks> {
   let failing: string | undefined
   return {
     failed: (error) => {
@@ -33,7 +33,11 @@ export function logTrouble(log: Log, what: string, about: object = {}): Required
 }
 
 /** Runs `turn` repeatedly while it reports work done, then when woken or after `restMs`. A failing turn is retried. */
-export function repeat(turn: () => Promise<boolean>, outcome: Outcome, restMs: number = safetyMs): Loop {
+export function repeat(
+  turn: () => Promise<boolean>,
+  outcome: TurnCallbacks,
+  restMs: number = safetyMs,
+): Loop {
   let stopped = false
   let woken = false
   let wakeUp: () => void = () => undefined

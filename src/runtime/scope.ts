@@ -16,7 +16,7 @@ export type Scope = {
   metrics: Metrics
 }
 
-export type Environment = 'TEST' | 'LIVE'
+export type EntityEnvironment = 'TEST' | 'LIVE'
 
 /** Scopes of an API key: the customer API, and the operator API for reading or writing. */
 export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
@@ -24,7 +24,7 @@ export type KeyScope = (typeof keyScopes)[number]
 
 /** The caller of a request: its entity, its key and the request id. */
 export type Caller = {
-  entity: { id: string; environment: Environment; appId: string }
+  entity: { id: string; environment: EntityEnvironment; appId: string }
   actor: string
   requestId: string
 }

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { subscribe } from '#engines/webhooks/index'
 import { invalid } from '#lib/errors'
-import { type Caller, createCaller } from '#runtime/outbound/call'
+import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { parseTarget, TargetRefused } from '#runtime/outbound/target'
 import type { newSubscriptionSchema } from './schema.ts'
 import { showSubscription } from './show-subscription.ts'
@@ -15,7 +15,7 @@ const timeoutMs = 10_000
 export async function probeEndpoint(
   ctx: Ctx,
   { endpoint }: Body,
-  call: Caller = createCaller(ctx.config.notificationTargets),
+  call: OutboundCaller = createCaller(ctx.config.notificationTargets),
 ): Promise<void> {
   const answer = await probe(ctx, endpoint, call).catch((error: Error) => {
     throw refusal(
@@ -30,7 +30,7 @@ export async function probeEndpoint(
     )
 }
 
-async function probe(ctx: Ctx, endpoint: string, call: Caller) {
+async function probe(ctx: Ctx, endpoint: string, call: OutboundCaller) {
   const own = ctx.config.publicUrl
   if (own && parseTarget(endpoint).origin === new URL(own).origin)
     throw new TargetRefused('is this server itself')

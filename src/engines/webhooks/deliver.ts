@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { reachPoint } from '#lib/crash-points'
 import { formatInstant } from '#lib/time'
-import type { Caller } from '#runtime/outbound/call'
+import type { OutboundCaller } from '#runtime/outbound/call'
 import { attemptsInOrder, attemptsMax, backOffMs, keptTryingMs } from './back-off.ts'
 import { makeEnvelope } from './envelope.ts'
 import {
@@ -26,7 +26,12 @@ const roundsMax = 100
 const restMaxMs = 30_000
 
 /** Sends due deliveries to one endpoint, round by round, until none is due, a round fails, or `signal` aborts. */
-export async function runLane(ctx: EngineCtx, call: Caller, lane: Lane, signal: AbortSignal): Promise<void> {
+export async function runLane(
+  ctx: EngineCtx,
+  call: OutboundCaller,
+  lane: Lane,
+  signal: AbortSignal,
+): Promise<void> {
   let failureCount = lane.failureCount
   for (let round = 0; round < roundsMax && !signal.aborted; round++) {
     if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
@@ -49,7 +54,7 @@ const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())
 /** Makes one attempt. An attempt that shutdown aborts is not counted. */
 async function deliver(
   ctx: EngineCtx,
-  call: Caller,
+  call: OutboundCaller,
   lane: Lane,
   delivery: Delivery,
   signal: AbortSignal,

@@ -8,7 +8,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
-import { type Caller, createCaller } from '#runtime/outbound/call'
+import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
@@ -35,7 +35,7 @@ export type Webhooks = { stop(): Promise<void> }
 export function startWebhooks(
   ctx: EngineCtx,
   topics: Topics,
-  call: Caller = createCaller(ctx.config.notificationTargets),
+  call: OutboundCaller = createCaller(ctx.config.notificationTargets),
 ): Webhooks {
   const ending = new AbortController()
   const lanes = new Map<Promise<void>, Lane>()

@@ -1,19 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { newId } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
-import type { Environment, KeyScope } from '#runtime/scope'
+import type { EntityEnvironment, KeyScope } from '#runtime/scope'
 
 /** Entities and their API keys. A key's secret is 256 random bits, kept only as its SHA-256. */
 export type ApiKey = {
   id: string
   entityId: string
-  environment: Environment
+  environment: EntityEnvironment
   appId: string
   secretHash: Buffer
   scopes: KeyScope[]
 }
 
-export type NewEntity = { id: string; environment: Environment; name: string; nowMs: number; appId?: string }
+export type NewEntity = {
+  id: string
+  environment: EntityEnvironment
+  name: string
+  nowMs: number
+  appId?: string
+}
 
 export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
   const appId = entity.appId ?? newId(entity.nowMs)
@@ -23,18 +29,18 @@ export async function insertEntity(tx: Db, entity: NewEntity): Promise<void> {
 }
 
 export const findEntity = (db: Db, id: string) =>
-  db.maybe<{ id: string; environment: Environment; name: string }>(
+  db.maybe<{ id: string; environment: EntityEnvironment; name: string }>(
     sql`select id, environment, name from entities where id::text = ${id.toLowerCase()}`,
   )
 
 export const listEntities = (db: Db) =>
-  db.all<{ id: string; environment: Environment; name: string; createDate: string }>(
+  db.all<{ id: string; environment: EntityEnvironment; name: string; createDate: string }>(
     sql`select id, environment, name, create_date as "createDate" from entities order by create_date, id`,
   )
 
 export type NewApiKey = {
   entityId: string
-  environment: Environment
+  environment: EntityEnvironment
   nowMs: number
   id?: string
   secret?: string

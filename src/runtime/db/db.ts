@@ -6,14 +6,14 @@ import {
   answerMs,
   connectionSettings,
   connectMs,
-  type Limits,
   ownerLimits,
   readLimits,
+  type SessionLimits,
   setLimits,
   unhurried,
   workLimits,
 } from './limits.ts'
-import { type Listener, openListener } from './listen.ts'
+import { type ChannelListener, openListener } from './listen.ts'
 import { render, type Sql } from './sql.ts'
 
 export { constraintOf, isDatabaseAway, sqlState } from './errors.ts'
@@ -34,14 +34,14 @@ export type Db = {
    * Runs `work` in one database transaction; inside a transaction, joins it, so that a verb can be part of a larger one.
    * `limits` replace the pool's limits, for work that is known to take long.
    */
-  tx<Result>(work: (tx: Db) => Promise<Result>, limits?: Limits): Promise<Result>
+  tx<Result>(work: (tx: Db) => Promise<Result>, limits?: SessionLimits): Promise<Result>
   /** Runs several statements in one string, for migrations only. */
   script(text: string): Promise<void>
 }
 
 /** The connection pools of a process, with its notifications, per-entity views and shutdown. */
 export type Database = Db &
-  Listener & {
+  ChannelListener & {
     /** The same database through a separate pool of read-only connections, which writing work cannot exhaust. */
     reading: Db
     /**
@@ -91,7 +91,7 @@ const waitingMax = 1_000
 export function openDatabase(
   connection: Connection,
   maxConnections = 16,
-  limits: Limits = workLimits,
+  limits: SessionLimits = workLimits,
 ): Database {
   const role = { role: 'bezant_runtime' }
   const readingMax = Math.max(1, Math.floor(maxConnections * readingShare))
@@ -150,7 +150,7 @@ export function openAsOwner(connection: Connection, maxConnections = 1): Databas
 function openPool(
   connection: Connection,
   maxConnections: number,
-  limits: Limits,
+  limits: SessionLimits,
   session?: Record<string, string>,
 ): Omit<Database, 'reading' | 'onBehalfOf' | 'readingFor' | 'waiting'> & { waiting(): number } {
   const where = 'url' in connection ? { connectionString: connection.url } : connection
@@ -212,7 +212,7 @@ function callsOn(query: Query): Pick<Db, 'all' | 'one' | 'maybe' | 'run'> {
 async function inTransaction<Result>(
   pool: pg.Pool,
   work: (tx: Db) => Promise<Result>,
-  limits: Limits | undefined,
+  limits: SessionLimits | undefined,
 ): Promise<Result> {
   const client = await pool.connect()
   let lost: Error | undefined

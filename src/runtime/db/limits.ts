@@ -5,25 +5,26 @@ import type { PoolConfig } from 'pg'
  * Server timeouts: for a session that is idle inside a transaction (its process may be frozen), for a lock that another
  * session holds, and for a statement; 0 is unlimited.
  */
-export type Limits = { idleMs: number; lockMs: number; statementMs: number }
+export type SessionLimits = { idleMs: number; lockMs: number; statementMs: number }
 
 /** Limits of writing work. A frozen process holds its locks for `idleMs`; `lockMs` is longer, so others outwait it. */
-export const workLimits: Limits = { idleMs: 10_000, lockMs: 15_000, statementMs: 30_000 }
+export const workLimits: SessionLimits = { idleMs: 10_000, lockMs: 15_000, statementMs: 30_000 }
 
 /** Limits of reads: customers wait for the answers. */
-export const readLimits: Limits = { idleMs: 10_000, lockMs: 5_000, statementMs: 15_000 }
+export const readLimits: SessionLimits = { idleMs: 10_000, lockMs: 5_000, statementMs: 15_000 }
 
 /** Limits of work that reads or writes whole tables, such as proofs and the merge of a journal. */
-export const unhurried: Limits = { idleMs: 60_000, lockMs: 60_000, statementMs: 900_000 }
+export const unhurried: SessionLimits = { idleMs: 60_000, lockMs: 60_000, statementMs: 900_000 }
 
 /** Limits of migrations, whose statements are not limited; a frozen migration must not block every start. */
-export const ownerLimits: Limits = { idleMs: 60_000, lockMs: 0, statementMs: 0 }
+export const ownerLimits: SessionLimits = { idleMs: 60_000, lockMs: 0, statementMs: 0 }
 
 /** Additional time that the client waits beyond the server's limit, in case a broken network loses the answer. */
 const graceMs = 5_000
 
 /** Returns the driver's timeout for the answer to a statement. */
-export const answerMs = ({ statementMs }: Limits): number => (statementMs === 0 ? 0 : statementMs + graceMs)
+export const answerMs = ({ statementMs }: SessionLimits): number =>
+  statementMs === 0 ? 0 : statementMs + graceMs
 
 /** Maximum wait for a free connection, for a turn in the queue for one, or for the server to accept a new one. */
 export const connectMs = 15_000
@@ -38,7 +39,7 @@ const partition = {
 }
 
 /** Returns the settings of a connection, with `more` as further parameters of the session. */
-export function connectionSettings(limits: Limits, more: Record<string, string> = {}): PoolConfig {
+export function connectionSettings(limits: SessionLimits, more: Record<string, string> = {}): PoolConfig {
   const session = {
     timezone: 'UTC',
     idle_in_transaction_session_timeout: limits.idleMs,
@@ -61,6 +62,6 @@ export function connectionSettings(limits: Limits, more: Record<string, string> 
 }
 
 /** Returns the statements that set other limits for the current transaction. */
-export const setLimits = ({ idleMs, lockMs, statementMs }: Limits): string =>
+export const setLimits = ({ idleMs, lockMs, statementMs }: SessionLimits): string =>
   `set local idle_in_transaction_session_timeout = ${idleMs}; set local lock_timeout = ${lockMs};
   set local statement_timeout = ${statementMs}`

@@ -7,7 +7,7 @@ export type Listening = {
   end(): Promise<void>
 }
 
-export type Listener = {
+export type ChannelListener = {
   /** Calls `onNotice` for every NOTIFY on `channel`. */
   listen(channel: string, onNotice: (payload: string) => void): Listening
 }
@@ -21,7 +21,7 @@ const retryMs = 500
  * Listens to every channel of a process through one connection, opened for the first subscription, closed after the last, and
  * reopened when it breaks. Notifications sent meanwhile are lost, so subscribers poll as well.
  */
-export function openListener(settings: pg.ClientConfig): Listener {
+export function openListener(settings: pg.ClientConfig): ChannelListener {
   const channels: Channels = new Map()
   let client: pg.Client | undefined
   let retry: NodeJS.Timeout | undefined

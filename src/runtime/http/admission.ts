@@ -55,9 +55,9 @@ function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
   )
 }
 
-type Limit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>
+type RateLimit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>
 
-async function createLimit(server: FastifyInstance, max: number): Promise<Limit> {
+async function createLimit(server: FastifyInstance, max: number): Promise<RateLimit> {
   if (max === 0) return async () => undefined
   const countedAs = new WeakMap<FastifyRequest, string>()
   const keyGenerator = (request: FastifyRequest) => countedAs.get(request)!

@@ -21,7 +21,7 @@ function withFormats(ajv: Ajv): Ajv {
   return ajv
 }
 
-export type Part = 'params' | 'query' | 'body'
+export type RequestPart = 'params' | 'query' | 'body'
 export type Check = (value: unknown) => void
 
 /**
@@ -29,7 +29,11 @@ export type Check = (value: unknown) => void
  * all of them takes longer than the rest of a start. `malformedId` is the product's error for an id in the path that is no
  * UUID.
  */
-export function checkOf(schema: TSchema, part: Part, malformedId: ErrorName = 'invalidRequest'): Check {
+export function checkOf(
+  schema: TSchema,
+  part: RequestPart,
+  malformedId: ErrorName = 'invalidRequest',
+): Check {
   let compiled: ValidateFunction | undefined
   return (value) => {
     compiled ??= ajv.compile(schema)
@@ -58,7 +62,7 @@ export function compileResponse(schema: TSchema): ValidateFunction {
   return ajv.compile(schema)
 }
 
-function refusal(errors: ErrorObject[], part: Part, malformedId: ErrorName): ApiError {
+function refusal(errors: ErrorObject[], part: RequestPart, malformedId: ErrorName): ApiError {
   const fields = errors
     .filter((error) => !['anyOf', 'oneOf', 'if', 'allOf'].includes(error.keyword))
     .slice(0, 20)
@@ -71,7 +75,7 @@ function refusal(errors: ErrorObject[], part: Part, malformedId: ErrorName): Api
   return new ApiError(kind, `${errorKinds[kind].text} ${ended(reasons)}`, shown)
 }
 
-type Told = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
+type FieldExplanation = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
 
 function fieldErrorOf(error: ErrorObject): FieldError {
   const { error: name, reason, constraints = {} } = tell(error)
@@ -81,7 +85,7 @@ function fieldErrorOf(error: ErrorObject): FieldError {
   return field
 }
 
-function tell(error: ErrorObject): Told {
+function tell(error: ErrorObject): FieldExplanation {
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
@@ -143,7 +147,7 @@ const formatReasons: Record<string, string> = {
   hex: 'must be 0x and an even number of hexadecimal digits',
 }
 
-function lengthTold(error: ErrorObject): Told {
+function lengthTold(error: ErrorObject): FieldExplanation {
   const schema = error.parentSchema as { minLength?: number; maxLength?: number }
   const min = schema.minLength ?? 0
   const { maxLength: max } = schema

@@ -3,7 +3,7 @@ import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import { findTarget, type Resolve, resolveName, type Target, type Targets } from './target.ts'
 
-export type Call = {
+export type OutboundCall = {
   method: 'HEAD' | 'POST'
   url: string
   headers?: Record<string, string>
@@ -19,13 +19,13 @@ export type Answered = { status: number; text: string }
  * Calls URLs that customers supplied. Resolves the name once per call, checks every address, and connects to a checked
  * one only. Does not follow redirects. Rejects with TargetRefused, or when there is no response.
  */
-export type Caller = (call: Call) => Promise<Answered>
+export type OutboundCaller = (call: OutboundCall) => Promise<Answered>
 
 const answerBytesMax = 65_536
 const textMax = 300
 
 export const createCaller =
-  (targets: Targets, resolve: Resolve = resolveName): Caller =>
+  (targets: Targets, resolve: Resolve = resolveName): OutboundCaller =>
   async (call) => {
     const deadline = AbortSignal.timeout(call.timeoutMs)
     const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
@@ -38,7 +38,7 @@ export const createCaller =
     }
   }
 
-function send({ url, addresses }: Target, call: Call, signal: AbortSignal): Promise<Answered> {
+function send({ url, addresses }: Target, call: OutboundCall, signal: AbortSignal): Promise<Answered> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const { method, body, headers } = call
   return new Promise((resolve, reject) => {

@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers'
 import { EmbeddedPostgresError } from './errors.ts'
 import type { Owner } from './privileges.ts'
 
-export type Command = {
+export type ClusterCommand = {
   program: string
   args: string[]
   /** The working directory, and the cluster the program works on: see `here`. */
@@ -20,7 +20,7 @@ export function here(cluster: string, owner: Owner | undefined): string {
 }
 
 /** Starts a program in its own session: a terminal's Ctrl-C reaches only this process, which then stops it in order. */
-export function start(command: Command, input: 'ignore' | 'pipe' = 'ignore'): Promise<ChildProcess> {
+export function start(command: ClusterCommand, input: 'ignore' | 'pipe' = 'ignore'): Promise<ChildProcess> {
   const child = spawn(command.program, command.args, {
     cwd: command.cluster,
     detached: process.platform !== 'win32',
@@ -46,7 +46,7 @@ export function start(command: Command, input: 'ignore' | 'pipe' = 'ignore'): Pr
 }
 
 /** Runs a program to its end with `input` as its standard input; throws with its output when it fails. */
-export async function run(command: Command, input?: string): Promise<void> {
+export async function run(command: ClusterCommand, input?: string): Promise<void> {
   const child = await start(command, input === undefined ? 'ignore' : 'pipe')
   const ended = new Promise<number | NodeJS.Signals>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? code ?? 0))

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { DataDirectory } from './data-directory.ts'
 
 /** The address of the server: `host` is the directory of its unix socket (127.0.0.1 on Windows). */
-export type Connection = { host: string; port: number; user: string; database: string }
+export type ServerAddress = { host: string; port: number; user: string; database: string }
 
 /** The record that a lock's holder publishes. Valid only while its flag is alive: a killed holder leaves it behind. */
 export type Holder = {
@@ -11,7 +11,7 @@ export type Holder = {
   pid: number
   /** Whether the holder runs a server; `connection` is added when that server is ready. */
   serves: boolean
-  connection?: Connection
+  connection?: ServerAddress
   alias?: string | undefined
 }
 

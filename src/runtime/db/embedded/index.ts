@@ -9,7 +9,7 @@ import {
   notRunning,
   openDataDirectory,
 } from './data-directory.ts'
-import { type Connection, removeLockDirectory } from './holder.ts'
+import { removeLockDirectory, type ServerAddress } from './holder.ts'
 import { acquireLock, findHolder, type Lock } from './lock.ts'
 import type { EmbeddedLog } from './log.ts'
 import { type Exit, startPostmaster } from './postmaster.ts'
@@ -18,7 +18,7 @@ import { findOwner } from './privileges.ts'
 export { hasCluster } from './cluster.ts'
 export type { EmbeddedErrorCode } from './errors.ts'
 export { EmbeddedPostgresError } from './errors.ts'
-export type { Connection } from './holder.ts'
+export type { ServerAddress } from './holder.ts'
 export type { EmbeddedLog } from './log.ts'
 
 export type EmbeddedOptions = {
@@ -30,7 +30,7 @@ export type EmbeddedOptions = {
 
 export type EmbeddedPostgres = {
   /** `host` is the directory of the server's unix socket (127.0.0.1 on Windows). */
-  connection: Connection
+  connection: ServerAddress
   /** Resolves when the server has ended; `expected` is false unless `stop` was called. */
   exited: Promise<Exit & { expected: boolean }>
   stop: () => Promise<void>
@@ -64,7 +64,7 @@ export function holdDataDirectory({
  * Returns the connection to the server of the process that holds the data directory; waits while it starts. Throws
  * `NOT_RUNNING` when there is none.
  */
-export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<Connection> {
+export async function joinEmbeddedPostgres({ dataDir }: { dataDir: string }): Promise<ServerAddress> {
   const directory = await openDataDirectory(dataDir)
   try {
     const deadline = performance.now() + joinMs

@@ -21,11 +21,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type DataDirectory, removeAlias } from './data-directory.ts'
 import { EmbeddedPostgresError, systemCode } from './errors.ts'
 import {
-  type Connection,
   type Holder,
   lockDirectory,
   readHolder,
   removeHolder,
+  type ServerAddress,
   writeHolder,
 } from './holder.ts'
 import { livePipes, raisePipe } from './lock-windows.ts'
@@ -33,7 +33,7 @@ import { listenOn, probe } from './sockets.ts'
 
 export type Lock = {
   /** Publishes the database's address to processes that join. */
-  publish: (connection: Connection) => Promise<void>
+  publish: (connection: ServerAddress) => Promise<void>
   release: () => Promise<void>
 }
 

@@ -9,7 +9,7 @@ import type { Binaries } from './binaries.ts'
 import { type Cluster, port } from './cluster.ts'
 import { here, start } from './command.ts'
 import { EmbeddedPostgresError } from './errors.ts'
-import type { Connection } from './holder.ts'
+import type { ServerAddress } from './holder.ts'
 import { type EmbeddedLog, relayLine } from './log.ts'
 import { settingsOf } from './settings.ts'
 import { database, user } from './template.ts'
@@ -19,7 +19,7 @@ export type Exit = { code: number | null; signal: NodeJS.Signals | null }
 
 export type Postmaster = {
   pid: number
-  connection: Connection
+  connection: ServerAddress
   exited: Promise<Exit>
   stop: () => Promise<void>
 }

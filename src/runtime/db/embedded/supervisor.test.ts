@@ -12,7 +12,12 @@ import {
   temporaryDirectory,
 } from '../../../../testing/embedded/kit.ts'
 import { until } from '../../../../testing/until.ts'
-import { type Connection, holdDataDirectory, joinEmbeddedPostgres, startEmbeddedPostgres } from './index.ts'
+import {
+  holdDataDirectory,
+  joinEmbeddedPostgres,
+  type ServerAddress,
+  startEmbeddedPostgres,
+} from './index.ts'
 import { findOwner } from './privileges.ts'
 
 afterEach(cleanUp)
@@ -25,7 +30,7 @@ function recordingLog() {
   return { lines, info: record, warn: record, error: record }
 }
 
-async function query(connection: Connection, sql: string): Promise<Record<string, unknown>[]> {
+async function query(connection: ServerAddress, sql: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(connection)
   await client.connect()
   try {
@@ -110,7 +115,7 @@ test('a second process is refused and the first is not disturbed; others join th
   }
   const { result } = await child.order('join', { dataDir })
   expect(result).toEqual(server.connection)
-  expect(await query(result as Connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+  expect(await query(result as ServerAddress, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   await server.stop()
   expect((await child.order('join', { dataDir })).error).toMatchObject({ code: 'NOT_RUNNING' })
 })
@@ -136,7 +141,7 @@ test('Ctrl-C, which reaches the whole process group, leaves the orderly stop to 
   const dataDir = temporaryDirectory()
   const child = await startChild()
   const { result } = await child.order('start', { dataDir, ephemeral: false })
-  const { connection } = result as { connection: Connection }
+  const { connection } = result as { connection: ServerAddress }
   const client = new pg.Client(connection)
   client.on('error', () => {})
   await client.connect()
@@ -181,7 +186,7 @@ test.runIf(isRoot)('what an ordinary user began goes on as root, and back', asyn
     const { result, error } = await child.order('start', { dataDir, ephemeral: false })
     expect(error).toBeUndefined()
     if (turn === undefined) {
-      const { connection } = result as { connection: Connection }
+      const { connection } = result as { connection: ServerAddress }
       expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
     }
     const exited = once(child.process, 'exit')
