@@ -9,7 +9,7 @@ import type { Reply } from './rpc.ts'
 import { careForPool } from './stranded.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
-export type Keeper = {
+export type StateKeeper = {
   /** Starts (or adopts) a node with the persisted state and the right mining mode. */
   open(mining: Mining): Promise<LocalNode>
   /** Forwards a request that may change the chain, and records the data that a later `open` needs. */
@@ -22,7 +22,7 @@ export type Keeper = {
   close(node: LocalNode): Promise<void>
 }
 
-export type Chain = {
+export type SupervisedChain = {
   network: Network
   rpcUrl: string
   nodeUrl(): string
@@ -35,7 +35,7 @@ export type Chain = {
 
 export type ChainOptions = {
   network: Network
-  keeper: Keeper
+  keeper: StateKeeper
   blockTimeMs: number | undefined
   proxyPort: number | undefined
   log: Log
@@ -45,7 +45,7 @@ const restartAttempts = 5
 const endGraceMs = 1000
 
 /** Starts one local chain: a supervised node behind a published address. */
-export async function startChain(options: ChainOptions): Promise<Chain> {
+export async function startChain(options: ChainOptions): Promise<SupervisedChain> {
   const { network, keeper, log } = options
   const mining = miningEvery(options.blockTimeMs)
   let hook: Intercept | undefined
@@ -114,7 +114,7 @@ export async function startChain(options: ChainOptions): Promise<Chain> {
 }
 
 async function reopen(
-  keeper: Keeper,
+  keeper: StateKeeper,
   mining: Mining,
   log: Log,
   isStopping: () => boolean,

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
-import type { Keeper } from './chain.ts'
+import type { StateKeeper } from './chain.ts'
 import { createGate } from './gate.ts'
 import { genesisOf } from './genesis.ts'
 import { poolMined } from './mining.ts'
@@ -15,7 +15,7 @@ export function ephemeralKeeper(
   directory: string,
   gasLimit: bigint,
   onSpawn: (spawned: { pid: number }) => void,
-): Keeper {
+): StateKeeper {
   const cacheDir = join(directory, network.blockchain)
   const genesisPath = join(cacheDir, 'genesis.json')
   mkdirSync(cacheDir, { recursive: true })

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
 import type { Network, TokenSymbol } from '#chains/network'
 import type { Log } from '#runtime/log/log'
-import { type Chain, type Keeper, startChain } from './chain.ts'
+import { type StateKeeper, type SupervisedChain, startChain } from './chain.ts'
 import { ephemeralKeeper } from './ephemeral.ts'
 import { persistentKeeper } from './persistent.ts'
 import type { Intercept } from './proxy.ts'
@@ -86,7 +86,7 @@ export async function startLocalChains(options: LocalChainsOptions): Promise<Loc
 }
 
 type Keepers = {
-  keeperOf(network: Network): Keeper
+  keeperOf(network: Network): StateKeeper
   /** The published port of the previous run, which tools may be configured with. */
   portOf(network: Network): { read(): number | undefined; write(port: number): void }
   release(): void
@@ -136,7 +136,7 @@ function persistentKeepers({ dataDir, gasLimit, blockTimeMs, log }: LocalChainsO
   }
 }
 
-function published(chain: Chain): LocalChain {
+function published(chain: SupervisedChain): LocalChain {
   const { network } = chain
   return {
     blockchain: network.blockchain,

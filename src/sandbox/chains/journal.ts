@@ -3,7 +3,7 @@
  * onto the state of the same generation. An incomplete last line was never acknowledged and is cut off.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
-import type { RpcCall } from './rpc.ts'
+import type { NodeCall } from './rpc.ts'
 
 export type MiningMode = { automine: boolean; intervalS: number | null }
 
@@ -35,12 +35,12 @@ export type HeadEntry = {
   block?: { number: number; hash: string }
   offsetS: number
   nextBaseFee?: string
-  settings: RpcCall[]
+  settings: NodeCall[]
   mining?: MiningMode | undefined
 }
 export type BlockEntry = Extract<JournalEntry, { kind: 'block' }>
 
-export type Journal = {
+export type ChainJournal = {
   append(entry: JournalEntry): void
   sizeBytes(): number
   /** Number of blocks, and number of transactions and other requests, in the journal. */
@@ -50,7 +50,7 @@ export type Journal = {
 }
 
 /** Creates a journal; the entries are on disk when this returns. */
-export function createJournal(path: string, entries: readonly JournalEntry[]): Journal {
+export function createJournal(path: string, entries: readonly JournalEntry[]): ChainJournal {
   const file = openSync(path, 'w', 0o600)
   const journal = journalOn(file, 0)
   for (const entry of entries) journal.append(entry)
@@ -59,7 +59,7 @@ export function createJournal(path: string, entries: readonly JournalEntry[]): J
 }
 
 /** Opens a journal for appending, and returns its entries. Creates a missing journal. */
-export function openJournal(path: string): { journal: Journal; entries: JournalEntry[] } {
+export function openJournal(path: string): { journal: ChainJournal; entries: JournalEntry[] } {
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
   if (!existsSync(path)) return { journal: createJournal(path, [head]), entries: [head] }
   const bytes = readFileSync(path)
@@ -86,7 +86,7 @@ function parseEntries(bytes: Buffer): JournalEntry[] {
   return entries
 }
 
-function journalOn(file: number, startBytes: number): Journal & { count(entry: JournalEntry): void } {
+function journalOn(file: number, startBytes: number): ChainJournal & { count(entry: JournalEntry): void } {
   let sizeBytes = startBytes
   let blocks = 0
   let changes = 0

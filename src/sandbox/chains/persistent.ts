@@ -5,7 +5,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import type { Network } from '#chains/network'
 import type { Log } from '#runtime/log/log'
-import type { Keeper } from './chain.ts'
+import type { StateKeeper } from './chain.ts'
 import { genesisOf } from './genesis.ts'
 import { type JournalEntry, openJournal } from './journal.ts'
 import type { Mining } from './mining.ts'
@@ -28,7 +28,7 @@ export type PersistentOptions = {
   log: Log
 }
 
-export function persistentKeeper(options: PersistentOptions): Keeper {
+export function persistentKeeper(options: PersistentOptions): StateKeeper {
   let session: Session | undefined
   const current = () => {
     if (!session) throw new Error(`The local chain ${options.network.blockchain} is not running`)

@@ -5,7 +5,7 @@
  */
 import type { Log } from '#runtime/log/log'
 import type { BlockEntry, JournalEntry, MiningMode } from './journal.ts'
-import { call, callMany, type RpcCall } from './rpc.ts'
+import { call, callMany, type NodeCall } from './rpc.ts'
 import type { Settings } from './settings.ts'
 
 export type Replayed = {
@@ -17,7 +17,7 @@ export type Replayed = {
 }
 
 /** `isExpected`: acknowledged, and to be sent again if no recorded block contains it (`wasMined`). */
-type Source = { call: RpcCall; atS: number; isExpected: boolean; wasMined: boolean }
+type RecordedTransaction = { call: NodeCall; atS: number; isExpected: boolean; wasMined: boolean }
 
 const callsPerRequest = 500
 const setBaseFee = 'anvil_setNextBlockBaseFeePerGas'
@@ -64,7 +64,10 @@ export async function replay(
 }
 
 /** Returns every transaction of the journal by its hash, in the order of sending. The node computes the hashes. */
-async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): Promise<Map<string, Source>> {
+async function findSources(
+  nodeUrl: string,
+  entries: readonly JournalEntry[],
+): Promise<Map<string, RecordedTransaction>> {
   const raws = entries.flatMap((entry) => (entry.kind === 'raw' ? entry.txs : []))
   const hashes = new Map<string, string>()
   for (let start = 0; start < raws.length; start += callsPerRequest) {
@@ -77,7 +80,7 @@ async function findSources(nodeUrl: string, entries: readonly JournalEntry[]): P
       hashes.set(part[index]!, String(answer.result))
     })
   }
-  const sources = new Map<string, Source>()
+  const sources = new Map<string, RecordedTransaction>()
   const acknowledged = countAcknowledged(entries)
   for (const entry of entries) {
     if (entry.kind === 'sent') {
@@ -106,7 +109,7 @@ function countAcknowledged(entries: readonly JournalEntry[]): Map<string, number
   return counts
 }
 
-async function applyAdmin(nodeUrl: string, admin: RpcCall, settings: Settings, log: Log): Promise<void> {
+async function applyAdmin(nodeUrl: string, admin: NodeCall, settings: Settings, log: Log): Promise<void> {
   settings.note(admin.method, admin.params)
   await call(nodeUrl, admin.method, admin.params).catch((error) =>
     log.debug(
@@ -119,10 +122,10 @@ async function applyAdmin(nodeUrl: string, admin: RpcCall, settings: Settings, l
 async function mineAgain(
   nodeUrl: string,
   block: BlockEntry,
-  sources: Map<string, Source>,
+  sources: Map<string, RecordedTransaction>,
   settings: Settings,
 ): Promise<void> {
-  const calls: RpcCall[] = [{ method: setBaseFee, params: [block.baseFee] }]
+  const calls: NodeCall[] = [{ method: setBaseFee, params: [block.baseFee] }]
   for (const hash of block.txs) {
     const source = sources.get(hash)
     if (!source) continue
@@ -150,7 +153,7 @@ async function mineAt(nodeUrl: string, timestampS: number): Promise<void> {
 /** Marks transactions that are not on the chain to be sent again, after a replay that gave other blocks. */
 async function expectUnmined(
   nodeUrl: string,
-  sources: Map<string, Source>,
+  sources: Map<string, RecordedTransaction>,
   entries: readonly JournalEntry[],
 ): Promise<void> {
   const mined = new Set<string>()
@@ -165,7 +168,7 @@ async function expectUnmined(
 
 async function sendLeftOvers(
   nodeUrl: string,
-  sources: Map<string, Source>,
+  sources: Map<string, RecordedTransaction>,
   { offsetS }: Replayed,
   minesAtOnce: boolean,
 ): Promise<void> {
@@ -183,6 +186,6 @@ async function height(nodeUrl: string): Promise<number> {
 }
 
 async function blockOf(nodeUrl: string, number: number) {
-  type Block = { hash: string; transactions: string[] } | null
-  return call<Block>(nodeUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
+  type ReplayedBlock = { hash: string; transactions: string[] } | null
+  return call<ReplayedBlock>(nodeUrl, 'eth_getBlockByNumber', [`0x${number.toString(16)}`, false])
 }

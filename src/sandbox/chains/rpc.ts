@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
-export type RpcCall = { method: string; params: readonly unknown[] }
+export type NodeCall = { method: string; params: readonly unknown[] }
 export type RpcAnswer = { result?: unknown; error?: { code: number; message: string } }
 export type Reply = { status: number; headers: IncomingHttpHeaders; body: Buffer }
 
@@ -42,7 +42,7 @@ export async function call<T = unknown>(
 }
 
 /** Makes several calls in one request; the node may execute them in any order. Answers are in the order of the calls. */
-export async function callMany(url: string, calls: readonly RpcCall[]): Promise<RpcAnswer[]> {
+export async function callMany(url: string, calls: readonly NodeCall[]): Promise<RpcAnswer[]> {
   if (calls.length === 0) return []
   const body = JSON.stringify(calls.map((entry, id) => ({ jsonrpc: '2.0', id, ...entry })))
   const reply = await post(url, body)

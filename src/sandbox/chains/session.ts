@@ -3,7 +3,13 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { type Follower, followBlocks } from './follower.ts'
 import { createGate, type Gate } from './gate.ts'
-import { createJournal, type HeadEntry, type Journal, type JournalEntry, type MiningMode } from './journal.ts'
+import {
+  type ChainJournal,
+  createJournal,
+  type HeadEntry,
+  type JournalEntry,
+  type MiningMode,
+} from './journal.ts'
 import type { LocalNode } from './node.ts'
 import { call, callMany } from './rpc.ts'
 import type { Settings } from './settings.ts'
@@ -16,7 +22,7 @@ export type Session = {
   gate: Gate
   settings: Settings
   follower: Follower
-  journal: Journal
+  journal: ChainJournal
   generation: number
   /** The mining mode set by a request; undefined while none has set it. */
   mining: MiningMode | undefined
@@ -119,8 +125,8 @@ export async function dumpSession(session: Session): Promise<void> {
 
 /** Returns the transactions in the pool, which the node's state lacks and which begin the new journal. */
 async function poolEntries({ node, unmined }: Session): Promise<JournalEntry[]> {
-  type Pool = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
-  const pool = await call<Pool>(node.url, 'txpool_content')
+  type TxPool = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
+  const pool = await call<TxPool>(node.url, 'txpool_content')
   const waiting = [pool.pending, pool.queued].flatMap((part) => Object.values(part).flatMap(Object.values))
   const hashes = waiting.map(({ hash }) => hash)
   const signed = hashes.filter((hash) => !unmined.has(hash))

@@ -1,13 +1,13 @@
-import type { RpcCall } from './rpc.ts'
+import type { NodeCall } from './rpc.ts'
 
 /** Settings of a node that its state lacks: the last request of each is repeated after a start. */
 export type Settings = {
   note(method: string, params: readonly unknown[]): void
   /** Removes the settings for the next block only, which a mined block has used. */
   blockMined(): void
-  list(): RpcCall[]
+  list(): NodeCall[]
   /** Returns the unused settings for the next block. */
-  pending(): RpcCall[]
+  pending(): NodeCall[]
 }
 
 const lasting = new Set([
@@ -20,7 +20,7 @@ const lasting = new Set([
 const forNextBlock = new Set(['setNextBlockBaseFeePerGas', 'setNextBlockTimestamp'])
 
 export function createSettings(): Settings {
-  const kept = new Map<string, RpcCall>()
+  const kept = new Map<string, NodeCall>()
   const note = (method: string, params: readonly unknown[]) => {
     const name = method.slice(method.indexOf('_') + 1)
     const account = String(params[0]).toLowerCase()
