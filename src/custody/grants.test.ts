@@ -17,12 +17,12 @@ import {
   createWalletSet,
   createWallets,
   decide,
+  type EcdsaSignature,
   type EntitySecret,
   eraseGrants,
   freeze,
   grantSigning,
   openEntitySecret,
-  type Signature,
   type SigningRequest,
   signForIntents,
   signWithPlatformKey,
@@ -48,7 +48,7 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 
 /** Recovers the signer's address with a library other than custody's signer of this machine. */
-function signerOf(digest: Buffer, { r, s, recovery }: Signature): string {
+function signerOf(digest: Buffer, { r, s, recovery }: EcdsaSignature): string {
   const compact = Buffer.concat([r, s])
   const point = secp256k1.Signature.fromCompact(compact).addRecoveryBit(recovery).recoverPublicKey(digest)
   const hash = keccak_256(point.toRawBytes(false).subarray(1))

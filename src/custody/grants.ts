@@ -13,7 +13,7 @@ import { shareFreezes } from './store/freezes.ts'
 import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey, type KeyRow } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
-import type { CustodyCtx, Signature } from './types.ts'
+import type { CustodyCtx, EcdsaSignature } from './types.ts'
 
 /**
  * Stores a grant, with which workers sign for one intent without the entity secret: the key of one address, sealed under the
@@ -90,7 +90,7 @@ export async function signForIntents(
   tx: Db,
   requests: readonly SigningRequest[],
   nowMs: number,
-): Promise<Signature[]> {
+): Promise<EcdsaSignature[]> {
   if (requests.length === 0) return []
   await shareFreezes(
     tx,
@@ -103,7 +103,7 @@ export async function signForIntents(
   const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
   await recordPayloads(tx, payloads, nowMs)
   reachPoint('P9')
-  const signatures: Signature[] = []
+  const signatures: EcdsaSignature[] = []
   for (const [turn, { entityId, intentId, intent, digest }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))
     const grant = grants.get(keyOf({ entityId, intentId }))!

@@ -3,7 +3,7 @@ import { promisify } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { wordlist } from '@scure/bip39/wordlists/english'
 import type { Signer } from './signers/signer.ts'
-import type { Address } from './types.ts'
+import type { HexAddress } from './types.ts'
 
 const stretch = promisify(pbkdf2)
 
@@ -83,7 +83,7 @@ function wipe({ privateKey, chainCode }: ExtendedKey): void {
   chainCode.fill(0)
 }
 
-export type DerivedKey = { index: number; privateKey: Buffer; address: Address }
+export type DerivedKey = { index: number; privateKey: Buffer; address: HexAddress }
 
 /** Derives the keys at `indexes` and yields to the event loop now and then; the caller wipes the private keys. */
 export async function deriveKeys(
@@ -106,10 +106,10 @@ export async function deriveKeys(
 }
 
 /** The EVM address of a private key, lower case. */
-export const addressOf = (signer: Signer, privateKey: Uint8Array): Address =>
+export const addressOf = (signer: Signer, privateKey: Uint8Array): HexAddress =>
   addressOfPublicKey(signer.publicKeyOf(privateKey))
 
-function addressOfPublicKey(publicKey: Buffer): Address {
+function addressOfPublicKey(publicKey: Buffer): HexAddress {
   const hash = keccak_256(publicKey.subarray(1))
   return `0x${Buffer.from(hash.subarray(12)).toString('hex')}`
 }

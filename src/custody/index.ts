@@ -29,7 +29,7 @@ export {
 } from './policy/decide.ts'
 export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
 export { type PolicyChange, policyHistory } from './policy/history.ts'
-export type { Danger, Effect, Operation, OperationKind } from './policy/operation.ts'
+export type { Operation, OperationDanger, OperationEffect, OperationKind } from './policy/operation.ts'
 export { parseRules, type Rules } from './policy/rules.ts'
 export { type PolicySubject, permissive, setPolicy, startPermissive } from './policy/set-policy.ts'
 export { signNow } from './policy/sign-now.ts'

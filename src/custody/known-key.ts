@@ -1,10 +1,10 @@
 import { bytesOf, type Hex } from '#lib/hex'
 import type { Custody } from './custody.ts'
 import { addressOf } from './hierarchy.ts'
-import type { Address, Signature } from './types.ts'
+import type { EcdsaSignature, HexAddress } from './types.ts'
 
 /** A publicly known key, such as that of the sandbox's faucet: none of it is sealed or stored. */
-export type KnownKey = { address: Address; sign(digest: Buffer): Signature }
+export type KnownKey = { address: HexAddress; sign(digest: Buffer): EcdsaSignature }
 
 export function openKnownKey({ signer }: Custody, privateKey: Hex): KnownKey {
   const bytes = bytesOf(privateKey)

@@ -10,7 +10,7 @@ import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
-import type { Address, CustodyScope, KeyFamily, ManagedAddress, Signature } from './types.ts'
+import type { CustodyScope, EcdsaSignature, HexAddress, KeyFamily, ManagedAddress } from './types.ts'
 
 /**
  * Creates the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines can
@@ -19,7 +19,7 @@ import type { Address, CustodyScope, KeyFamily, ManagedAddress, Signature } from
 export async function createPlatformKey(
   scope: CustodyScope,
   { entityId, family }: { entityId: string; family: KeyFamily },
-): Promise<{ keyId: string; address: Address }> {
+): Promise<{ keyId: string; address: HexAddress }> {
   const { custody } = scope
   const nowMs = scope.clock.nowMs()
   const createDate = formatInstant(nowMs)
@@ -65,7 +65,7 @@ export async function signWithPlatformKey(
   custody: Custody,
   db: Db,
   { entityId, keyId, digest }: { entityId: string; keyId: string; digest: Buffer },
-): Promise<Signature> {
+): Promise<EcdsaSignature> {
   await shareFreezes(db, [entityId])
   if (await findEntityFreeze(db, entityId))
     throw new WalletFrozen(`the entity ${entityId} is frozen: it waits`)

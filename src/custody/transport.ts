@@ -43,13 +43,13 @@ export type Transport = {
 type Read<Found> = (plain: Buffer | undefined) => Found | undefined
 
 type Handles = webcrypto.CryptoKey[]
-type Input = { database: Database; vault: Vault; clock: { nowMs(): number } }
+type TransportInput = { database: Database; vault: Vault; clock: { nowMs(): number } }
 
 /**
  * Loads the keys. Generates the first pair when there is none, in the background: that takes seconds, and only calls that
  * need it wait. Throws when the root key is not the one the keys were sealed under.
  */
-export async function openTransport(input: Input): Promise<Transport> {
+export async function openTransport(input: TransportInput): Promise<Transport> {
   const { database, vault } = input
   const lanes = createLanes({ count: laneCount, leavesRoom: false, waitingMax, waitMs, crowded })
   /** Key handles by id, oldest first. */
@@ -153,7 +153,7 @@ async function handlesOf(vault: Vault, row: TransportKeyRow): Promise<Handles> {
   }
 }
 
-async function makeRow({ vault, clock }: Input): Promise<TransportKeyRow & { createDate: string }> {
+async function makeRow({ vault, clock }: TransportInput): Promise<TransportKeyRow & { createDate: string }> {
   const pair = await makePair('rsa', {
     modulusLength: modulusBits,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

@@ -19,10 +19,10 @@ export type OpenCustodyInput = {
 /** The rules for derivation and addresses; only EVM so far. */
 export type KeyFamily = 'evm'
 
-export type Address = `0x${string}`
+export type HexAddress = `0x${string}`
 
 /** An ECDSA signature over a 32-byte digest, `s` in the lower half of the order. */
-export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
+export type EcdsaSignature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
 export type WalletSet = {
   id: string
@@ -39,7 +39,7 @@ export type Wallet = {
   keyId: string
   blockchain: string
   /** Lower case. */
-  address: Address
+  address: HexAddress
   derivationIndex: number
   accountType: 'EOA' | 'SCA'
   custodyType: 'DEVELOPER' | 'ENDUSER'
@@ -64,7 +64,7 @@ export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury'
 export type ManagedAddress = {
   entityId: string
   blockchain: string
-  address: Address
+  address: HexAddress
   keyId: string
   purpose: ManagedPurpose
   ownerId: string

@@ -8,9 +8,9 @@ import {
   createWalletSet,
   createWallets,
   decide,
-  type Effect,
   type EntitySecret,
   type Operation,
+  type OperationEffect,
   openEntitySecret,
   type PolicyScope,
   permissive,
@@ -117,7 +117,7 @@ describe('property 44: a decision of policy', () => {
     )
     const elsewhere = pay(1n)
     const moved = elsewhere.effects.map((effect) => ({ ...effect, blockchain: 'ETH-SEPOLIA' }))
-    await expect(ask(subject, { ...elsewhere, effects: moved as Effect[] })).rejects.toMatchObject(
+    await expect(ask(subject, { ...elsewhere, effects: moved as OperationEffect[] })).rejects.toMatchObject(
       refused('tokens does not list ETH-SEPOLIA:'),
     )
   })

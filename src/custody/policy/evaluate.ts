@@ -1,7 +1,7 @@
-import type { Danger, Effect, Operation } from './operation.ts'
+import type { Operation, OperationDanger, OperationEffect } from './operation.ts'
 import type { Compiled, Limit, Listed, Members } from './rules.ts'
 
-type Rules = Extract<Compiled, { mode: 'rules' }>
+type CompiledRules = Extract<Compiled, { mode: 'rules' }>
 
 /** The outgoing amount of one operation in one token, in base units. */
 export type Spend = { blockchain: string; token: string; amountAtomic: bigint }
@@ -19,14 +19,18 @@ export function denialOf(rules: Compiled, operation: Operation): string | undefi
   return transactionLimitDenial(rules, spendsOf(operation))
 }
 
-const dangerTexts: Partial<Record<Danger, string>> = {
+const dangerTexts: Partial<Record<OperationDanger, string>> = {
   undecodable: ': what would be signed cannot be understood',
   rawHash: ': what would be signed is a bare hash',
   setCode: ' (an EIP-7702 authorisation)',
   transferAuthorization: ' (a signature with which others move tokens)',
 }
 
-function effectDenial(rules: Rules, operation: Operation, effect: Effect): string | undefined {
+function effectDenial(
+  rules: CompiledRules,
+  operation: Operation,
+  effect: OperationEffect,
+): string | undefined {
   const { blockchain } = effect
   if (effect.kind === 'call') {
     if (isTransferItself(operation, effect)) return undefined
@@ -44,7 +48,10 @@ function effectDenial(rules: Rules, operation: Operation, effect: Effect): strin
 }
 
 /** Returns the reason to deny a call. An unknown function must be listed by selector, unless `undecodable` is permitted. */
-function callDenial(rules: Rules, { blockchain, contract, selector, known }: CallEffect): string | undefined {
+function callDenial(
+  rules: CompiledRules,
+  { blockchain, contract, selector, known }: CallEffect,
+): string | undefined {
   const named = memberOf(rules.contracts, blockchain, contract, selector)
   const shown = `${selector} of ${blockchain}:${contract}`
   if (!named) return `contracts does not list ${shown}`
@@ -52,7 +59,7 @@ function callDenial(rules: Rules, { blockchain, contract, selector, known }: Cal
   return `contracts does not list ${shown} by its selector: what it does is not known here`
 }
 
-type CallEffect = Extract<Effect, { kind: 'call' }>
+type CallEffect = Extract<OperationEffect, { kind: 'call' }>
 
 /** The call of the transfer itself, which the rules for tokens and destinations cover. */
 const transferSelector = '0xa9059cbb'
@@ -102,7 +109,7 @@ export function countedBy(limit: Limit, spends: readonly Spend[]): bigint | unde
   return counted.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 }
 
-function transactionLimitDenial({ limits }: Rules, spends: readonly Spend[]): string | undefined {
+function transactionLimitDenial({ limits }: CompiledRules, spends: readonly Spend[]): string | undefined {
   for (const [index, limit] of limits.entries()) {
     const amount = countedBy(limit, spends)
     if (amount === undefined || limit.perTransactionAtomic === undefined) continue

@@ -1,4 +1,4 @@
-import type { Address } from '../types.ts'
+import type { HexAddress } from '../types.ts'
 
 /** The kinds of operation that a request can ask to sign. */
 export const operationKinds = [
@@ -30,25 +30,25 @@ export const dangers = [
   'undecodable',
 ] as const
 
-export type Danger = (typeof dangers)[number]
+export type OperationDanger = (typeof dangers)[number]
 
 /**
  * One effect of the operation once it is executed. `blockchain` is `*` for typed data that names no chain and so is valid on
  * every one. Addresses are lower case.
  */
-export type Effect =
+export type OperationEffect =
   /** A contract call. Arguments of an unknown function are not decoded. */
-  | { kind: 'call'; blockchain: string; contract: Address; selector: `0x${string}`; known: boolean }
+  | { kind: 'call'; blockchain: string; contract: HexAddress; selector: `0x${string}`; known: boolean }
   /** Outgoing coins; without a destination they are sent along with a call. */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string
-      token: Address | 'native'
-      destination?: Address | undefined
+      token: HexAddress | 'native'
+      destination?: HexAddress | undefined
       amountAtomic: bigint
     }
   /** Typed data of this type is signed for this contract. */
-  | { kind: 'typedData'; blockchain: string; contract: Address | 'none'; primaryType: string }
+  | { kind: 'typedData'; blockchain: string; contract: HexAddress | 'none'; primaryType: string }
 
 /**
  * A chain-independent description of the operation to sign, made by the module that understands the blockchain. A `sweep`
@@ -56,6 +56,6 @@ export type Effect =
  */
 export type Operation = {
   kind: OperationKind | 'sweep'
-  effects: readonly Effect[]
-  dangers: readonly Danger[]
+  effects: readonly OperationEffect[]
+  dangers: readonly OperationDanger[]
 }

@@ -3,11 +3,15 @@ import { walletPrivateKey } from '../contexts.ts'
 import type { EntitySecret } from '../custody.ts'
 import { withUnsealed } from '../sealing.ts'
 import { findKey } from '../store/keys.ts'
-import type { CustodyCtx, Signature } from '../types.ts'
+import type { CustodyCtx, EcdsaSignature } from '../types.ts'
 import { type Decision, useDecision } from './decide.ts'
 
 /** Signs the digest that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
-export async function signNow(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<Signature> {
+export async function signNow(
+  ctx: CustodyCtx,
+  secret: EntitySecret,
+  decision: Decision,
+): Promise<EcdsaSignature> {
   const { db, custody } = ctx
   const { entityId } = secret
   useDecision(db, decision)

@@ -1,10 +1,10 @@
-import type { Signature } from '../types.ts'
+import type { EcdsaSignature } from '../types.ts'
 
 /** One implementation of secp256k1. All give byte-identical signatures (RFC 6979, low `s`), so they can be swapped. */
 export type Signer = {
   name: 'native' | 'wasm' | 'pure'
   /** `digest` and `privateKey` are 32 bytes. */
-  sign(digest: Uint8Array, privateKey: Uint8Array): Signature
+  sign(digest: Uint8Array, privateKey: Uint8Array): EcdsaSignature
   /** The public key as 65 bytes, uncompressed. */
   publicKeyOf(privateKey: Uint8Array): Buffer
   /** Adds `addend` to the private key, in place and modulo the order of the curve; throws if the sum is no key. */
@@ -12,7 +12,7 @@ export type Signer = {
 }
 
 /** Splits a compact signature; `recovery` is 0 or 1 because `r` never exceeds the order in practice. */
-export function signatureOf(compact: Uint8Array, recovery: number): Signature {
+export function signatureOf(compact: Uint8Array, recovery: number): EcdsaSignature {
   if (compact.length !== 64 || (recovery !== 0 && recovery !== 1))
     throw new Error('the signer gave a signature of an unknown form')
   return { r: Buffer.from(compact.subarray(0, 32)), s: Buffer.from(compact.subarray(32)), recovery }

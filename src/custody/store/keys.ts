@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import type { Address } from '../types.ts'
+import type { HexAddress } from '../types.ts'
 
 export type KeyRow = {
   entityId: string
@@ -8,7 +8,7 @@ export type KeyRow = {
   walletSetId: string | null
   family: string
   derivationIndex: number
-  address: Address
+  address: HexAddress
   sealedPrivateKey: Buffer
 }
 
@@ -18,7 +18,7 @@ const columns = sql`entity_id as "entityId", id, class, wallet_set_id as "wallet
 export const findKey = (db: Db, entityId: string, id: string) =>
   db.maybe<KeyRow>(sql`select ${columns} from keys where entity_id = ${entityId} and id = ${id}`)
 
-export type IndexedKey = { id: string; derivationIndex: number; address: Address }
+export type IndexedKey = { id: string; derivationIndex: number; address: HexAddress }
 
 export const keysOfSet = (
   tx: Db,

@@ -1,6 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 import type { Spend } from '../policy/evaluate.ts'
 import type { Limit, Rules } from '../policy/rules.ts'
+import type { IntentRef } from './grants.ts'
 
 export type PolicyScope = 'entity' | 'walletSet' | 'wallet'
 
@@ -154,21 +155,19 @@ export async function spentSince(
   return row.amount
 }
 
-type Intent = { entityId: string; intentId: string }
-
-const pairs = (intents: readonly Intent[]) =>
+const pairs = (intents: readonly IntentRef[]) =>
   sql`unnest(${intents.map((intent) => intent.entityId)}::uuid[],
     ${intents.map((intent) => intent.intentId)}::uuid[]) as asked(entity_id, intent_id)`
 
 /** Sets the release date of the intents' spending; null makes it count again. */
-export const setReleased = (tx: Db, intents: readonly Intent[], releasedDate: string | null) =>
+export const setReleased = (tx: Db, intents: readonly IntentRef[], releasedDate: string | null) =>
   tx.run(sql`update policy_spending s set released_date = ${releasedDate} from ${pairs(intents)}
     where s.entity_id = asked.entity_id and s.intent_id = asked.intent_id
       and (s.released_date is null) <> (${releasedDate}::timestamptz is null)`)
 
 /** The unreleased spending of these intents, as JSON texts of the rows. */
-export const copySpending = (db: Db, intents: readonly Intent[]) =>
-  db.all<Intent & { copy: string }>(sql`select s.entity_id as "entityId", s.intent_id as "intentId",
+export const copySpending = (db: Db, intents: readonly IntentRef[]) =>
+  db.all<IntentRef & { copy: string }>(sql`select s.entity_id as "entityId", s.intent_id as "intentId",
       row_to_json(s)::text as copy
     from policy_spending s join ${pairs(intents)} using (entity_id, intent_id) where s.released_date is null`)
 
