@@ -31,18 +31,18 @@ export type AddressFamily =
   | 'xdc'
   | 'xrpl'
 
-type Reader = (text: string, environment: Environment) => string | undefined
+type AddressReader = (text: string, environment: Environment) => string | undefined
 
 const asItIs =
-  (isAddress: (text: string, environment: Environment) => boolean): Reader =>
+  (isAddress: (text: string, environment: Environment) => boolean): AddressReader =>
   (text, environment) =>
     isAddress(text, environment) ? text : undefined
 const lowered =
-  (isAddress: (text: string) => boolean): Reader =>
+  (isAddress: (text: string) => boolean): AddressReader =>
   (text) =>
     isAddress(text) ? text.toLowerCase() : undefined
 
-const readers: Record<AddressFamily, Reader> = {
+const readers: Record<AddressFamily, AddressReader> = {
   evm: parseEvmAddress,
   solana: asItIs(isSolanaAddress),
   aptos: lowered(isAptosAddress),

@@ -83,6 +83,9 @@ export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 /** Permission for `to` to take coins of `from`, once for each nonce of 32 bytes. */
 export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }
 
+/** The stored hash of the block at a height; `undefined` where none is stored. */
+export type HashAt = (number: number) => Promise<string | undefined>
+
 /** `upTo`: the highest block that is agreed on. Without it, `said` lists the answer of each endpoint. */
 export type Agreement = { upTo: number | undefined; said?: string[] }
 
@@ -182,7 +185,7 @@ export type Chain = {
    * Returns the block that enough endpoints agree on: `number`, or the one below it that enough of them have reached.
    * `hashAt` gives the stored hash at a height; a chain with one endpoint agrees with itself.
    */
-  agreedUpTo(number: number, hashAt: (number: number) => Promise<string | undefined>): Promise<Agreement>
+  agreedUpTo(number: number, hashAt: HashAt): Promise<Agreement>
   /** The highest block that enough endpoints report as finalized. */
   finalized(): Promise<Finalized>
   /** Number of endpoints that must agree before an irreversible conclusion. */

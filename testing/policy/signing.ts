@@ -1,4 +1,9 @@
-import { decodeMessage, decodeTransaction, decodeTypedData, type TypedData } from '#chains/evm/decode-signing'
+import {
+  type DecodableTypedData,
+  decodeMessage,
+  decodeTransaction,
+  decodeTypedData,
+} from '#chains/evm/decode-signing'
 import type { Hex } from '#lib/hex'
 import { type Case, chainId, friend, own, permit2, stranger, usdc, vault } from './rules.ts'
 
@@ -16,7 +21,7 @@ const data = (
   types: Record<string, string>,
   message: Record<string, unknown>,
   domain: Record<string, unknown> = { chainId, verifyingContract: usdc },
-): TypedData => ({
+): DecodableTypedData => ({
   domain,
   primaryType,
   message,
@@ -132,7 +137,7 @@ const shapes: [string, Record<string, string>, string, Needs][] = [
   ['__proto__', { Foo: 'uint256 x' }, 'a type of the prototype', 'never'],
 ]
 
-const typed: [string, TypedData, Needs][] = [
+const typed: [string, DecodableTypedData, Needs][] = [
   ['a permit', permit(), ['permit']],
   ['a permit in hexadecimal', permit({ value: '0x384' }), ['permit']],
   ['a permit for a stranger', permit({ spender: stranger }), 'never'],
@@ -205,13 +210,13 @@ const typed: [string, TypedData, Needs][] = [
     ['permit', 'undecodable'],
   ],
   ...['TransferWithAuthorization', 'ReceiveWithAuthorization'].flatMap(
-    (name): [string, TypedData, Needs][] => [
+    (name): [string, DecodableTypedData, Needs][] => [
       [name, authorization(name, friend, '900'), ['transferAuthorization']],
       [`${name} to a stranger`, authorization(name, stranger, '900'), 'never'],
       [`${name} of too much`, authorization(name, friend, '1001'), 'never'],
     ],
   ),
-  ...shapes.map(([primaryType, types, name, needs]): [string, TypedData, Needs] => [
+  ...shapes.map(([primaryType, types, name, needs]): [string, DecodableTypedData, Needs] => [
     name,
     data(primaryType, types, {}),
     needs,

@@ -3,7 +3,7 @@
  * larger ones in many ways. A refused request is halved, down to single calls, and the accepted size is kept. After an hour,
  * twice that size is tried once.
  */
-import { isLimitCode, type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+import { type AnswerLimits, isLimitCode, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
 /** The endpoint refuses a list of this many calls. None of them was executed, or a retry of them is harmless. */
 export class BatchRefused extends RpcUnreachable {}
@@ -11,12 +11,12 @@ export class BatchRefused extends RpcUnreachable {}
 /** Sends one request: a list of calls, or a single call. */
 export type AskOnce = <Result>(
   calls: readonly RpcCall[],
-  limits: Limits | undefined,
+  limits: AnswerLimits | undefined,
   form: 'list' | 'call',
 ) => Promise<(Result | RpcError)[]>
 
 export type Batches = {
-  ask<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
+  ask<Result>(calls: readonly RpcCall[], limits?: AnswerLimits): Promise<(Result | RpcError)[]>
   /** Known maximum of calls per request. */
   sizeMax(): number
 }
@@ -34,7 +34,7 @@ export function createBatches(askOnce: AskOnce, most = sizeMaxDefault): Batches 
     learntAtMs = performance.now()
   }
   const sizeMax = () => (performance.now() - learntAtMs < growAfterMs ? learnt : Math.min(most, learnt * 2))
-  const ask = async <Result>(calls: readonly RpcCall[], limits?: Limits) => {
+  const ask = async <Result>(calls: readonly RpcCall[], limits?: AnswerLimits) => {
     const answers: (Result | RpcError)[] = []
     let size = sizeMax()
     let refusal: BatchRefused | undefined
@@ -90,24 +90,24 @@ export function refusesList(error: unknown, bodyBytes: number): unknown {
   return isRefusal ? new BatchRefused(message) : error
 }
 
-export type Answer =
+export type JsonRpcResponse =
   | { id?: unknown; result?: unknown; error?: { code?: number; message?: string; data?: unknown } }
   | undefined
 
 /** The answers to a list of calls; throws `BatchRefused` when the endpoint takes no list, or none of this length. */
-export function listOf(answer: unknown, host: string): Answer[] {
-  const answers = Array.isArray(answer) ? (answer as Answer[]) : undefined
-  const refused = (answers ?? [answer as Answer]).find(isAboutTheList)
+export function listOf(answer: unknown, host: string): JsonRpcResponse[] {
+  const answers = Array.isArray(answer) ? (answer as JsonRpcResponse[]) : undefined
+  const refused = (answers ?? [answer as JsonRpcResponse]).find(isAboutTheList)
   if (refused) throw new BatchRefused(`${host}: ${refused.error?.message}`)
   if (answers) return answers
-  const error = (answer as Answer)?.error
+  const error = (answer as JsonRpcResponse)?.error
   const message = `${host}: ${error?.message ?? 'the node did not answer a batch with a batch'}`
   // A rate limit is not about this list.
   throw isLimitCode(error?.code) ? new RpcUnreachable(message) : new BatchRefused(message)
 }
 
 /** Whether an error refuses the list. The text of a revert comes from a contract and is not matched. */
-const isAboutTheList = (answer: Answer) => {
+const isAboutTheList = (answer: JsonRpcResponse) => {
   const message = answer?.error?.message ?? ''
   return refusalPattern.test(message) && !/revert/i.test(message)
 }

@@ -4,7 +4,7 @@ import type { Network } from '../network.ts'
 import { contentHashOf } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
-import { type BlockReceipts, type Log, readBlockReceipts } from './receipts.ts'
+import { type BlockReceipts, type ReceiptLog, readBlockReceipts } from './receipts.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 /** keccak256 of "Transfer(address,address,uint256)". */
@@ -135,7 +135,7 @@ function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId:
 }
 
 /** Parses a transfer log; other events give none. A transfer that breaks the standard is not trusted. */
-function transferOf({ address: token, topics, data, logIndex, txHash }: Log): TransferLog[] {
+function transferOf({ address: token, topics, data, logIndex, txHash }: ReceiptLog): TransferLog[] {
   if (topics[0] !== transferTopic) return []
   if (topics.length !== 3) throw new RpcUnreachable('a transfer has other topics than it should')
   const amountAtomic = quantity(data, 'transferred amount')

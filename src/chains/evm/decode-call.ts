@@ -22,14 +22,14 @@ export function decodeCall(blockchain: string, call: DecodableCall): Effects {
   return effectsOf(found)
 }
 
-export type Found = { effects: Effects['effects']; dangers: Set<Danger>; calls: number }
+export type FoundEffects = { effects: Effects['effects']; dangers: Set<Danger>; calls: number }
 
-export const newFound = (): Found => ({ effects: [], dangers: new Set(), calls: 0 })
+export const newFound = (): FoundEffects => ({ effects: [], dangers: new Set(), calls: 0 })
 
-export const effectsOf = ({ effects, dangers }: Found): Effects => ({ effects, dangers: [...dangers] })
+export const effectsOf = ({ effects, dangers }: FoundEffects): Effects => ({ effects, dangers: [...dangers] })
 
 /** Adds the effects of one call and of the calls nested in it. */
-export function addCall(found: Found, blockchain: string, call: DecodableCall, depth: number): void {
+export function addCall(found: FoundEffects, blockchain: string, call: DecodableCall, depth: number): void {
   found.calls += 1
   if (depth > depthMax || found.calls > callsMax) return void found.dangers.add('undecodable')
   const { to, valueAtomic } = call
@@ -53,7 +53,13 @@ export function addCall(found: Found, blockchain: string, call: DecodableCall, d
   for (const deed of known.read(args as never)) addDeed(found, blockchain, contract, deed, depth)
 }
 
-function addDeed(found: Found, blockchain: string, contract: Address, deed: Deed, depth: number): void {
+function addDeed(
+  found: FoundEffects,
+  blockchain: string,
+  contract: Address,
+  deed: Deed,
+  depth: number,
+): void {
   if (deed.does === 'danger') return void found.dangers.add(deed.danger)
   if (deed.does === 'call') {
     const { to = contract, valueAtomic = 0n, data } = deed
@@ -64,7 +70,7 @@ function addDeed(found: Found, blockchain: string, contract: Address, deed: Deed
 }
 
 function addNative(
-  found: Found,
+  found: FoundEffects,
   blockchain: string,
   destination: Address | undefined,
   amountAtomic: bigint,

@@ -6,8 +6,8 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Effects } from '../effects.ts'
 import { networks } from '../networks/index.ts'
-import { addCall, type DecodableCall, effectsOf, type Found, newFound } from './decode-call.ts'
-import { dangerousShape } from './typed-data-shapes.ts'
+import { addCall, type DecodableCall, effectsOf, type FoundEffects, newFound } from './decode-call.ts'
+import { dangerousShape, type StructFields } from './typed-data-shapes.ts'
 
 /** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
 export function decodeMessage(bytes: Uint8Array): Effects {
@@ -40,16 +40,15 @@ function blockchainOf(chainId: number | undefined): string {
   return networks.find((network) => network.chainId === chainId)?.blockchain ?? `eip155:${chainId}`
 }
 
-type Fields = readonly { name: string; type: string }[]
-export type TypedData = {
+export type DecodableTypedData = {
   domain: Record<string, unknown>
-  types: Record<string, Fields>
+  types: Record<string, StructFields>
   primaryType: string
   message: Record<string, unknown>
 }
 
 /** Decodes EIP-712 data, as parsed from the request. */
-export function decodeTypedData(data: TypedData): Effects {
+export function decodeTypedData(data: DecodableTypedData): Effects {
   const found = newFound()
   try {
     addTypedData(found, data)
@@ -59,7 +58,10 @@ export function decodeTypedData(data: TypedData): Effects {
   return effectsOf(found)
 }
 
-function addTypedData(found: Found, { domain, types, primaryType, message }: TypedData): void {
+function addTypedData(
+  found: FoundEffects,
+  { domain, types, primaryType, message }: DecodableTypedData,
+): void {
   const bound = (name: string) => {
     const declared = types['EIP712Domain']
     const signed = declared ? declared.some((field) => field.name === name) : true
@@ -83,18 +85,18 @@ function addTypedData(found: Found, { domain, types, primaryType, message }: Typ
 }
 
 type Reading = {
-  found: Found
+  found: FoundEffects
   blockchain: string
   contract: Address
   message: Record<string, unknown>
-  fields: Fields
-  types: Record<string, Fields>
+  fields: StructFields
+  types: Record<string, StructFields>
 }
 
 /** Adds the effects of a known form; returns false when the data is not exactly of that form. */
-type Reader = (reading: Reading) => boolean
+type TypedDataReader = (reading: Reading) => boolean
 
-const namesAre = (fields: Fields, names: string) => fields.map((field) => field.name).join() === names
+const namesAre = (fields: StructFields, names: string) => fields.map((field) => field.name).join() === names
 
 function add(
   { found, blockchain }: Reading,
@@ -111,7 +113,7 @@ function add(
 const everything = 2n ** 256n - 1n
 
 /** EIP-2612, and its older form that allows everything or nothing. */
-const permit: Reader = (reading) => {
+const permit: TypedDataReader = (reading) => {
   const { message, fields, contract } = reading
   const spender = addressOf(message['spender'])
   if (namesAre(fields, 'owner,spender,value,nonce,deadline'))
@@ -123,7 +125,7 @@ const permit: Reader = (reading) => {
 }
 
 /** EIP-3009: its holder can move the tokens. */
-const transferAuthorization: Reader = (reading) => {
+const transferAuthorization: TypedDataReader = (reading) => {
   const { message, fields, contract } = reading
   if (!namesAre(fields, 'from,to,value,validAfter,validBefore,nonce')) return false
   return add(reading, 'transfer', contract, addressOf(message['to']), naturalOf(message['value']))
@@ -131,7 +133,7 @@ const transferAuthorization: Reader = (reading) => {
 
 /** Permit2, whose data names the tokens, in `member` of the type `within`. */
 const permit2 =
-  (outer: string, within: string): Reader =>
+  (outer: string, within: string): TypedDataReader =>
   (reading) => {
     const { message, fields, types } = reading
     const [member = ''] = outer.split(',')
@@ -151,7 +153,7 @@ const permit2 =
 const allowance = permit2('details,spender,sigDeadline', 'token,amount,expiration,nonce')
 const signatureTransfer = permit2('permitted,spender,nonce,deadline', 'token,amount')
 
-const readers: Record<string, Reader | undefined> = {
+const readers: Record<string, TypedDataReader | undefined> = {
   Permit: permit,
   TransferWithAuthorization: transferAuthorization,
   ReceiveWithAuthorization: transferAuthorization,

@@ -10,6 +10,7 @@ import type {
   ContentAgreement,
   EndpointHealth,
   Finalized,
+  HashAt,
   Inspection,
   RefusedEndpoint,
 } from '../chain.ts'
@@ -29,8 +30,8 @@ import {
 import { type FinalTags, readFinalTag } from './finalized.ts'
 import { integer, toQuantity } from './quantities.ts'
 import { createRpc, type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-import type { Limits, RpcCall } from './rpc-errors.ts'
-import { type Endpoint, openVerifier, requireAccepted, requireChain } from './verify.ts'
+import type { AnswerLimits, RpcCall } from './rpc-errors.ts'
+import { openVerifier, type RpcEndpoint, requireAccepted, requireChain } from './verify.ts'
 
 export type Endpoints = Rpc & {
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
@@ -61,8 +62,6 @@ export type EndpointsInput = {
   /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined
 }
-
-type HashAt = (number: number) => Promise<string | undefined>
 
 const agreementTimeoutMs = 5_000
 const probeMs = 2_000
@@ -96,7 +95,7 @@ export function createEndpoints(input: EndpointsInput): Endpoints {
 }
 
 /** Wraps a single endpoint to record its health. Unless refused, it is asked even after failures: there is no other. */
-function watched(endpoint: Endpoint, verify: Verify | undefined): Rpc {
+function watched(endpoint: RpcEndpoint, verify: Verify | undefined): Rpc {
   const { rpc, health } = endpoint
   const noting = async <Result>(ask: () => Promise<Result>): Promise<Result> => {
     requireAccepted(endpoint)
@@ -122,12 +121,12 @@ function watched(endpoint: Endpoint, verify: Verify | undefined): Rpc {
 type Verify = ReturnType<typeof openVerifier>
 
 /** Verifies every endpoint and returns the refused ones. An endpoint that does not answer is not refused. */
-async function refusedAmong(endpoints: readonly Endpoint[], verify: Verify): Promise<RefusedEndpoint[]> {
+async function refusedAmong(endpoints: readonly RpcEndpoint[], verify: Verify): Promise<RefusedEndpoint[]> {
   await Promise.allSettled(endpoints.map(verify))
   return endpoints.flatMap(({ health }) => health.refusal ?? [])
 }
 
-const shownHealth = ({ rpc, health }: Endpoint): EndpointHealth => ({
+const shownHealth = ({ rpc, health }: RpcEndpoint): EndpointHealth => ({
   host: rpc.host,
   errorsRatio: health.errors,
   latencyMs: health.latencyMs,
@@ -141,9 +140,9 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
   return {
     url: endpoints[0]!.rpc.url,
     host: endpoints[0]!.rpc.host,
-    call: <Result>(method: string, params: unknown[], limits?: Limits) =>
+    call: <Result>(method: string, params: unknown[], limits?: AnswerLimits) =>
       pool.read((rpc) => rpc.call<Result>(method, params, limits)),
-    batch: <Result>(calls: readonly RpcCall[], limits?: Limits) =>
+    batch: <Result>(calls: readonly RpcCall[], limits?: AnswerLimits) =>
       pool.read(async (rpc) => {
         const answers = await rpc.batch<Result>(calls, limits)
         const limited = answers.find(isLimited)
@@ -166,19 +165,19 @@ function severalEndpoints(input: EndpointsInput): Endpoints {
 }
 
 type Pool = {
-  endpoints: readonly Endpoint[]
+  endpoints: readonly RpcEndpoint[]
   /** Endpoints that are not in backoff. A rate limit is respected even when there is no other endpoint. */
-  awake(): Endpoint[]
+  awake(): RpcEndpoint[]
   /** The same, ordered by cost, the best first. */
-  best(): Endpoint[]
+  best(): RpcEndpoint[]
   /** Verifies one endpoint if needed, asks it, and records its health. */
-  ask<Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
+  ask<Result>(endpoint: RpcEndpoint, act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   read<Result>(act: (rpc: Rpc) => Promise<Result>): Promise<Result>
   doubt(): void
   inspect(): Promise<readonly RefusedEndpoint[]>
 }
 
-function poolOf(endpoints: readonly Endpoint[], input: EndpointsInput): Pool {
+function poolOf(endpoints: readonly RpcEndpoint[], input: EndpointsInput): Pool {
   const { chainId, blockTimeMs } = input.network
   const verify = openVerifier(input)
   let inUse = endpoints[0]!
@@ -189,11 +188,11 @@ function poolOf(endpoints: readonly Endpoint[], input: EndpointsInput): Pool {
   }
   const best = () => {
     const highest = Math.max(0, ...endpoints.map(({ health }) => health.head ?? 0))
-    const cost = (endpoint: Endpoint) =>
+    const cost = (endpoint: RpcEndpoint) =>
       costMs(endpoint.health, highest, blockTimeMs) * (endpoint === inUse ? keeping : 1)
     return awake().sort((a, b) => cost(a) - cost(b))
   }
-  const ask = async <Result>(endpoint: Endpoint, act: (rpc: Rpc) => Promise<Result>) => {
+  const ask = async <Result>(endpoint: RpcEndpoint, act: (rpc: Rpc) => Promise<Result>) => {
     const { rpc, health } = endpoint
     let startedMs = performance.now()
     try {
@@ -300,7 +299,7 @@ const finalTagsOf = (pool: Pool): Promise<Finalized[]> =>
     pool.awake().map((endpoint) => pool.ask(endpoint, readFinalTag).catch((): Finalized => 'unknown')),
   )
 
-type Opinion = { endpoint: Endpoint; said: string }
+type Opinion = { endpoint: RpcEndpoint; said: string }
 type Vote = Opinion & { agrees: boolean; head?: number }
 
 const shownOpinion = ({ endpoint, said }: Opinion) => `${endpoint.rpc.host}: ${said}`

@@ -5,7 +5,7 @@
 import type { ChainTransaction } from '../chain.ts'
 import { bloomMayHold } from './bloom.ts'
 import { address, hash, integer } from './quantities.ts'
-import { type Header, type Log, readBlockReceipts, type Sought } from './receipts.ts'
+import { type Header, type ReceiptLog, readBlockReceipts, type Sought } from './receipts.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export async function readLogs(
@@ -13,7 +13,7 @@ export async function readLogs(
   header: Header,
   transactions: readonly ChainTransaction[],
   sought: Sought,
-): Promise<Log[]> {
+): Promise<ReceiptLog[]> {
   const { emitters, topic } = sought
   if (emitters.length === 0) return []
   const given = await rpc.call<Record<string, unknown>[]>('eth_getLogs', [
@@ -33,7 +33,11 @@ export async function readLogs(
   })
 }
 
-function logOf(raw: Record<string, unknown>, header: Header, transactions: readonly ChainTransaction[]): Log {
+function logOf(
+  raw: Record<string, unknown>,
+  header: Header,
+  transactions: readonly ChainTransaction[],
+): ReceiptLog {
   const txHash = hash(raw?.['transactionHash'], 'log transaction')
   const fits =
     hash(raw['blockHash'], 'log block') === header.hash &&

@@ -27,9 +27,9 @@ export type RawReceipt = {
 }
 
 /** A log whose place in the block is checked; the reader parses its topics and data. */
-export type Log = { address: Address; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
+export type ReceiptLog = { address: Address; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
 
-export type BlockReceipts = { byHash: ReadonlyMap<Hex, RawReceipt>; logs: Log[] }
+export type BlockReceipts = { byHash: ReadonlyMap<Hex, RawReceipt>; logs: ReceiptLog[] }
 
 /** The header fields of a block that its receipts are checked against. */
 export type Header = BlockRef & { logsBloom: unknown }
@@ -51,7 +51,7 @@ export async function readBlockReceipts(
 ): Promise<BlockReceipts> {
   const raws = await rawReceipts(rpc, header.hash, transactions)
   const byHash = new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]))
-  const logs: Log[] = []
+  const logs: ReceiptLog[] = []
   let explained = 0n
   transactions.forEach((transaction, index) => {
     const raw = byHash.get(transaction.hash)
@@ -133,7 +133,7 @@ function logsOf(
   { hash: txHash }: ChainTransaction,
   index: number,
   first: number,
-): Log[] {
+): ReceiptLog[] {
   if (!Array.isArray(raw.logs)) throw new RpcUnreachable("the node's receipt has no logs")
   if (raw.logs.length > 0 && quantity(raw.status, 'receipt status') !== 1n)
     throw new RpcUnreachable(`the failed transaction ${txHash} has logs`)
@@ -156,7 +156,7 @@ function logsOf(
 /** Checks only receipts that may hold a sought log: to account for a filter takes a hash of every topic. */
 function checkFilter(
   raw: RawReceipt,
-  logs: readonly Log[],
+  logs: readonly ReceiptLog[],
   { hash: txHash }: ChainTransaction,
   header: BlockRef,
   { emitters, topic }: Sought,

@@ -1,7 +1,7 @@
 export type RpcCall = { method: string; params: unknown[] }
 
 /** Limits of one answer; an answer that exceeds them is not trusted. */
-export type Limits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
+export type AnswerLimits = { timeoutMs?: number | undefined; answerBytesMax?: number | undefined }
 
 /** Codes by which providers report an exceeded limit. */
 const limitCodes: readonly unknown[] = [-32005, 429]

@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
 import { reachPoint } from '#lib/crash-points'
-import { type Answer, createBatches, listOf, refusesList } from './batches.ts'
-import { type HttpAnswer, type Limits, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
+import { createBatches, type JsonRpcResponse, listOf, refusesList } from './batches.ts'
+import { type AnswerLimits, type HttpAnswer, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
 export { RpcError, RpcUnreachable } from './rpc-errors.ts'
 
@@ -12,9 +12,9 @@ export type Rpc = {
   /** Its name in messages: the rest of the URL may hold a key. */
   host: string
   /** One call; throws `RpcError` when the node refuses it and `RpcUnreachable` when no answer can be trusted. */
-  call<Result>(method: string, params: unknown[], limits?: Limits): Promise<Result>
+  call<Result>(method: string, params: unknown[], limits?: AnswerLimits): Promise<Result>
   /** Many calls in as few requests as the endpoint takes, answered in the order given; a refused one is its `RpcError`. */
-  batch<Result>(calls: readonly RpcCall[], limits?: Limits): Promise<(Result | RpcError)[]>
+  batch<Result>(calls: readonly RpcCall[], limits?: AnswerLimits): Promise<(Result | RpcError)[]>
   /** Known maximum of calls per request. */
   batchMax(): number
   close(): void
@@ -38,7 +38,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
     ? new SecureAgent({ keepAlive: true, maxSockets: 32 })
     : new Agent({ keepAlive: true, maxSockets: 32 })
   let nextId = 1
-  const post = (body: string, limits: Limits = {}, onAnswer?: () => void) =>
+  const post = (body: string, limits: AnswerLimits = {}, onAnswer?: () => void) =>
     postJson(
       url,
       secure,
@@ -51,7 +51,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
       onAnswer,
     )
   const batches = createBatches(
-    async <Result>(calls: readonly RpcCall[], limits: Limits | undefined, form: 'list' | 'call') => {
+    async <Result>(calls: readonly RpcCall[], limits: AnswerLimits | undefined, form: 'list' | 'call') => {
       const firstId = nextId
       nextId += calls.length
       const asked = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
@@ -61,7 +61,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
       const answer = await post(body, limits, onAnswer).catch((error) => {
         throw form === 'list' ? refusesList(error, body.length) : error
       })
-      const answers = form === 'list' ? listOf(answer, host) : [answer as Answer]
+      const answers = form === 'list' ? listOf(answer, host) : [answer as JsonRpcResponse]
       const byId = new Map(answers.map((each) => [each?.id, each]))
       return calls.map(({ method }, index) => {
         const own = byId.get(firstId + index)
@@ -74,7 +74,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
   return {
     url,
     host,
-    async call<Result>(method: string, params: unknown[], limits?: Limits) {
+    async call<Result>(method: string, params: unknown[], limits?: AnswerLimits) {
       const id = nextId++
       const answer = await post(JSON.stringify({ jsonrpc: '2.0', id, method, params }), limits)
       const result = resultOf<Result>(answer, method)
@@ -88,7 +88,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
 }
 
 function resultOf<Result>(answer: unknown, method: string): Result | RpcError {
-  const { result, error } = (answer ?? {}) as NonNullable<Answer> & { result?: Result }
+  const { result, error } = (answer ?? {}) as NonNullable<JsonRpcResponse> & { result?: Result }
   if (error) return new RpcError(Number(error.code ?? -32000), String(error.message ?? 'refused'), error.data)
   if (result === undefined) throw new RpcUnreachable(`${method}: the answer has neither result nor error`)
   return result

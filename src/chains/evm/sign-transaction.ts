@@ -112,7 +112,7 @@ function signable(request: TransactionSerializable, from: Address | undefined): 
   }
 }
 
-type Fields = ReadonlyMap<string, unknown>
+type TransactionFields = ReadonlyMap<string, unknown>
 
 const known = new Set(
   'from to value gas gasLimit gasPrice maxFeePerGas maxPriorityFeePerGas nonce data input chainId type'.split(
@@ -121,7 +121,7 @@ const known = new Set(
 )
 
 /** A member that is not signed must not look as if it were; an empty access list changes nothing. */
-function refuseUnknown(fields: Fields): void {
+function refuseUnknown(fields: TransactionFields): void {
   for (const [name, value] of fields) {
     if (known.has(name) || (name === 'accessList' && Array.isArray(value) && value.length === 0)) continue
     throw new TransactionProblem(
@@ -141,7 +141,7 @@ function refuseUnknown(fields: Fields): void {
 const safeMax = BigInt(Number.MAX_SAFE_INTEGER)
 const wordMax = 2n ** 256n - 1n
 
-function quantityOf(fields: Fields, name: string, max = wordMax): bigint {
+function quantityOf(fields: TransactionFields, name: string, max = wordMax): bigint {
   const value = fields.get(name)
   const location = `transaction.${name}`
   if (value === undefined) throw new TransactionProblem('invalid', location, 'is missing')
@@ -151,7 +151,7 @@ function quantityOf(fields: Fields, name: string, max = wordMax): bigint {
   throw new TransactionProblem('invalid', location, 'must be a whole number, as text when it is large')
 }
 
-function feesOf(fields: Fields) {
+function feesOf(fields: TransactionFields) {
   const type = typeOf(fields)
   if (type === 'legacy') {
     const capped = ['maxFeePerGas', 'maxPriorityFeePerGas'].find((name) => fields.has(name))
@@ -170,20 +170,20 @@ const types = new Map<unknown, 'legacy' | 'eip1559'>([
   ...['eip1559', '0x2', 2, '2'].map((name) => [name, 'eip1559'] as const),
 ])
 
-function typeOf(fields: Fields): 'legacy' | 'eip1559' {
+function typeOf(fields: TransactionFields): 'legacy' | 'eip1559' {
   const implied = fields.has('gasPrice') ? 'legacy' : 'eip1559'
   if (!fields.has('type') || types.get(fields.get('type')) === implied) return implied
   throw new TransactionProblem('invalid', 'transaction.type', 'does not go with the fee fields: leave it out')
 }
 
-function addressOf(fields: Fields, name: 'from' | 'to'): Address | undefined {
+function addressOf(fields: TransactionFields, name: 'from' | 'to'): Address | undefined {
   const value = fields.get(name)
   const address = parseEvmAddress(value)
   if (value === undefined || address) return address
   throw new TransactionProblem('invalid', `transaction.${name}`, 'is not an address')
 }
 
-function dataOf(fields: Fields): Hex {
+function dataOf(fields: TransactionFields): Hex {
   const name = fields.has('input') ? 'input' : 'data'
   const data = fields.get(name) ?? '0x'
   if (isHex(data)) return data.toLowerCase() as Hex

@@ -5,14 +5,14 @@ import { arrayOf, isAtomic } from './abi/types.ts'
 import { type AtomicValue, readAtomic } from './abi/values.ts'
 import { type Field, readTypes, requireObject, type StructTypes } from './typed-types.ts'
 
-type Value = AtomicValue | Value[] | { [name: string]: Value }
+type TypedDataValue = AtomicValue | TypedDataValue[] | { [name: string]: TypedDataValue }
 
 /** Typed data as hashed: whole numbers are bigint, addresses in lower case, the domain's type among the types. */
 export type TypedData = {
   types: Record<string, readonly Field[]>
-  domain: Record<string, Value>
+  domain: Record<string, TypedDataValue>
   primaryType: string
-  message: Record<string, Value>
+  message: Record<string, TypedDataValue>
   /** The 32 bytes to sign. */
   digest: Buffer
 }
@@ -21,7 +21,7 @@ const valuesMax = 2_000
 const depthMax = 24
 
 /** State of a read: it bounds the work. */
-type Reading = { types: StructTypes; left: number }
+type ReadState = { types: StructTypes; left: number }
 
 /**
  * Reads typed data (EIP-712) from parsed JSON. Strict: refuses fields that are missing, unknown or not of their type, since
@@ -42,12 +42,12 @@ export function readTypedData(value: unknown): TypedData {
 }
 
 function readStruct(
-  reading: Reading,
+  reading: ReadState,
   type: string,
   value: unknown,
   location: string,
   depth: number,
-): Record<string, Value> {
+): Record<string, TypedDataValue> {
   const object = requireObject(value, location)
   if (depth > depthMax) throw new ValueProblem(location, `nests deeper than ${depthMax} levels`)
   const fields = reading.types.get(type)!
@@ -66,7 +66,13 @@ function readStruct(
   )
 }
 
-function readValue(reading: Reading, type: string, value: unknown, location: string, depth: number): Value {
+function readValue(
+  reading: ReadState,
+  type: string,
+  value: unknown,
+  location: string,
+  depth: number,
+): TypedDataValue {
   reading.left -= 1
   if (reading.left < 0) throw new ValueProblem(location, `is beyond the ${valuesMax} values that are taken`)
   const array = arrayOf(type)

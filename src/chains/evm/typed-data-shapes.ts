@@ -1,7 +1,7 @@
 import type { Danger } from '../effects.ts'
 
-type Fields = readonly { name: string; type: string }[]
-type Types = Record<string, Fields>
+export type StructFields = readonly { name: string; type: string }[]
+type Types = Record<string, StructFields>
 
 /** Dangers implied by the name of a type, whatever its members are. */
 const byName: [RegExp, Danger][] = [
@@ -16,7 +16,7 @@ const byName: [RegExp, Danger][] = [
 ]
 
 /** The danger implied by the members of a type, whatever its name is; names in lower case. */
-function byMembers(names: ReadonlySet<string>, fields: Fields): Danger | undefined {
+function byMembers(names: ReadonlySet<string>, fields: StructFields): Danger | undefined {
   const has = (...all: string[]) => all.every((name) => names.has(name))
   if (has('spender')) return 'permit'
   if (has('operator', 'approved') || has('operator', 'allowed')) return 'setApprovalForAll'

@@ -5,7 +5,7 @@ import { inspectEndpoint } from './inspect.ts'
 import { integer } from './quantities.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 
-export type Endpoint = { rpc: Rpc; health: Health }
+export type RpcEndpoint = { rpc: Rpc; health: Health }
 
 export type VerifyInput = { network: Network; inspection?: Inspection | undefined }
 
@@ -16,8 +16,8 @@ const refusedRestMs = { first: 1_000, most: 60_000 }
  * Verifies endpoints before use: the first time, and after each failure, since a URL may lead to another chain, also later.
  * Concurrent calls to the same endpoint wait for one verification.
  */
-export function openVerifier(input: VerifyInput): (endpoint: Endpoint) => Promise<void> {
-  const underWay = new Map<Endpoint, Promise<void>>()
+export function openVerifier(input: VerifyInput): (endpoint: RpcEndpoint) => Promise<void> {
+  const underWay = new Map<RpcEndpoint, Promise<void>>()
   return async (endpoint) => {
     if (endpoint.health.isVerified) return
     let verifying = underWay.get(endpoint)
@@ -29,7 +29,7 @@ export function openVerifier(input: VerifyInput): (endpoint: Endpoint) => Promis
   }
 }
 
-async function verify({ rpc, health }: Endpoint, { network, inspection }: VerifyInput): Promise<void> {
+async function verify({ rpc, health }: RpcEndpoint, { network, inspection }: VerifyInput): Promise<void> {
   if (inspection) {
     const refusal = await inspectEndpoint(rpc, network)
     if (refusal) {
@@ -53,7 +53,7 @@ export function requireChain(rpc: Rpc, answer: unknown, chainId: number): void {
 }
 
 /** Throws during the backoff of an endpoint of another network. */
-export function requireAccepted({ health }: Endpoint): void {
+export function requireAccepted({ health }: RpcEndpoint): void {
   if (health.refusal && performance.now() < health.restsUntilMs)
     throw new RpcUnreachable(wordsOf(health.refusal))
 }

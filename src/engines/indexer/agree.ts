@@ -1,4 +1,4 @@
-import type { Block, Chain } from '#chains/chain'
+import type { Block, Chain, HashAt } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { agreedContents } from './contents.ts'
@@ -30,8 +30,6 @@ export async function agreedDepths(ctx: EngineCtx, chain: Chain, block: Block): 
   const final = await finalNumber(chain, block, hashAt)
   return { completeTo, finalTo: final === undefined ? undefined : Math.min(completeTo, final) }
 }
-
-type HashAt = (number: number) => Promise<string | undefined>
 
 /** Returns the highest final block; `undefined` while the endpoints do not report it, or report one that we do not follow. */
 async function finalNumber(chain: Chain, block: Block, hashAt: HashAt): Promise<number | undefined> {
