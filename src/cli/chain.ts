@@ -39,7 +39,7 @@ that was followed: then nothing is taken back.`,
   run,
 }
 
-type Act = (ctx: EngineCtx, given: Given) => Promise<number>
+type ChainAction = (ctx: EngineCtx, given: Given) => Promise<number>
 
 async function run(given: Given): Promise<number> {
   const [action] = given.positionals
@@ -49,7 +49,7 @@ async function run(given: Given): Promise<number> {
   return connected(given, (ctx) => act(ctx, given))
 }
 
-const actions: Record<string, Act> = {
+const actions: Record<string, ChainAction> = {
   list: async (ctx, given) => {
     const rows = await Promise.all(ctx.chains.list().map((chain) => standingOf(ctx, chain)))
     const columns = [

@@ -25,7 +25,7 @@ worker after the copy was made is sent again, unless you look at the chain and c
   run,
 }
 
-type Act = (given: Given, rest: readonly string[]) => Promise<number>
+type JournalAction = (given: Given, rest: readonly string[]) => Promise<number>
 
 async function run(given: Given): Promise<number> {
   const [action, ...rest] = given.positionals
@@ -35,7 +35,7 @@ async function run(given: Given): Promise<number> {
   return act(given, rest)
 }
 
-const actions: Record<string, Act> = {
+const actions: Record<string, JournalAction> = {
   list: (given) =>
     withDatabase(given, async (database) => {
       const journals = (await listWorkerJournals(database)).map(({ headHash, ...journal }) => ({

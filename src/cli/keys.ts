@@ -72,9 +72,9 @@ async function run(given: Given): Promise<number> {
   }
 }
 
-type Act = (database: Database, given: Given) => Promise<number>
+type KeyAction = (database: Database, given: Given) => Promise<number>
 
-const actions: Record<string, Act> = {
+const actions: Record<string, KeyAction> = {
   'create-entity': async (database, given) => {
     const name = required(given, 'name')
     const environment = environmentOf(given)

@@ -74,12 +74,12 @@ async function run(given: Given): Promise<number> {
   }
 }
 
-type Act = (database: Database, given: Given) => Promise<void>
+type PolicyAction = (database: Database, given: Given) => Promise<void>
 
 const operator = async (db: Database) => ({ db, clock: await readDatabaseClock(db), actor: 'operator' })
 
 const frozenBy =
-  (change: typeof freeze, word: string): Act =>
+  (change: typeof freeze, word: string): PolicyAction =>
   async (database, given) => {
     const { entityId, scope, subjectId } = await subjectOf(database, given)
     if (scope === 'walletSet') throw new UsageError(`what is ${word} is an entity or a wallet`)
@@ -88,7 +88,7 @@ const frozenBy =
     printRow(given, { [scope]: subjectId, [word]: true, changed })
   }
 
-const actions: Record<string, Act> = {
+const actions: Record<string, PolicyAction> = {
   show: async (database, given) => {
     const { entityId } = await subjectOf(database, given)
     const policies = await policiesInForce(database, entityId, 1_000)

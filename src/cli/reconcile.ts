@@ -32,7 +32,7 @@ async function run(given: Given): Promise<number> {
   return connected(given, async (ctx) => {
     const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
     const proofs: Proof[] = []
-    const failures: Failure[] = []
+    const failures: ComparisonFailure[] = []
     for (const chain of chosenChains(ctx, textOf(given, 'chain'))) {
       const { blockchain } = chain.network
       // A chain that cannot be compared is reported, and the others are compared all the same.
@@ -53,16 +53,16 @@ const progress = (blockchain: string) => (addresses: number) => {
 }
 
 /** The reason why a chain, or one token of it, is not compared. */
-type Failure = { blockchain: string; reason: string; symbol?: string; address?: string | null }
+type ComparisonFailure = { blockchain: string; reason: string; symbol?: string; address?: string | null }
 
-type Found = {
+type ReconcileResult = {
   proofs: readonly Proof[]
-  failures: readonly Failure[]
+  failures: readonly ComparisonFailure[]
   bookErrors: readonly BookError[]
   money: MoneyProof
 }
 
-const notCompared = ({ proofs, failures }: Found): Failure[] => [
+const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[] => [
   ...failures,
   ...proofs.flatMap(({ blockchain, block, missing }) => [
     ...(block ? [] : [{ blockchain, reason: noBlock }]),
@@ -78,10 +78,10 @@ const notCompared = ({ proofs, failures }: Found): Failure[] => [
 const noBlock =
   'no block of it that a worker followed has its confirmations yet. Run bezant worker and try again'
 
-const countIn = ({ proofs, bookErrors, money }: Found) =>
+const countIn = ({ proofs, bookErrors, money }: ReconcileResult) =>
   proofs.reduce((count, { gaps }) => count + gaps.length, 0) + bookErrors.length + money.gaps.length
 
-function asText(found: Found): string {
+function asText(found: ReconcileResult): string {
   const compared = found.proofs.filter(({ block }) => block !== undefined)
   const broken = found.bookErrors.map(({ what, id }) => `BOOKS: ${what} (${id})`)
   const missing = notCompared(found).map(
@@ -171,7 +171,7 @@ const moneyJson = <Sums extends MoneyProof['totals'][number]>(sums: Sums) => ({
   ...shownSums(sums),
 })
 
-const asJson = (found: Found) => ({
+const asJson = (found: ReconcileResult) => ({
   gaps: countIn(found),
   bookErrors: found.bookErrors,
   notCompared: [...new Set(notCompared(found).map(({ blockchain }) => blockchain))],

@@ -8,12 +8,12 @@ export const jsonOption: Record<string, Option> = {
   },
 }
 
-type Row = Readonly<Record<string, unknown>>
+type TableRow = Readonly<Record<string, unknown>>
 /** A name that rows have, or some of them. */
-type NameIn<Item> = Item extends Row ? keyof Item & string : never
+type NameIn<Item> = Item extends TableRow ? keyof Item & string : never
 
 /** Prints rows as a table of these columns, or with `--json` each row whole on a line of its own. */
-export function printRows<Item extends Row>(
+export function printRows<Item extends TableRow>(
   given: Given,
   rows: readonly Item[],
   columns: readonly NameIn<Item>[],
@@ -24,7 +24,7 @@ export function printRows<Item extends Row>(
 }
 
 /** Prints one result as a name and a value on each line, or with `--json` as one line of JSON. */
-export function printRow(given: Given, row: Row): void {
+export function printRow(given: Given, row: TableRow): void {
   const width = Math.max(...Object.keys(row).map((name) => wordsOf(name).length))
   const lines = Object.entries(row).map(
     ([name, value]) => `${wordsOf(name).padEnd(width)}  ${shown(value)}\n`,
@@ -32,12 +32,12 @@ export function printRow(given: Given, row: Row): void {
   process.stdout.write(given.flags['json'] === true ? jsonLine(row) : lines.join(''))
 }
 
-const jsonLine = (row: Row) => `${JSON.stringify(row)}\n`
+const jsonLine = (row: TableRow) => `${JSON.stringify(row)}\n`
 
 const textOfLines = (lines: readonly string[]) => lines.map((line) => `${line}\n`).join('')
 
 /** The lines of a table of these columns, its heading first. */
-export function tableLines<Item extends Row>(
+export function tableLines<Item extends TableRow>(
   rows: readonly Item[],
   columns: readonly NameIn<Item>[],
 ): string[] {
