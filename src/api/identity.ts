@@ -100,9 +100,9 @@ export function checkIdentity(identity: Identity, location: string): void {
   }
 }
 
-type Place = { country?: string; district?: string | null }
+type Jurisdiction = { country?: string; district?: string | null }
 
-function checkPlace({ country: code, district }: Place, location: string): void {
+function checkPlace({ country: code, district }: Jurisdiction, location: string): void {
   checkCountry(code, `${location}.country`)
   if (!code || !coded.includes(code) || /^[A-Z]{2}$/.test(district ?? '')) return
   throw invalid(

@@ -8,9 +8,9 @@ import { ApiError, invalid } from '#lib/errors'
 import type { newTransferSchema } from './schema.ts'
 import { showTransfer } from './show-transfer.ts'
 
-type Body = Static<typeof newTransferSchema>
+type CreateTransferBody = Static<typeof newTransferSchema>
 
-export async function createTransfer(ctx: Ctx, { body }: { body: Body }) {
+export async function createTransfer(ctx: Ctx, { body }: { body: CreateTransferBody }) {
   const { source, destination } = body
   const money = readMoney(body.amount, 'invalidRequest')
   requireMainWallet(ctx, 'source.id', source?.id, 'sourceAccountUnknown')

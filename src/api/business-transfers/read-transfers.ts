@@ -13,10 +13,10 @@ export async function getTransfer(ctx: Ctx, id: string, query: { returnIdentitie
   return showTransfer(transfer, { ...query, running: ctx.config.transferRunning })
 }
 
-type Asked = { query: Static<typeof transferFilters>; page: PageQuery }
+type ListTransfersInput = { query: Static<typeof transferFilters>; page: PageQuery }
 
 /** Lists transfers. There is one wallet: a filter by another one matches nothing, nor do filters by both sides at once. */
-export async function listTransfers(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+export async function listTransfers(ctx: Ctx, { query, page }: ListTransfersInput): Promise<ListResult> {
   const { walletId, sourceWalletId, destinationWalletId } = query
   const own = merchantWalletIdOf(ctx.entity.id)
   const asked = [walletId, sourceWalletId, destinationWalletId].filter((id) => id !== undefined)

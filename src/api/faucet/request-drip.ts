@@ -11,10 +11,10 @@ import { recordChanges } from '#runtime/record/store'
 import type { dripSchema } from './schema.ts'
 
 export type FaucetCtx = Ctx & { faucet?: Faucet }
-type Body = Static<typeof dripSchema>
+type RequestDripBody = Static<typeof dripSchema>
 
 /** Pays from the sandbox's faucet; resolves once the node has accepted the transactions. */
-export async function payDrip(ctx: FaucetCtx, body: Body): Promise<string[]> {
+export async function payDrip(ctx: FaucetCtx, body: RequestDripBody): Promise<string[]> {
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
     throw new ApiError(
       'forbidden',
@@ -44,7 +44,7 @@ function addressOf(text: string, blockchain: Blockchain): Address {
   )
 }
 
-export const recordDrip = (ctx: Ctx, body: Body, hashes: readonly string[]) =>
+export const recordDrip = (ctx: Ctx, body: RequestDripBody, hashes: readonly string[]) =>
   recordChanges(ctx.db, ctx.clock.nowMs(), [
     {
       entityId: ctx.entity.id,

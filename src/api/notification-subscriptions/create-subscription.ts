@@ -7,14 +7,14 @@ import { parseTarget, TargetRefused } from '#runtime/outbound/target'
 import type { newSubscriptionSchema } from './schema.ts'
 import { showSubscription } from './show-subscription.ts'
 
-type Body = Static<typeof newSubscriptionSchema>
+type CreateSubscriptionBody = Static<typeof newSubscriptionSchema>
 
 const timeoutMs = 10_000
 
 /** Probes the endpoint with HEAD, as before the first message; only 2xx passes. */
 export async function probeEndpoint(
   ctx: Ctx,
-  { endpoint }: Body,
+  { endpoint }: CreateSubscriptionBody,
   call: OutboundCaller = createCaller(ctx.config.notificationTargets),
 ): Promise<void> {
   const answer = await probe(ctx, endpoint, call).catch((error: Error) => {
@@ -40,6 +40,6 @@ async function probe(ctx: Ctx, endpoint: string, call: OutboundCaller) {
 const refusal = (endpoint: string, reason: string) =>
   invalid('endpoint', reason, endpoint, 'endpointUnusable')
 
-export async function createSubscription(ctx: Ctx, { endpoint }: Body) {
+export async function createSubscription(ctx: Ctx, { endpoint }: CreateSubscriptionBody) {
   return showSubscription(await subscribe(ctx, endpoint))
 }

@@ -8,9 +8,9 @@ import { parseInstant } from '#lib/time'
 import type { newPaymentIntentSchema } from './schema.ts'
 import { showPaymentIntent } from './show-payment-intent.ts'
 
-type Body = Static<typeof newPaymentIntentSchema>
+type CreatePaymentIntentBody = Static<typeof newPaymentIntentSchema>
 
-export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
+export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaymentIntentBody }) {
   const isTransient = body.type ? body.type === 'transient' : Boolean(body.amount?.amount)
   const currency = currencyOf(body, isTransient)
   checkMerchantWallet(ctx, body.merchantWalletId)
@@ -36,7 +36,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: Body }) {
   return showPaymentIntent(intent, { paymentIds: [], refundIds: [] })
 }
 
-function currencyOf(body: Body, isTransient: boolean): string {
+function currencyOf(body: CreatePaymentIntentBody, isTransient: boolean): string {
   const [location, currency] = isTransient
     ? ['amount.currency', body.amount?.currency]
     : ['currency', body.currency ?? body.amount?.currency]

@@ -6,9 +6,12 @@ import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentIntentFilters } from './schema.ts'
 import { showPaymentIntent } from './show-payment-intent.ts'
 
-type Asked = { query: Static<typeof paymentIntentFilters>; page: PageQuery }
+type ListPaymentIntentsInput = { query: Static<typeof paymentIntentFilters>; page: PageQuery }
 
-export async function listPaymentIntents(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+export async function listPaymentIntents(
+  ctx: Ctx,
+  { query, page }: ListPaymentIntentsInput,
+): Promise<ListResult> {
   const found = await listFound(ctx.db, ctx.entity.id, query, page)
   return { found, items: found.rows.map((intent) => showPaymentIntent(intent)) }
 }

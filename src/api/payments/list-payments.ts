@@ -6,9 +6,9 @@ import type { ListResult } from '#runtime/http/endpoint'
 import type { paymentFilters } from './schema.ts'
 import { showPayment } from './show-payment.ts'
 
-type Asked = { query: Static<typeof paymentFilters>; page: PageQuery }
+type ListPaymentsInput = { query: Static<typeof paymentFilters>; page: PageQuery }
 
-export async function listPayments(ctx: Ctx, { query, page }: Asked): Promise<ListResult> {
+export async function listPayments(ctx: Ctx, { query, page }: ListPaymentsInput): Promise<ListResult> {
   const { paymentIntentId, source, settlementId } = query
   const filters = {
     paymentIntentId,

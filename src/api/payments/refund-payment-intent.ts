@@ -15,14 +15,14 @@ import { parseInstant } from '#lib/time'
 import type { refundSchema } from './schema.ts'
 import { showPayment } from './show-payment.ts'
 
-type Body = Static<typeof refundSchema>
-type Input = { params: { id: string }; body: Body }
+type RefundBody = Static<typeof refundSchema>
+type RefundInput = { params: { id: string }; body: RefundBody }
 
 /** Time after its creation in which an intent can be refunded. */
 const refundableMs = 30 * 24 * 3_600_000
 
 /** Refunds an intent, in full or in part; from then on it accepts no more payments. */
-export async function refundPaymentIntent(ctx: Ctx, { params, body }: Input) {
+export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInput) {
   const [intent] = await lockPaymentIntents(ctx.db, [{ entityId: ctx.entity.id, id: params.id }])
   if (!intent) throw invalid('id', 'names no payment intent of yours', params.id, 'paymentIntentNotFound')
   const { destination, toAmount } = body

@@ -10,9 +10,9 @@ import { ApiError, invalid } from '#lib/errors'
 import type { newPayoutSchema } from './schema.ts'
 import { showPayout } from './show-payout.ts'
 
-type Body = Static<typeof newPayoutSchema>
+type CreatePayoutBody = Static<typeof newPayoutSchema>
 
-export async function createPayout(ctx: Ctx, { body }: { body: Body }) {
+export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody }) {
   const { source, destination } = body
   const money = readMoney(body.amount, 'payoutAmountNotPositive')
   checkToAmount(body)
@@ -35,7 +35,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: Body }) {
 }
 
 /** Stablecoins are not exchanged: the amount that arrives equals the amount that leaves. */
-function checkToAmount({ amount, toAmount }: Body): void {
+function checkToAmount({ amount, toAmount }: CreatePayoutBody): void {
   if (!toAmount) return
   const { currency } = amount
   const { amount: text } = toAmount

@@ -7,11 +7,11 @@ import type { ListResult } from '#runtime/http/endpoint'
 import { fiatTypes, type payoutFilters } from './schema.ts'
 import { showPayout } from './show-payout.ts'
 
-type Query = Static<typeof payoutFilters>
+type ListPayoutsQuery = Static<typeof payoutFilters>
 
 export async function listPayouts(
   ctx: Ctx,
-  { query, page }: { query: Query; page: PageQuery },
+  { query, page }: { query: ListPayoutsQuery; page: PageQuery },
 ): Promise<ListResult> {
   checkSource(query.source)
   checkTypes(listOf(query.type) ?? [])

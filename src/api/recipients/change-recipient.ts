@@ -6,10 +6,10 @@ import { getRecipient } from './get-recipient.ts'
 import type { recipientChangesSchema } from './schema.ts'
 import { showRecipient } from './show-recipient.ts'
 
-type Asked = { params: { id: string }; body: Static<typeof recipientChangesSchema> }
+type ChangeRecipientInput = { params: { id: string }; body: Static<typeof recipientChangesSchema> }
 
 /** Changes the metadata of a recipient. Absent members stay as they are; an empty string or null removes them. */
-export async function changeRecipient(ctx: Ctx, { params: { id }, body }: Asked) {
+export async function changeRecipient(ctx: Ctx, { params: { id }, body }: ChangeRecipientInput) {
   if (!body.metadata) return getRecipient(ctx, id)
   const { nickname, email, bns } = body.metadata
   const changed = await change(ctx, {

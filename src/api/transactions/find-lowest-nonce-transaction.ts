@@ -9,10 +9,10 @@ import { answered, feeTable } from './estimate.ts'
 import { showTransaction } from './schema.ts'
 import { requireChain } from './transfer-request.ts'
 
-type Query = { walletId?: string; address?: string; blockchain?: string }
+type LowestNonceQuery = { walletId?: string; address?: string; blockchain?: string }
 
 /** The unmined signed transaction with the lowest nonce, and its current cost at the fee level HIGH. */
-export async function findLowestNonceTransaction(ctx: Ctx, query: Query) {
+export async function findLowestNonceTransaction(ctx: Ctx, query: LowestNonceQuery) {
   const wallet = await requireWallet(ctx, query)
   const chain = requireChain(ctx, wallet.blockchain)
   const row = await lowestNonceTransaction(ctx.db, ctx.entity.id, wallet.blockchain, wallet.address)
@@ -31,7 +31,7 @@ export async function findLowestNonceTransaction(ctx: Ctx, query: Query) {
   }
 }
 
-async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchain }: Query) {
+async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchain }: LowestNonceQuery) {
   if (walletId === undefined && (address === undefined || blockchain === undefined))
     throw invalid(
       'walletId',

@@ -6,12 +6,12 @@ import { invalid } from '#lib/errors'
 import type { createWalletsBody } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
 
-type Body = Static<typeof createWalletsBody>
+type CreateWalletsBody = Static<typeof createWalletsBody>
 
 /** Creates `count` wallets on each chain; the wallets of one index share their address. */
 export async function createWalletsOf(
   ctx: Ctx,
-  { body }: { body: Body },
+  { body }: { body: CreateWalletsBody },
   secret: EntitySecret,
 ): Promise<Wallet[]> {
   await spendCiphertext(ctx, secret)
@@ -25,7 +25,7 @@ export async function createWalletsOf(
   return createWallets(ctx, secret, { walletSetId, family: 'evm', chains, count, metadata })
 }
 
-function refuseSmartAccounts({ blockchains }: Body): never {
+function refuseSmartAccounts({ blockchains }: CreateWalletsBody): never {
   const index = blockchains.findIndex((name) => familyOf(name) !== 'evm' || isVirtual(name))
   const [field, reason, value] =
     index >= 0

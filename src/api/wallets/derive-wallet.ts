@@ -8,8 +8,8 @@ import { answer } from '#runtime/http/endpoint'
 import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
 
-type Body = Static<typeof deriveBody>
-type ByIdInput = { params: Static<typeof deriveParams>; body: Body }
+type DeriveWalletBody = Static<typeof deriveBody>
+type ByIdInput = { params: Static<typeof deriveParams>; body: DeriveWalletBody }
 type ByAddressInput = { body: Static<typeof deriveByAddressBody> }
 
 /** Derives the same address on another EVM chain, from the wallet's id. */
@@ -27,7 +27,13 @@ export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
 }
 
 /** 201 with a new wallet, 200 with the existing one, its metadata replaced by the given one. */
-async function derive(ctx: Ctx, source: Wallet, target: Blockchain, field: string, { metadata }: Body) {
+async function derive(
+  ctx: Ctx,
+  source: Wallet,
+  target: Blockchain,
+  field: string,
+  { metadata }: DeriveWalletBody,
+) {
   if (familyOf(target) !== 'evm') {
     const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'
     throw invalid(field, reason, target, 'blockchainUnsupportedForOperation')
