@@ -15,7 +15,7 @@ import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
 import { testRule } from './tidy/tests.ts'
-import { leftoverRule, nameRule, sizeRule } from './tidy/words.ts'
+import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
 
 /** The house rules, checked on the whole repository. Part of `npm run check`. */
 const rules: Rule[] = [
@@ -29,6 +29,7 @@ const rules: Rule[] = [
   queueRule,
   sizeRule,
   nameRule,
+  typeNameRule,
   leftoverRule,
   commentRule,
   docPathRule,

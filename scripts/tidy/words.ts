@@ -51,6 +51,24 @@ export const nameRule: Rule = {
       .map(({ path }) => path),
 }
 
+const typeDeclaration = /^(?:export )?(?:type|interface) (\w+)/gm
+
+export const typeNameRule: Rule = {
+  name: 'a type name has one meaning',
+  why: 'A reader who knows the name knows the type: give the less central one a name of its own, or import the other.',
+  check: (repository) => {
+    const files = new Map<string, string[]>()
+    for (const { path, text } of handWritten(repository)) {
+      if (!path.startsWith('src/') || path.endsWith('.test.ts')) continue
+      for (const [, name] of text.matchAll(typeDeclaration))
+        files.set(name!, [...(files.get(name!) ?? []), path])
+    }
+    return [...files]
+      .filter(([, paths]) => paths.length > 1)
+      .map(([name, paths]) => `${name} is declared in ${paths.join(', ')}`)
+  },
+}
+
 const reminder = new RegExp(`\\b(${['TO' + 'DO', 'FIX' + 'ME', 'X' + 'XX'].join('|')})\\b`)
 const focused = /\b(it|test|describe)\.(only|skip|todo)\b/
 const machinePath = /(^|[\s'"`(])\/(work|home|Users)\//
