@@ -16,6 +16,20 @@ export async function until(check: () => boolean | Promise<boolean>, what?: stri
   }
 }
 
+/**
+ * Mines a block before each check, for an outcome that only a later block shows: the indexer reads the finalized block twice a
+ * second, and records it with the block that comes next.
+ */
+export const mineUntil = (
+  chain: { mine(): Promise<void> },
+  check: () => boolean | Promise<boolean>,
+  what: string,
+): Promise<void> =>
+  until(async () => {
+    await chain.mine()
+    return check()
+  }, what)
+
 /** Waits until the count is zero: fails when it does not decrease for a while. */
 export async function untilNone(count: () => Promise<number>, what: string): Promise<void> {
   for (let left = await count(); left > 0; ) {

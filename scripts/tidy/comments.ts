@@ -1,7 +1,6 @@
 import ts from 'typescript'
 import type { Rule, SourceFile } from './repository.ts'
-
-const written = /^src\/(?!chains\/evm\/abi\/|sandbox\/artifacts\/).*(?<!\.test)\.ts$/
+import { programFiles } from './words.ts'
 
 const persons = /\b(whoever|somebody|someone|nobody|everybody|everyone|anybody|anyone|he|him|his|she|her)\b/i
 const subjectless = /^\/\*\*[\s*]*(What|Whoever|Who|Those|So)\b/
@@ -10,14 +9,13 @@ export const commentRule: Rule = {
   name: 'comments name their subject',
   why: 'A reader asks who does it and what it is: name the program, the caller or the row, and begin with a noun or a verb.',
   check: (repository) =>
-    repository.matching(written).flatMap((file) =>
+    programFiles(repository).flatMap((file) =>
       commentsOf(file).flatMap(({ text, line }) => {
-        const person = persons.exec(text)
+        const person = persons.exec(text)?.[0]
+        const opening = subjectless.exec(text)?.[1]
         return [
-          ...(person ? [`${file.path}:${line} speaks of "${person[0]}"`] : []),
-          ...(subjectless.test(text)
-            ? [`${file.path}:${line} begins with "${subjectless.exec(text)![1]}"`]
-            : []),
+          ...(person ? [`${file.path}:${line} speaks of "${person}"`] : []),
+          ...(opening ? [`${file.path}:${line} begins with "${opening}"`] : []),
         ]
       }),
     ),

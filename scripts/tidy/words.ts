@@ -10,6 +10,10 @@ const handWritten = (repository: Repository) =>
     .matching(/^(src|testing|scripts|bench|examples|console|contracts)\/.*\.(ts|js|svelte|sol|css)$/)
     .filter(({ path }) => !generated.test(path))
 
+/** The files that the program consists of: without tests and generated files. */
+export const programFiles = (repository: Repository) =>
+  handWritten(repository).filter(({ path }) => /^src\/.*(?<!\.test)\.ts$/.test(path))
+
 export const sizeRule: Rule = {
   name: 'files and functions stay small',
   why: `At most ${linesMax} lines a file and ${functionLinesMax} a function: a reader keeps one in the head.`,
@@ -58,8 +62,7 @@ export const typeNameRule: Rule = {
   why: 'A reader who knows the name knows the type: give the less central one a name of its own, or import the other.',
   check: (repository) => {
     const files = new Map<string, string[]>()
-    for (const { path, text } of handWritten(repository)) {
-      if (!path.startsWith('src/') || path.endsWith('.test.ts')) continue
+    for (const { path, text } of programFiles(repository)) {
       for (const [, name] of text.matchAll(typeDeclaration))
         files.set(name!, [...(files.get(name!) ?? []), path])
     }

@@ -16,7 +16,7 @@ import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
 import { sendingOn } from '../../testing/sending.ts'
 import { testRootKey } from '../../testing/template.ts'
-import { until } from '../../testing/until.ts'
+import { mineUntil, until } from '../../testing/until.ts'
 import { chainCommand } from './chain.ts'
 import { parseCommand } from './command.ts'
 
@@ -84,10 +84,8 @@ it('property 67: a halted chain signs nothing, sends nothing and accepts nothing
   const { blockHeight } = await on.reaches(ids.complete, 'CONFIRMED')
   await mine(confirmations)
   await on.reaches(ids.complete, 'COMPLETE')
-  await until(async () => {
-    await mine()
-    return (await grantOf(ids.complete)) === undefined
-  }, 'the transfer is final')
+  const isFinal = async () => (await grantOf(ids.complete)) === undefined
+  await mineUntil(harness.chain(), isFinal, 'the transfer is final')
   loseSends()
   ids.signed = await on.transfer(wallet, { destinationAddress: to.signed })
   await until(async () => sends > 0, 'its bytes are sent, and lost')

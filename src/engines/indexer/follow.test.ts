@@ -21,7 +21,7 @@ import { quantity, rpcBatch } from '../../../testing/json-rpc.ts'
 import { openLyingNode } from '../../../testing/lying-node.ts'
 import { programFile } from '../../../testing/programs.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
-import { until } from '../../../testing/until.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
 import { applyBlock } from './apply.ts'
 import { canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
@@ -248,14 +248,12 @@ it('property 20: stops a configured chain with an alarm when final blocks are re
   const undone = await configured.database.all(sql`select 1 from block_steps where kind = 'undone'`)
   expect([undone.length, alarms]).toEqual([depth - 1, []])
   expect(await rewritten.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
-  // The finalized block is read twice a second, so the indexer may learn of it some blocks later.
   const finalNow = () => highestFinal(configured.database, soonFinal.blockchain)
-  await until(async () => {
-    if ((await finalNow()) >= final) return true
-    await rewritten.mine()
+  const isFinal = async () => {
     await caughtUp(configured, rewritten.rpcUrl)
-    return false
-  }, 'the block is final')
+    return (await finalNow()) >= final
+  }
+  await mineUntil(rewritten, isFinal, 'the block is final')
   const [highest, top] = [await finalNow(), await canonicalHead(configured.database, soonFinal.blockchain)]
   // Without its transactions the block has another hash, and so does every block above.
   await rewritten.reorg(top!.number - final + 1)

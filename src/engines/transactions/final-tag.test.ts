@@ -11,7 +11,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
 import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
 import { sendingOn } from '../../../testing/sending.ts'
-import { until } from '../../../testing/until.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
 
 let harness: Harness
 let node: LyingNode
@@ -61,10 +61,7 @@ it('property 20: what is complete and not yet final is reopened by a reorg, can 
   const grants = () => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
   expect(await grants()).toHaveLength(1)
   finalizedNumber = await chain.height()
-  await until(async () => {
-    await chain.mine()
-    return (await grants()).length === 0
-  }, 'nobody can sign it any more')
+  await mineUntil(chain, async () => (await grants()).length === 0, 'nobody can sign it any more')
   await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
   await chain.oracle.checkNonces(wallet.address)
   await checkBooks(harness.database)

@@ -5,7 +5,7 @@ import { freshAddress } from '../../../testing/builders.ts'
 import { soonFinal } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
-import { until } from '../../../testing/until.ts'
+import { mineUntil, until } from '../../../testing/until.ts'
 
 let harness: Harness
 
@@ -65,10 +65,7 @@ it('property 20: what ended in a block that is orphaned can be made dearer', asy
   expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
   await chain.mine(soonFinal.confirmations)
   const grants = sql`select 1 from grants where intent_id = ${id}`
-  // The finalized block is read twice a second, so a block before the last may be the one that shows it.
-  await until(async () => {
-    await chain.mine()
-    return (await harness.database.all(grants)).length === 0
-  }, 'its grant is erased')
+  const isErased = async () => (await harness.database.all(grants)).length === 0
+  await mineUntil(chain, isErased, 'its grant is erased')
   await chain.oracle.checkNonces(wallet.address)
 })
