@@ -53,30 +53,38 @@ async function run(given: Given): Promise<number> {
   // An ephemeral sandbox must not claim the directory of one that keeps everything, nor fill a database that is kept.
   const ownDir = ephemeral && textOf(given, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
+  // Signals are handled before the first file is made: one that ended the process here would leave it behind.
+  const interruption = new AbortController()
+  const interrupted = untilToldToStop(config).then(() => interruption.abort())
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
   try {
-    return await runUntilStopped(given, { ...chosen, config, log: createLog(config.logLevel), ephemeral })
+    const { signal } = interruption
+    const log = createLog(config.logLevel)
+    const options = { ...chosen, config, log, ephemeral, interruption: signal }
+    return await runUntilStopped(given, options, interrupted)
   } finally {
     if (ownDir) await rm(config.dataDir, { recursive: true, force: true })
   }
 }
 
-async function runUntilStopped(given: Given, options: Omit<SandboxOptions, 'interruption'>): Promise<number> {
-  const { config, blockchains } = options
+async function runUntilStopped(
+  given: Given,
+  options: SandboxOptions,
+  interrupted: Promise<void>,
+): Promise<number> {
+  const { config, blockchains, interruption } = options
   const isForPrograms = given.flags['json'] === true
-  const interruption = new AbortController()
-  const stopSignal = untilToldToStop(config).then(() => interruption.abort())
   if (!isForPrograms)
     process.stderr.write(`Starting PostgreSQL and ${blockchains.length} chains; Ctrl-C stops.\n`)
-  const sandbox = await startSandbox({ ...options, interruption: interruption.signal }).catch((error) => {
-    if (!interruption.signal.aborted) throw error
+  const sandbox = await startSandbox(options).catch((error) => {
+    if (!interruption.aborted) throw error
   })
   if (!sandbox) return 0
   const { answer } = sandbox
   process.stdout.write(
     isForPrograms ? `${JSON.stringify(answer)}\n` : banner(answer, config.notificationTargets),
   )
-  const reason = await Promise.race([stopSignal, sandbox.broken])
+  const reason = await Promise.race([interrupted, sandbox.broken])
   if (reason) process.stderr.write(`${reason}\n`)
   await sandbox.stop()
   return reason ? 1 : 0
