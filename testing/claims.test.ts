@@ -1,7 +1,7 @@
 /** A claim takes no more rows than asked for, even if the planner still believes that a filled queue is empty. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { insertWire, takeWire } from '#engines/treasury/store/fiat-deposits'
+import { insertWire, takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'

@@ -9,18 +9,18 @@ import { aboveUnsigned, outpricedBelow, refusedBelow } from '#engines/transactio
 import { leftBehind, wishesOf } from '#engines/transactions/store/replacements'
 import { unexplained } from '#engines/transactions/store/reverted'
 import { waitingSenders } from '#engines/transactions/store/transactions'
-import { takeWire } from '#engines/treasury/store/fiat-deposits'
+import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
+import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
+import { takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import {
   claimWaiting,
   endedOrders,
   type OrderKind,
   orderKinds,
   showHashes,
-} from '#engines/treasury/store/orders'
-import { lockExpiredIntents } from '#engines/treasury/store/payment-intents'
-import { endAddressHolds, verifyAddresses } from '#engines/treasury/store/recipient-addresses'
-import { endHolds, endReviews } from '#engines/treasury/store/recipients'
-import { endSweeps } from '#engines/treasury/store/sweeps'
+} from '#engines/treasury/disbursements/store/disbursements'
+import { lockExpiredIntents } from '#engines/treasury/payment-intents/store'
+import { endSweeps } from '#engines/treasury/sweeping/store'
 import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { queuedTenants } from '#engines/webhooks/store/queue'
 import { openAsOwner } from '#runtime/db/db'

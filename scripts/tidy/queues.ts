@@ -15,13 +15,15 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/attempts.ts displaceBy': 'attempts for one nonce',
   'src/engines/transactions/store/journaled.ts copyAttempts': 'attempts for one nonce',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
-  'src/engines/treasury/store/check.ts checkMerchants': 'an operator is shown so many',
+  'src/engines/treasury/reconciliation/store/check-merchants.ts checkMerchants':
+    'an operator is shown so many',
   'src/engines/treasury/store/faucet-transactions.ts freeNonces': 'the faucet belongs to no tenant',
   'src/engines/treasury/store/faucet-transactions.ts unminedFaucetTransactions':
     'the faucet belongs to no tenant',
-  'src/engines/treasury/store/fiat-deposits.ts endLostWire': 'each is ended by the statement that claims it',
-  'src/engines/treasury/store/orders.ts lockEnded': 'those that endedOrders chose',
-  'src/engines/treasury/store/sweeps.ts unsweptOf': 'one tenant',
+  'src/engines/treasury/deposits/store/fiat-deposits.ts endLostWire':
+    'each is ended by the statement that claims it',
+  'src/engines/treasury/disbursements/store/disbursements.ts lockEnded': 'those that endedOrders chose',
+  'src/engines/treasury/sweeping/store.ts unsweptOf': 'one tenant',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
   'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',

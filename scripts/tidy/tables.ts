@@ -13,6 +13,10 @@ function tablesOf(repository: Repository): Table[] {
   )
 }
 
+/** The owner that a store belongs to: an engine with all its folders, or the folder that holds the store. */
+const ownerOf = (path: string): string =>
+  /^src\/engines\/[^/]+/.exec(path)?.[0] ?? path.replace(/\/store(\.ts|\/).*/, '')
+
 /** The SQL of a file: the content of its tagged templates, without the comments around them. */
 const queriesOf = (text: string): string =>
   [...text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '').matchAll(/`[^`]*`/g)]
@@ -30,9 +34,7 @@ export const tableOwnerRule: Rule = {
       const strays = users.filter(
         (path) => !/\/store(\.ts|\/)/.test(path) && path !== 'src/runtime/db/migrate.ts',
       )
-      const owners = new Set(
-        users.filter((path) => !strays.includes(path)).map((path) => path.replace(/\/store(\.ts|\/).*/, '')),
-      )
+      const owners = new Set(users.filter((path) => !strays.includes(path)).map(ownerOf))
       return [
         ...strays.map((path) => `${path} names the table ${name} outside a store`),
         ...(owners.size > 1 ? [`${name} is named by the stores of ${[...owners].join(' and ')}`] : []),

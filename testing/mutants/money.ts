@@ -1,9 +1,9 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
 const treasury = 'src/engines/treasury'
-const sums = `${treasury}/store/money-proof.ts`
-const moneyProof = (title: string) => proof(`${treasury}/money-proof.test.ts`, title)
-const busy = proof(`${treasury}/busy-money.test.ts`, 'property 9')
+const sums = `${treasury}/reconciliation/store/money-proof.ts`
+const moneyProof = (title: string) => proof(`${treasury}/reconciliation/money-proof.test.ts`, title)
+const busy = proof(`${treasury}/reconciliation/busy-money.test.ts`, 'property 9')
 
 /** What merchants own beside the coins. */
 export const moneyMutants: readonly Mutant[] = [

@@ -2,7 +2,7 @@ import { edit, type Mutant, proof } from './mutant.ts'
 
 const foreign = (title: string) => proof('testing/foreign-database.test.ts', title)
 const kept = (title: string) => proof('testing/kept-files.test.ts', title)
-const adjust = 'src/engines/treasury/adjust.ts'
+const adjust = 'src/engines/treasury/reconciliation/adjust.ts'
 const adjusted = (title: string) => proof('src/cli/adjust.test.ts', title)
 const retention = 'migrations/0032_retention.sql'
 const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)

@@ -1,71 +1,16 @@
 export {
-  type Adjustment,
-  type AdjustmentPlan,
-  bookAdjustments,
-  GapChanged,
-  planAdjustments,
-} from './adjust.ts'
-export { expireOnRequest } from './credit.ts'
-export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
-export { startTreasury } from './follow.ts'
-export type { Fuel } from './gas.ts'
-export { merchantBalances } from './merchant-balances.ts'
-export { merchantWalletIdOf } from './merchant-wallet.ts'
-export { type MoneyProof, proveMoney, startMoneyWatch } from './money-proof.ts'
-export { type NewDepositAddress, openDepositAddress } from './open-deposit-address.ts'
-export {
-  type Destination,
-  isOwnPocket,
-  type Leaving,
-  openPayout,
-  openRefund,
-  openTransfer,
-} from './open-orders.ts'
-export { type NewPaymentIntent, openPaymentIntent } from './open-payment-intent.ts'
-export {
   addRecipientAddress,
   type NewRecipientAddress,
   removeRecipientAddress,
-} from './recipient-addresses.ts'
+} from './address-book/recipient-addresses.ts'
 export {
   type Asker,
   addRecipient,
   changeRecipient,
   type NewRecipient,
   removeRecipient,
-} from './recipients.ts'
-export { startReviews } from './reviews.ts'
-export { checkMerchants } from './store/check.ts'
-export {
-  type DepositAddress,
-  findDepositAddress,
-  listDepositAddresses,
-} from './store/deposit-addresses.ts'
-export { type FiatDeposit, findFiatDeposit, listFiatDeposits } from './store/fiat-deposits.ts'
-export {
-  findPaymentIntent,
-  listPaymentIntents,
-  lockPaymentIntents,
-  type PaymentIntent,
-  type PaymentIntentFilters,
-} from './store/payment-intents.ts'
-export {
-  findPayment,
-  listPayments,
-  type Payment,
-  type PaymentFilters,
-  type PaymentStatus,
-  paymentIdsOf,
-  standingOfPayments,
-} from './store/payments.ts'
-export {
-  findPayout,
-  listPayouts,
-  type Payout,
-  type PayoutFilters,
-  type PayoutStatus,
-  payoutStatuses,
-} from './store/payouts.ts'
+} from './address-book/recipients.ts'
+export { startReviews } from './address-book/reviews.ts'
 export {
   findRecipientAddress,
   listRecipientAddresses,
@@ -73,7 +18,7 @@ export {
   type RecipientAddress,
   type RecipientAddressStatus,
   recipientAddressStatuses,
-} from './store/recipient-addresses.ts'
+} from './address-book/store/recipient-addresses.ts'
 export {
   findRecipient,
   listRecipients,
@@ -82,12 +27,67 @@ export {
   type RecipientFilters,
   type RecipientStatus,
   recipientStatuses,
-} from './store/recipients.ts'
+} from './address-book/store/recipients.ts'
+export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
+export {
+  type DepositAddress,
+  findDepositAddress,
+  listDepositAddresses,
+} from './deposit-addresses/store.ts'
+export { type FiatDeposit, findFiatDeposit, listFiatDeposits } from './deposits/store/fiat-deposits.ts'
+export {
+  findPayment,
+  listPayments,
+  type Payment,
+  type PaymentFilters,
+  type PaymentStatus,
+  paymentIdsOf,
+  standingOfPayments,
+} from './deposits/store/payments.ts'
 export {
   findTransfer,
   listTransfers,
   type Transfer,
   type TransferFilters,
   type TransferStatus,
-} from './store/transfers.ts'
-export { type NewWire, receiveWire, startWires } from './wires.ts'
+} from './deposits/store/transfers.ts'
+export { type NewWire, receiveWire, startWires } from './deposits/wires.ts'
+export {
+  type Destination,
+  isOwnPocket,
+  type Leaving,
+  openPayout,
+  openRefund,
+  openTransfer,
+} from './disbursements/open-disbursements.ts'
+export {
+  findPayout,
+  listPayouts,
+  type Payout,
+  type PayoutFilters,
+  type PayoutStatus,
+  payoutStatuses,
+} from './disbursements/store/payouts.ts'
+export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
+export { startTreasury } from './follow.ts'
+export type { Fuel } from './gas.ts'
+export { merchantBalances } from './merchant-balances.ts'
+export { merchantWalletIdOf } from './merchant-wallet.ts'
+export { expireOnRequest } from './payment-intents/change-payment-intents.ts'
+export { type NewPaymentIntent, openPaymentIntent } from './payment-intents/open-payment-intent.ts'
+export {
+  findPaymentIntent,
+  listPaymentIntents,
+  lockPaymentIntents,
+  type PaymentIntent,
+  type PaymentIntentFilters,
+} from './payment-intents/store.ts'
+export {
+  type Adjustment,
+  type AdjustmentPlan,
+  bookAdjustments,
+  GapChanged,
+  planAdjustments,
+} from './reconciliation/adjust.ts'
+export { type MoneyProof, proveMoney, startMoneyWatch } from './reconciliation/money-proof.ts'
+export { checkMerchants } from './reconciliation/store/check-merchants.ts'

@@ -1,8 +1,8 @@
 import { walletMoney } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
+import { unsettledPayments } from './deposits/store/payments.ts'
+import { unsettledTransfers } from './deposits/store/transfers.ts'
 import { merchantWalletIdOf } from './merchant-wallet.ts'
-import { unsettledPayments } from './store/payments.ts'
-import { unsettledTransfers } from './store/transfers.ts'
 
 /** An amount of one currency, in base units. */
 export type CurrencyAmount = { currency: string; atomic: bigint }

@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { Ctx, EngineCtx } from '#engines/ctx'
 import type { Db } from '#runtime/db/db'
-import { actor } from './credit.ts'
+import { actor } from './payment-intents/change-payment-intents.ts'
 
 /**
  * The context of a verb, for a worker in a `tx`: it acts for the entity in the name of the treasury engine, with the id of

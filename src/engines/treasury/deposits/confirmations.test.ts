@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { maticAmoy as network } from '#chains/networks/matic-amoy'
+import type { ObservedTransfer } from '#engines/indexer/index'
+import { newId } from '#lib/ids'
+import { sql } from '#runtime/db/db'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from '../index.ts'
+import { applyBlock, undoBlock } from './payments.ts'
+
+/** The chain is not started: its blocks are written by hand, to reach depths that a local chain does not have. */
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness({ engines: false })
+})
+afterAll(() => harness.close())
+
+const completeDepth = 3
+const usdc = network.tokens.find(({ symbol }) => symbol === 'USDC')!
+const hashOf = (number: number, fork = 'a') => `0x${fork}${number}`
+
+const open = () =>
+  harness.database.tx((db) =>
+    openPaymentIntent(
+      { ...harness.ctx, db },
+      {
+        entityId: harness.entityId,
+        actor: 'test',
+        requestId: 'test',
+        currency: 'USD',
+        decimals: usdc.decimals,
+        chain: network.businessChain,
+        blockchain: network.blockchain,
+        family: 'evm',
+      },
+    ),
+  )
+
+async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransfer> = {}) {
+  const { ownerId } = await harness.database.one<{ ownerId: string }>(
+    sql`select id as "ownerId" from deposit_addresses where payment_intent_id = ${intent.id}`,
+  )
+  const transfer: ObservedTransfer = {
+    entityId: harness.entityId,
+    id: newId(0),
+    blockchain: network.blockchain,
+    blockHash: '',
+    blockNumber: 0,
+    txHash: '0xfeed',
+    logIndex: 0,
+    direction: 'in',
+    tokenId: usdc.id,
+    fromAddress: '0xpayer',
+    toAddress: intent.depositAddress!,
+    amount: 5n,
+    address: intent.depositAddress!,
+    purpose: 'deposit',
+    ownerId,
+    blockTime: intent.createDate,
+    ...changes,
+  }
+  return transfer
+}
+
+const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string) =>
+  harness.database.tx((tx) =>
+    applyBlock(
+      tx,
+      Date.now(),
+      { network, completeDepth },
+      { number, hash: hashOf(number, fork), completeTo: number - completeDepth + 1 },
+      transfers,
+    ),
+  )
+const undo = (number: number, fork?: string) =>
+  harness.database.tx((tx) =>
+    undoBlock(tx, Date.now(), network.blockchain, { number, hash: hashOf(number, fork) }),
+  )
+const statesOf = (intent: PaymentIntent) =>
+  harness.database.all<{ id: string; status: string; amount: bigint; ordinal: number }>(
+    sql`select id, status, amount, ordinal from payments where deposit_address = ${intent.depositAddress}
+      order by ordinal, create_date`,
+  )
+const statusesOf = async (intent: PaymentIntent) => (await statesOf(intent)).map(({ status }) => status)
+const paidTo = async ({ entityId, id }: PaymentIntent) =>
+  (await findPaymentIntent(harness.database, entityId, id))!.amountPaid
+
+describe('payments at a depth of three', () => {
+  it('are pending until two blocks stand on theirs', async () => {
+    const intent = await open()
+    await apply(10, [await transferTo(intent)])
+    expect(await statusesOf(intent)).toEqual(['pending'])
+    await apply(11)
+    expect(await statusesOf(intent)).toEqual(['pending'])
+    expect(await paidTo(intent)).toBe(0n)
+    await apply(12)
+    expect(await statusesOf(intent)).toEqual(['paid'])
+    expect(await paidTo(intent)).toBe(5n)
+  })
+
+  it('count from the block that holds them after a reorg, and are settled once', async () => {
+    const intent = await open()
+    const transfer = await transferTo(intent, { txHash: '0xmoved' })
+    await apply(20, [transfer])
+    await apply(21)
+    await undo(21)
+    await undo(20)
+    await apply(20, [], 'b')
+    await apply(21, [{ ...transfer, logIndex: 7 }], 'b')
+    await apply(22, [], 'b')
+    expect(await statusesOf(intent)).toEqual(['pending'])
+    await apply(23, [], 'b')
+    await apply(24, [], 'b')
+    expect(await statusesOf(intent)).toEqual(['paid'])
+    expect(await paidTo(intent)).toBe(5n)
+  })
+
+  it('do not settle while no block holds them, and fail when the chain has grown on without them', async () => {
+    const intent = await open()
+    await apply(30, [await transferTo(intent, { txHash: '0xlost' })])
+    await undo(30)
+    for (let number = 30; number < 42; number++) await apply(number, [], 'b')
+    expect(await statusesOf(intent)).toEqual(['pending'])
+    await apply(42, [], 'b')
+    expect(await statusesOf(intent)).toEqual(['failed'])
+    expect(await paidTo(intent)).toBe(0n)
+  })
+
+  it('are one for each transfer within a transaction, and keep their places', async () => {
+    const intent = await open()
+    const first = await transferTo(intent, { txHash: '0xtwo', logIndex: 3, amount: 1n })
+    const second = await transferTo(intent, { txHash: '0xtwo', logIndex: 5, amount: 2n })
+    await apply(50, [second, first])
+    const before = await statesOf(intent)
+    expect(before.map(({ amount }) => amount)).toEqual([1n, 2n])
+    await undo(50)
+    await apply(
+      50,
+      [
+        { ...first, logIndex: 13 },
+        { ...second, logIndex: 15 },
+      ],
+      'b',
+    )
+    await apply(51, [], 'b')
+    await apply(52, [], 'b')
+    expect(await statesOf(intent)).toEqual(before.map((payment) => ({ ...payment, status: 'paid' })))
+    expect(await paidTo(intent)).toBe(3n)
+  })
+
+  it('ignore what goes out, what other addresses get, and tokens that are not listed', async () => {
+    const intent = await open()
+    const transfer = await transferTo(intent, { txHash: '0xnot' })
+    await apply(60, [
+      { ...transfer, direction: 'out' },
+      { ...transfer, purpose: 'wallet' },
+      { ...transfer, amount: 0n },
+      { ...transfer, tokenId: network.nativeToken.id },
+    ])
+    expect(await statusesOf(intent)).toEqual([])
+  })
+})

@@ -1,0 +1,109 @@
+/**
+ * Turns transfers to the account's own deposit addresses into incoming transfers: `running` when a block holds one,
+ * `complete` and credited when the block has its confirmations. An orphaned block returns them to `pending`; a transfer that
+ * no later block includes fails.
+ */
+import type { Network } from '#chains/network'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { merchantWalletIdOf } from '../merchant-wallet.ts'
+import { actor } from '../payment-intents/change-payment-intents.ts'
+import { creditWallets, type Deposit, takeBackCredits } from './credit-deposits.ts'
+import type { Arrival, ObservedBlock } from './payments.ts'
+import {
+  lockFinalIncoming,
+  lockIncomingOf,
+  lockLostIncoming,
+  orphanIncoming,
+  saveIncoming,
+  setIncoming,
+  type Transfer,
+  type TransferPosition,
+} from './store/transfers.ts'
+
+/**
+ * Records the arrivals of a block, and settles the transfers that now have their confirmations. Transfers orphaned from
+ * blocks up to `lostTo` fail.
+ */
+export async function applyIncoming(
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  block: ObservedBlock & { completeTo: number; lostTo: number },
+  arrivals: readonly Arrival[],
+): Promise<void> {
+  const { blockchain } = network
+  const at = formatInstant(nowMs)
+  const coming = arrivals.filter(({ at }) => at.paymentIntentId === null)
+  const seen = coming.length > 0 ? await saveIncoming(tx, coming.map(transferOf(nowMs, block))) : []
+  await record(tx, nowMs, seen, 'pending')
+  await setIncoming(tx, seen, 'running', at)
+  await record(tx, nowMs, seen, 'running')
+  const final = await lockFinalIncoming(tx, blockchain, block.completeTo)
+  await setIncoming(tx, final, 'complete', at)
+  await record(tx, nowMs, final, 'complete')
+  await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
+  const lost = await lockLostIncoming(tx, blockchain, block.lostTo)
+  await setIncoming(tx, lost, 'failed', at)
+  await record(tx, nowMs, lost, 'failed')
+}
+
+/** Reverts the transfers of an orphaned block and their credits. */
+export async function undoIncoming(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  block: ObservedBlock,
+): Promise<void> {
+  const held = await lockIncomingOf(tx, blockchain, block.hash)
+  if (held.length === 0) return
+  await orphanIncoming(tx, held, formatInstant(nowMs))
+  await record(tx, nowMs, held, 'pending')
+  const credited = held.filter(({ status }) => status === 'complete')
+  await takeBackCredits(tx, nowMs, 'transfer', credited.map(depositOf))
+}
+
+const transferOf =
+  (nowMs: number, block: ObservedBlock) =>
+  ({ token, ordinal, at, ...arrival }: Arrival): Transfer & TransferPosition => ({
+    entityId: arrival.entityId,
+    id: newId(nowMs),
+    direction: 'in',
+    status: 'pending',
+    walletId: merchantWalletIdOf(arrival.entityId),
+    chain: at.chain,
+    blockchain: at.blockchain,
+    fromAddress: arrival.fromAddress,
+    toAddress: at.address,
+    currency: token.currency,
+    tokenId: token.id,
+    decimals: token.decimals,
+    amount: arrival.amount,
+    transactionHash: arrival.txHash,
+    errorCode: null,
+    riskReason: null,
+    createDate: formatInstant(nowMs),
+    updateDate: formatInstant(nowMs),
+    ordinal,
+    blockHash: block.hash,
+    blockNumber: block.number,
+  })
+
+const depositOf = (transfer: Transfer): Deposit => ({ ...transfer, depositAddress: transfer.toAddress })
+
+const record = (
+  tx: Db,
+  nowMs: number,
+  transfers: readonly Transfer[],
+  status: 'pending' | 'running' | 'complete' | 'failed',
+) =>
+  recordChanges(
+    tx,
+    nowMs,
+    transfers.map(({ entityId, id: resourceId, currency, amount, transactionHash }) => {
+      const data = { status, currency, amount: String(amount), transactionHash }
+      return { entityId, actor, type: `transfer.${status}`, resourceId, data }
+    }),
+  )

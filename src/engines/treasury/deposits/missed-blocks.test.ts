@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { hasFollowed } from '#engines/indexer/index'
+import type { CrashPlan } from '#lib/crash-points'
+import { sql } from '#runtime/db/db'
+import { sandboxEntity } from '#sandbox/credentials'
+import { checkBooks } from '../../../../testing/books.ts'
+import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
+import {
+  arrivalsOnChain,
+  arrivalsSeen,
+  blockchain,
+  caughtUp,
+  type Indexing,
+  openIndexing,
+} from '../../../../testing/indexing.ts'
+import { spawnWorker } from '../../../../testing/programs.ts'
+import { isDeep } from '../../../../testing/size.ts'
+import { until } from '../../../../testing/until.ts'
+import type { Worker } from '../../../../testing/worker.ts'
+import { openDepositAddress } from '../deposit-addresses/open-deposit-address.ts'
+
+let chain: TestChain
+/** Never started here: the processes to be killed follow the chain. */
+let indexing: Indexing
+let stopChains: () => Promise<void>
+let address: string
+const workers: Worker[] = []
+const deposits = isDeep ? 30 : 8
+const hits = isDeep ? [1, 20, 35] : [1, 12]
+
+beforeAll(async () => {
+  const started = await startTestChains({ blockchains: [blockchain] })
+  stopChains = started.stop
+  chain = started.chains[0]!
+  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
+  const by = { entityId: sandboxEntity.id, actor: 'test', requestId: 'test' }
+  const place = { chain: 'BASE', blockchain, currency: 'USD', family: 'evm' } as const
+  const open = () =>
+    indexing.database.tx((tx) => openDepositAddress({ ...indexing.ctx, db: tx }, { ...by, ...place }))
+  address = (await open()).address
+})
+afterAll(async () => {
+  for (const worker of workers) worker.signal('SIGKILL')
+  await indexing.close()
+  await stopChains()
+})
+
+/** Starts a process that follows the chain and turns its blocks into transfers, until it reaches the crash point. */
+async function follow(crashAt?: CrashPlan): Promise<Worker> {
+  const worker = await spawnWorker()
+  workers.push(worker)
+  const { connection } = indexing
+  const roles = ['indexer', 'treasury'] as const
+  await worker.open({ connection, rpcUrl: chain.rpcUrl, blockchain, roles, crashAt })
+  await worker.start()
+  return worker
+}
+
+const dieAt = (point: 'P22' | 'P23', hit: number) => follow({ point, hit, action: 'kill' })
+
+async function followed(): Promise<void> {
+  await caughtUp(indexing, chain.rpcUrl)
+  await until(() => hasFollowed(indexing.database, 'treasury', blockchain), 'the treasury has followed')
+}
+
+async function sendMany(count: number): Promise<void> {
+  for (let amount = 1; amount <= count; amount++) {
+    await chain.send(address, BigInt(amount), 'USDC')
+    await chain.mine()
+  }
+}
+
+it('property 23: makes each deposit one transfer although processes die between block and cursor, and midway through taking back', async () => {
+  await sendMany(deposits)
+  for (const hit of hits) await (await dieAt('P22', hit)).exited
+  const victim = await dieAt('P23', 2)
+  await followed()
+  // Removes blocks with deposits permanently, and adds other deposits in place of them.
+  await chain.reorg(5)
+  await sendMany(3)
+  await victim.exited
+  await sendMany(3)
+  const last = await follow()
+  await chain.mine(20)
+  await followed()
+  await last.close()
+  const undone = await indexing.database.all(sql`select 1 from block_steps where kind = 'undone'`)
+  expect(undone.length).toBeGreaterThanOrEqual(5)
+  const arrived = await arrivalsOnChain(chain.oracle, address)
+  expect(await arrivalsSeen(indexing.database, address)).toEqual(arrived)
+  const transfers =
+    await indexing.database.all(sql`select transaction_hash as "txHash", amount as "amountAtomic"
+    from transfers where status = 'complete' order by block_number, ordinal`)
+  expect(transfers).toEqual(arrived.map(({ txHash, amountAtomic }) => ({ txHash, amountAtomic })))
+  await checkBooks(indexing.database)
+})

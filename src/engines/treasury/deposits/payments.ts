@@ -1,0 +1,175 @@
+/**
+ * Turns observed transfers to the deposit addresses of payment intents into payments, block by block: `pending` when a block
+ * holds the transfer, then `confirmed` and `paid` when the block has its confirmations. An orphaned block returns its
+ * payments to `pending`; a payment that no later block includes fails.
+ */
+import type { Network } from '#chains/network'
+import type { ObservedTransfer } from '#engines/indexer/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { type Change, recordChanges } from '#runtime/record/store'
+import { type DepositAddress, depositAddressesOf } from '../deposit-addresses/store.ts'
+import { merchantWalletIdOf } from '../merchant-wallet.ts'
+import { actor, creditIntents } from '../payment-intents/change-payment-intents.ts'
+import { lockPaymentIntents } from '../payment-intents/store.ts'
+import { takesMoney } from '../payment-intents/timeline.ts'
+import { creditWallets, takeBackCredits } from './credit-deposits.ts'
+import { type FromOutside, fromOutside } from './external-transfers.ts'
+import { applyIncoming, undoIncoming } from './incoming-transfers.ts'
+import {
+  type DepositKey,
+  lockFinal,
+  lockLost,
+  lockOfBlock,
+  orphan,
+  type Payment,
+  savePending,
+  setStatus,
+} from './store/payments.ts'
+
+export type ObservedBlock = { number: number; hash: string }
+
+/** Minimum number of blocks above the place of an orphaned payment before it counts as lost. */
+const lostAfterBlocks = 12
+
+/** Records the deposits of an applied block, and settles the deposits that now have their confirmations. */
+export async function applyBlock(
+  tx: Db,
+  nowMs: number,
+  { network, completeDepth }: { network: Network; completeDepth: number },
+  block: ObservedBlock & { completeTo: number },
+  transfers: readonly ObservedTransfer[],
+): Promise<void> {
+  const arrivals = await arrivalsIn(tx, network, transfers)
+  const seen = await savePayments(tx, nowMs, network, block, arrivals)
+  await recordPayments(tx, nowMs, seen, 'pending')
+  const final = await lockFinal(tx, network.blockchain, block.completeTo)
+  // Both steps are reported, each with a date of its own, even where one block is all the confirmations.
+  for (const step of ['confirmed', 'paid'] as const) {
+    await setStatus(tx, final, step, formatInstant(nowMs))
+    await recordPayments(tx, nowMs, final, step)
+  }
+  await creditIntents(tx, nowMs, final, 1n)
+  await creditWallets(tx, nowMs, 'payment', final)
+  const lostTo = block.number - Math.max(completeDepth, lostAfterBlocks)
+  const lost = await lockLost(tx, network.blockchain, lostTo)
+  await setStatus(tx, lost, 'failed', formatInstant(nowMs))
+  await recordPayments(tx, nowMs, lost, 'failed')
+  await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
+}
+
+/** Reverts the payments of an orphaned block, settled ones too, so that ledger and chain do not drift apart. */
+export async function undoBlock(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  block: ObservedBlock,
+): Promise<void> {
+  await undoIncoming(tx, nowMs, blockchain, block)
+  const held = await lockOfBlock(tx, blockchain, block.hash)
+  if (held.length === 0) return
+  await orphan(tx, held, formatInstant(nowMs))
+  await recordPayments(tx, nowMs, held, 'orphaned')
+  const settled = held.filter((payment) => payment.status === 'paid')
+  await creditIntents(tx, nowMs, settled, -1n)
+  await takeBackCredits(tx, nowMs, 'payment', settled)
+}
+
+/** Transfers of credited tokens to deposit addresses, each with its deposit address and its ordinal in the transaction. */
+async function arrivalsIn(
+  tx: Db,
+  network: Network,
+  transfers: readonly ObservedTransfer[],
+): Promise<Arrival[]> {
+  const deposits = fromOutside(network, transfers, 'deposit')
+  if (deposits.length === 0) return []
+  const addresses = await depositAddressesOf(tx, deposits)
+  const byId = new Map(addresses.map((address) => [address.id, address]))
+  return numbered(deposits).map((deposit) => {
+    const at = byId.get(deposit.ownerId)
+    if (!at) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
+    return { ...deposit, at }
+  })
+}
+
+async function savePayments(
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  block: ObservedBlock,
+  arrivals: readonly Arrival[],
+): Promise<Payment[]> {
+  const keys = arrivals.flatMap(({ at: { entityId, paymentIntentId: id } }) =>
+    id === null ? [] : [{ entityId, id }],
+  )
+  if (keys.length === 0) return []
+  const intents = new Map((await lockPaymentIntents(tx, keys)).map((intent) => [intent.id, intent]))
+  const createDate = formatInstant(nowMs)
+  const payments = arrivals.flatMap(({ ordinal, token, at, ...deposit }): (Payment & DepositKey)[] => {
+    if (at.paymentIntentId === null) return []
+    const intent = intents.get(at.paymentIntentId)
+    const matches = intent?.currency === token.currency && takesMoney(intent, nowMs)
+    return [
+      {
+        entityId: deposit.entityId,
+        id: newId(nowMs),
+        type: 'payment',
+        status: 'pending',
+        paymentIntentId: matches ? intent.id : null,
+        merchantWalletId: merchantWalletIdOf(deposit.entityId),
+        currency: token.currency,
+        decimals: token.decimals,
+        amount: deposit.amount,
+        chain: at.chain,
+        blockchain: network.blockchain,
+        fromAddress: deposit.fromAddress,
+        depositAddress: at.address,
+        transactionHash: deposit.txHash,
+        tokenId: deposit.tokenId,
+        ordinal,
+        blockHash: block.hash,
+        blockNumber: block.number,
+        createDate,
+        updateDate: createDate,
+      },
+    ]
+  })
+  return savePending(tx, payments)
+}
+
+/** A transfer to a deposit address of an intent, or of the account itself. */
+export type Arrival = FromOutside & { ordinal: number; at: DepositAddress }
+
+/** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
+function numbered(deposits: readonly FromOutside[]): (FromOutside & { ordinal: number })[] {
+  const counts = new Map<string, number>()
+  return [...deposits]
+    .sort((one, other) => one.logIndex - other.logIndex)
+    .map((deposit) => {
+      const key = [deposit.entityId, deposit.txHash, deposit.address, deposit.tokenId].join()
+      const ordinal = counts.get(key) ?? 0
+      counts.set(key, ordinal + 1)
+      return { ...deposit, ordinal }
+    })
+}
+
+async function recordPayments(
+  tx: Db,
+  nowMs: number,
+  payments: readonly Payment[],
+  happened: 'pending' | 'confirmed' | 'paid' | 'failed' | 'orphaned',
+): Promise<void> {
+  const changes = payments.map((payment): Change => {
+    const { entityId, id: resourceId, paymentIntentId, currency, amount, transactionHash } = payment
+    const data = {
+      paymentIntentId,
+      currency,
+      amount: String(amount),
+      transactionHash,
+      blockHash: payment.blockHash,
+    }
+    return { entityId, actor, type: `payment.${happened}`, resourceId, data }
+  })
+  await recordChanges(tx, nowMs, changes)
+}

@@ -1,0 +1,30 @@
+import type { Network } from '#chains/network'
+import type { ObservedTransfer } from '#engines/indexer/index'
+import { post, unclaimedEntries } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
+import { fromOutside } from './external-transfers.ts'
+
+/**
+ * Books transfers from external senders to a treasury, which no merchant requested and none is credited with. `sign` -1
+ * reverts the posting after a reorg.
+ */
+export const bookUnclaimed = (
+  tx: Db,
+  nowMs: number,
+  network: Network,
+  transfers: readonly ObservedTransfer[],
+  sign: 1n | -1n,
+): Promise<void> =>
+  post(
+    tx,
+    nowMs,
+    fromOutside(network, transfers, 'treasury').map(
+      ({ entityId, blockHash, txHash, logIndex, address, token, amount }) => ({
+        entityId,
+        blockchain: '',
+        blockHash: '',
+        fact: `unclaimed:${blockHash}:${txHash}:${logIndex}${sign < 0n ? ':orphaned' : ''}`,
+        entries: unclaimedEntries(address, token.currency, sign * amount),
+      }),
+    ),
+  )

@@ -1,0 +1,148 @@
+import type { Network } from '#chains/network'
+import type { EngineCtx } from '#engines/ctx'
+import { highestComplete, type ObservedTransfer } from '#engines/indexer/index'
+import { claimedEntries, post } from '#engines/ledger/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { recordChanges } from '#runtime/record/store'
+import { newTurn, type Turn } from '#runtime/turns/store'
+import type { Asker } from '../address-book/recipients.ts'
+import type { Faucet } from '../faucet.ts'
+import { merchantWalletIdOf } from '../merchant-wallet.ts'
+import { actor } from '../payment-intents/change-payment-intents.ts'
+import { requireTreasury } from '../treasuries.ts'
+import {
+  announceWire,
+  endLostWire,
+  endWire,
+  type FiatDeposit,
+  insertWire,
+  lockArrivedWires,
+  lockCompleteWires,
+  setWires,
+  takeWire,
+  type Wire,
+} from './store/fiat-deposits.ts'
+
+export type NewWire = Asker & {
+  network: Network
+  currency: string
+  amount: bigint
+  decimals: number
+  trackingRef: string
+  accountNumber: string
+}
+
+/** Maximum duration of a mint before it counts as lost. */
+const lostAfterMs = 15 * 60_000
+
+/** Accepts a wire: its amount is minted to the entity's treasury on a chain, and credited when the mint is complete. */
+export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
+  const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
+  const { blockchain, address } = await requireTreasury(ctx, entityId, network)
+  const nowMs = ctx.clock.nowMs()
+  const createDate = formatInstant(nowMs)
+  const walletId = merchantWalletIdOf(entityId)
+  const id = newId(nowMs)
+  const deposit = { entityId, id, walletId, currency, decimals, amount, createDate, updateDate: createDate }
+  await insertWire(ctx.db, { ...deposit, blockchain, address, trackingRef, accountNumber })
+  await announceWire(ctx.db)
+  const data = { amount: String(amount), currency }
+  const by = { entityId, actor: input.actor, requestId: input.requestId, resourceId: id }
+  await recordChanges(ctx.db, nowMs, [{ ...by, type: 'deposit.pending', data }])
+  return { ...deposit, status: 'pending' }
+}
+
+/** Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. */
+export async function completeWires(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  completeTo: number,
+): Promise<void> {
+  const arrived = await lockArrivedWires(tx, blockchain, completeTo)
+  await setWires(tx, arrived, 'complete', formatInstant(nowMs))
+  await bookWires(tx, nowMs, arrived, 'complete')
+}
+
+/** Reverts the credits of wires whose coins were in an orphaned block. */
+export async function reopenWires(
+  tx: Db,
+  nowMs: number,
+  transfers: readonly ObservedTransfer[],
+): Promise<void> {
+  const coming = transfers.filter(({ direction, purpose }) => direction === 'in' && purpose === 'treasury')
+  if (coming.length === 0) return
+  const credited = await lockCompleteWires(tx, coming)
+  await setWires(tx, credited, 'minted', formatInstant(nowMs))
+  await bookWires(tx, nowMs, credited, 'pending')
+}
+
+async function bookWires(
+  tx: Db,
+  nowMs: number,
+  wires: readonly Wire[],
+  status: 'complete' | 'pending',
+): Promise<void> {
+  const isCredit = status === 'complete'
+  await post(
+    tx,
+    nowMs,
+    wires.map(({ entityId, id, currency, address, amount }) => ({
+      entityId,
+      blockchain: '',
+      blockHash: '',
+      fact: `deposit:${id}${isCredit ? '' : ':orphaned'}`,
+      entries: claimedEntries(address, merchantWalletIdOf(entityId), currency, isCredit ? amount : -amount),
+    })),
+  )
+  await recordChanges(
+    tx,
+    nowMs,
+    wires.map(({ entityId, id: resourceId }) => {
+      return { entityId, actor, type: `deposit.${status}`, resourceId, data: { status } }
+    }),
+  )
+}
+
+/** Starts minting received wires, in a sandbox only, where there is a faucet. No wire is minted twice. */
+export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { stop(): Promise<void> } {
+  const turn = newTurn('minting wires')
+  const loop = repeat(() => mintNext(ctx, turn, mint), logTrouble(ctx.log, 'minting what came by wire'))
+  const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
+  return {
+    stop: async () => {
+      await unlisten()
+      await loop.stop()
+    },
+  }
+}
+
+async function mintNext(ctx: EngineCtx, turn: Turn, mint: Faucet['mint']): Promise<boolean> {
+  await completeArrived(ctx)
+  const nowMs = ctx.clock.nowMs()
+  if (await endLostWire(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))) return true
+  const wire = await takeWire(ctx.database, turn, formatInstant(nowMs))
+  if (!wire) return false
+  try {
+    const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)
+    await endWire(ctx.database, wire, { transactionHash, at: formatInstant(ctx.clock.nowMs()) })
+  } catch (error) {
+    // The transaction may have been sent anyway: `endLostWire` checks later whether its coins arrived.
+    ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted, as far as is known')
+  }
+  return true
+}
+
+/** Completes wires whose block was complete before the hash of their mint was stored; new blocks complete all others. */
+async function completeArrived(ctx: EngineCtx): Promise<void> {
+  for (const { network, local } of ctx.chains.list()) {
+    if (!local) continue
+    const { blockchain } = network
+    const completeTo = await highestComplete(ctx.database, blockchain)
+    await ctx.database.tx((tx) => completeWires(tx, ctx.clock.nowMs(), blockchain, completeTo))
+  }
+}

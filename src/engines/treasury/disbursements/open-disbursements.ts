@@ -1,0 +1,126 @@
+import { managedAmong } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { placeHolds } from '#engines/ledger/index'
+import { announceWork } from '#engines/transactions/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { insertRefund, type Payment } from '../deposits/store/payments.ts'
+import { insertOutgoing, type Transfer } from '../deposits/store/transfers.ts'
+import { merchantWalletIdOf } from '../merchant-wallet.ts'
+import { addRefund } from '../payment-intents/change-payment-intents.ts'
+import type { PaymentIntent } from '../payment-intents/store.ts'
+import { eventOf } from './end-disbursements.ts'
+import type { OrderKind } from './store/disbursements.ts'
+import { insertPayout, type Payout } from './store/payouts.ts'
+
+/** The destination of an order. */
+export type Destination = { chain: string; blockchain: string; toAddress: string }
+
+/** The outgoing amount, in base units, and its token. */
+export type Leaving = { currency: string; tokenId: string; amount: bigint }
+
+/**
+ * Accepts a payout in `ctx.db`'s tx and places a hold on the merchant's wallet. Throws `InsufficientFunds` when the available
+ * balance is too low.
+ */
+export async function openPayout(
+  ctx: Ctx,
+  input: Destination & Leaving & { recipientId: string; identities: object[] | null },
+): Promise<Payout> {
+  const payout: Payout = {
+    ...opened(ctx),
+    ...input,
+    status: 'pending',
+    updateDate: formatInstant(ctx.receivedMs),
+  }
+  await insertPayout(ctx.db, payout)
+  await reserve(ctx, 'payout', payout)
+  return payout
+}
+
+/** Accepts a transfer to an external address of the merchant, with a hold as for a payout. */
+export async function openTransfer(
+  ctx: Ctx,
+  input: Destination & Leaving & { decimals: number },
+): Promise<Transfer> {
+  const transfer: Transfer = {
+    ...opened(ctx),
+    ...input,
+    direction: 'out',
+    status: 'pending',
+    fromAddress: null,
+    updateDate: formatInstant(ctx.receivedMs),
+  }
+  await insertOutgoing(ctx.db, transfer)
+  await reserve(ctx, 'transfer', transfer)
+  return transfer
+}
+
+/** Accepts a refund of an intent, with a hold as for a payout. The caller has locked the intent's row. */
+export async function openRefund(
+  ctx: Ctx,
+  intent: PaymentIntent,
+  { toAddress, ...input }: Destination & Leaving & { decimals: number },
+): Promise<Payment> {
+  const { walletId, transactionHash, errorCode: _, riskReason: __, ...rest } = opened(ctx)
+  const refund: Payment = {
+    ...rest,
+    ...input,
+    type: 'refund',
+    status: 'pending',
+    paymentIntentId: intent.id,
+    merchantWalletId: walletId,
+    fromAddress: null,
+    depositAddress: toAddress,
+    transactionHash,
+    blockHash: null,
+    blockNumber: null,
+    updateDate: rest.createDate,
+  }
+  await addRefund(ctx.db, ctx.receivedMs, intent, input.amount, ctx)
+  await insertRefund(ctx.db, refund)
+  await reserve(ctx, 'refund', { ...refund, walletId, toAddress })
+  return refund
+}
+
+const opened = ({ entity, receivedMs }: Ctx) => ({
+  entityId: entity.id,
+  id: newId(receivedMs),
+  walletId: merchantWalletIdOf(entity.id),
+  transactionHash: null,
+  errorCode: null,
+  riskReason: null,
+  createDate: formatInstant(receivedMs),
+})
+
+type Reserving = Pick<
+  Payout,
+  'entityId' | 'id' | 'walletId' | 'blockchain' | 'currency' | 'amount' | 'toAddress'
+>
+
+async function reserve(ctx: Ctx, kind: OrderKind, order: Reserving): Promise<void> {
+  const { entityId, id, walletId, blockchain, currency, amount } = order
+  const { actor, requestId } = ctx
+  const data = { status: 'pending', currency, amount: String(amount), toAddress: order.toAddress }
+  await recordChanges(ctx.db, ctx.receivedMs, [
+    { entityId, actor, requestId, type: eventOf(kind, 'pending'), resourceId: id, data },
+  ])
+  // Placed last: from here on other orders of this wallet wait until this `tx` ends.
+  await placeHolds(ctx.db, ctx.receivedMs, [
+    { entityId, address: walletId, currency, intentId: id, purpose: 'money', amountAtomic: amount },
+  ])
+  ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
+}
+
+/** Whether no account would be credited with coins sent there: it is a treasury, or the sender's own deposit address. */
+export async function isOwnPocket(
+  db: Db,
+  { entityId, blockchain, address }: { entityId: string; blockchain: string; address: string },
+): Promise<boolean> {
+  const found = await managedAmong(db, blockchain, [address])
+  return found.some(
+    (row) => row.purpose === 'treasury' || (row.purpose === 'deposit' && row.entityId === entityId),
+  )
+}

@@ -1,0 +1,158 @@
+/**
+ * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens an order and
+ * submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the transaction has the
+ * order's own id, so that a retry or a restored backup pays it only once. An order whose coins are still at deposit addresses
+ * starts a sweep and waits for it; it fails if it waits too long. `settle-orders.ts` follows the transaction to its end.
+ */
+import type { Chain } from '#chains/chain'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import { InsufficientFunds } from '#engines/ledger/index'
+import { submitFromTreasury } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { reachPoint } from '#lib/crash-points'
+import { ApiError } from '#lib/errors'
+import { parseInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { restMsOf, type Turn } from '#runtime/turns/store'
+import { type Fuel, gasOf, refuel, transactionCost } from '../gas.ts'
+import type { TreasuryRow } from '../store/treasuries.ts'
+import { sweepingAmount } from '../sweeping/store.ts'
+import { sweepFor } from '../sweeping/sweep.ts'
+import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
+import { workerScope } from '../worker-scope.ts'
+import { endOrders } from './end-disbursements.ts'
+import { blockedByOperator, denialOf } from './screen.ts'
+import {
+  claimWaiting,
+  type Ending,
+  hasTransaction,
+  markSubmitted,
+  type Order,
+  type OrderKind,
+  postpone,
+} from './store/disbursements.ts'
+
+/** Maximum wait of an order for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
+const patienceMs = 24 * 3_600_000
+const patienceLocalMs = 120_000
+
+/**
+ * Pays the next due order of this kind, or defers it: an order that cannot be paid, for any reason, delays no other. False
+ * when no order was due.
+ */
+export async function payNext(
+  ctx: EngineCtx,
+  chain: Chain,
+  kind: OrderKind,
+  turn: Turn,
+  fuel: Fuel | undefined,
+): Promise<boolean> {
+  const costAtomic = await transactionCost(chain)
+  let claimed: Order | undefined
+  let scope: Ctx | undefined
+  try {
+    const outcome = await ctx.database.tx(async (tx) => {
+      claimed = await claimWaiting(tx, turn, kind, chain.network.blockchain)
+      if (!claimed) return undefined
+      scope = workerScope(ctx, tx, chain, claimed)
+      const done = await pay(scope, chain, claimed, costAtomic)
+      reachPoint('P25')
+      return done
+    })
+    if (!outcome || !claimed) return false
+    reachPoint('P26')
+    for (const wake of scope?.afterCommit ?? []) await wake()
+    if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
+    if (outcome.waits) await sweepFor(ctx, chain, claimed)
+  } catch (error) {
+    if (!claimed) throw error
+    if (!isPassing(error)) {
+      const { entityId, id, blockchain } = claimed
+      ctx.log.error({ err: error, kind, entityId, id, blockchain }, 'an order was not paid; trying again')
+    }
+    await rest(ctx.database, claimed, ctx.clock.nowMs())
+  }
+  return true
+}
+
+/** Whether the error is transient: another order took the coins, or the transaction engine accepts no more for now. */
+const isPassing = (error: unknown) => error instanceof InsufficientFunds || error instanceof ApiError
+
+const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
+
+const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
+
+type OrderOutcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
+
+async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
+  reachPoint('P3')
+  const denial = denialOf(order, ctx.config.entityCountry)
+  reachPoint('P4')
+  if (denial)
+    return end(ctx, order, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })
+  // After a restore from a backup the transaction may exist although the order is not marked as submitted.
+  if (!(await hasTransaction(ctx.db, order))) {
+    const treasury = await requireTreasury(ctx, order.entityId, chain.network)
+    const gas = await gasOf(ctx.db, treasury, costAtomic)
+    const lowOnGas = gas === 'plenty' ? undefined : treasury
+    const hasCoins = (await treasuryCoins(ctx.db, treasury, order.tokenId)) >= order.amount
+    if (gas === 'none' || !hasCoins) return { ...(await wait(ctx, chain, order)), lowOnGas }
+    const denied = await submitted(ctx, chain, treasury, order)
+    if (denied) return end(ctx, order, denied)
+    await markSubmitted(ctx.db, order)
+    return { waits: false, lowOnGas }
+  }
+  await markSubmitted(ctx.db, order)
+  return { waits: false }
+}
+
+async function end(ctx: Ctx, order: Order, ending: Ending): Promise<OrderOutcome> {
+  await endOrders(ctx.db, ctx.receivedMs, [{ order, ...ending }])
+  return { waits: false }
+}
+
+/** Defers the order, or fails it once it has waited too long. Coins being swept are always waited for. */
+async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<OrderOutcome> {
+  const isOver = waitedMs(order, ctx.receivedMs) > (chain.local ? patienceLocalMs : patienceMs)
+  if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
+    return end(ctx, order, { status: 'failed', errorCode: 'insufficient_funds' })
+  await rest(ctx.db, order, ctx.receivedMs)
+  return { waits: true }
+}
+
+/** Submits the transfer that pays the order. Returns the ending when policy denies it. */
+async function submitted(
+  ctx: Ctx,
+  chain: Chain,
+  treasury: TreasuryRow,
+  order: Order,
+): Promise<Ending | undefined> {
+  const { tokenId, amount, toAddress } = order
+  const token = chain.network.tokens.find(({ id }) => id === tokenId)
+  if (!token) throw new Error(`${chain.network.blockchain} has no token ${tokenId}`)
+  const address = token.address.toLowerCase() as `0x${string}`
+  const amountText = formatAmount(amount, token.decimals)
+  try {
+    await submitFromTreasury(ctx, {
+      id: order.id,
+      chain,
+      call: chain.transferCall(toAddress, amount, address),
+      fee: {},
+      refId: `${order.kind} ${order.id}`,
+      shown: {
+        operation: 'TRANSFER',
+        tokenId,
+        destinationAddress: toAddress,
+        amountText,
+        amountAtomic: amount,
+      },
+      treasury: signatoryOf(treasury),
+      token: { tokenId, address: treasury.address, amountAtomic: amount },
+      sweep: false,
+    })
+    return undefined
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.kind !== 'policyDenied') throw error
+    return { status: 'failed', errorCode: 'transaction_denied', riskReason: blockedByOperator }
+  }
+}

@@ -1,0 +1,115 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freeze, setPolicy, unfreeze } from '#custody/index'
+import { sql } from '#runtime/db/db'
+import { checkBooks } from '../../../../testing/books.ts'
+import {
+  freshAddress,
+  makeActiveRecipient,
+  makeMoney,
+  makePayout,
+  type World,
+  worldOf,
+} from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { until } from '../../../../testing/until.ts'
+
+let harness: Harness
+let world: World
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+  world = worldOf(harness)
+})
+afterAll(() => harness.close())
+
+// biome-ignore lint/suspicious/noExplicitAny: answers are examined member by member
+type Shown = any
+
+const payoutOf = (id: string): Promise<Shown> => world.call('GET', `/v1/payouts/${id}`)
+const ended = async (id: string): Promise<Shown> => {
+  let payout: Shown
+  await until(async () => (payout = await payoutOf(id)).status !== 'pending', 'the payout has ended')
+  return payout
+}
+const available = async () =>
+  (await world.call('GET', '/v1/businessAccount/balances')).available[0]?.amount as string
+const usd = (amount: string) => ({ amount, currency: 'USD' })
+const operator = () => ({ ...harness.ctx, actor: 'operator' })
+
+it('a payout whose coins lie on another chain waits, then fails with its reason, and its money is free again', async () => {
+  await makeMoney(world, 5_000_000n, 'ETH')
+  const { id } = await makePayout(world, { amount: usd('5') })
+  expect(await available()).toBe('0.00')
+  await until(async () => {
+    const row = await harness.database.one<{ made: boolean }>(
+      sql`select exists (select 1 from treasuries where blockchain = 'BASE-SEPOLIA') as made`,
+    )
+    return row.made
+  }, 'a worker has looked at it')
+  expect((await payoutOf(id)).status).toBe('pending')
+  harness.clock.moveMs(121_000)
+  expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
+  expect(await available()).toBe('5.00')
+  await checkBooks(harness.database)
+})
+
+it('a payout that is short waits for a payment that comes, and for nothing else', async () => {
+  const { id } = await makePayout(world, { amount: usd('4') })
+  await makeMoney(world, 4_000_000n)
+  const payout = await ended(id)
+  expect(payout).toMatchObject({ status: 'complete' })
+  const sweeps = await harness.database.all<{ status: string; amount: bigint }>(
+    sql`select status, amount from sweeps`,
+  )
+  expect(sweeps).toHaveLength(1)
+  expect(sweeps[0]!.amount).toBe(4_000_000n)
+})
+
+it('a payout that policy does not allow is denied, and one of a frozen entity waits for the thaw', async () => {
+  const { entityId } = harness
+  const subject = { entityId, scope: 'entity' as const, subjectId: entityId }
+  const address = freshAddress()
+  const recipient = await makeActiveRecipient(world, { address })
+  const destination = { type: 'address_book', id: recipient.id }
+  await makeMoney(world, 2_000_000n)
+  await freeze(operator(), { entityId })
+  const { id } = await makePayout(world, { destination, amount: usd('1') })
+  // Enough time for a payment to be made twice, were it not for the freeze.
+  await harness.chain().mine(5)
+  await sleep(1_500)
+  expect((await payoutOf(id)).status).toBe('pending')
+  expect(await harness.chain().oracle.transfers({ to: address })).toEqual([])
+  await unfreeze(operator(), { entityId })
+  expect((await ended(id)).status).toBe('complete')
+  await setPolicy(operator(), subject, { mode: 'rules', operations: ['signMessage'] })
+  const denied = await makePayout(world, { destination, amount: usd('1') })
+  expect(await ended(denied.id)).toMatchObject({
+    status: 'failed',
+    errorCode: 'transaction_denied',
+    riskEvaluation: { decision: 'denied', reason: '3000' },
+  })
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.balanceOf(address, tokens.USDC)).toBe(1_000_000n)
+  await checkBooks(harness.database)
+})
+
+it('a payout that forgot its transaction, as in a database restored from a copy, is not paid again', async () => {
+  const address = freshAddress()
+  const recipient = await makeActiveRecipient(world, { address })
+  await setPolicy(
+    operator(),
+    { entityId: harness.entityId, scope: 'entity', subjectId: harness.entityId },
+    { mode: 'permissive' },
+  )
+  await makeMoney(world, 2_000_000n)
+  const { id } = await makePayout(world, {
+    destination: { type: 'address_book', id: recipient.id },
+    amount: usd('1'),
+  })
+  const { externalRef } = await ended(id)
+  await harness.database.run(
+    sql`update payouts set status = 'pending', submitted = false, transaction_hash = null where id = ${id}`,
+  )
+  expect(await ended(id)).toMatchObject({ status: 'complete', externalRef })
+  expect(await harness.chain().oracle.transfers({ to: address })).toHaveLength(1)
+})

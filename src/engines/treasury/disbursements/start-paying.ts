@@ -1,0 +1,57 @@
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { type Loop, logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { newTurn, type Turn } from '#runtime/turns/store'
+import type { Fuel } from '../gas.ts'
+import { settleSweeps } from '../sweeping/sweep.ts'
+import { payNext } from './pay-disbursements.ts'
+import { type SettlingTurns, settleOrders, settlingTurns } from './settle-disbursements.ts'
+import { type OrderKind, orderKinds, pendingWork } from './store/disbursements.ts'
+
+/**
+ * Starts paying payouts, transfers and refunds on every chain. Any number of processes may. `stop` waits for work in
+ * progress.
+ */
+export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): Promise<void> } {
+  const loops = new Map<string, Loop[]>()
+  for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
+  // Notified of every new transaction, every order, and every followed block.
+  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
+    for (const loop of loops.get(blockchain) ?? []) loop.wake()
+  })
+  return {
+    stop: async () => {
+      await unlisten()
+      await Promise.all([...loops.values()].flat().map((loop) => loop.stop()))
+    },
+  }
+}
+
+function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
+  const { blockchain } = chain.network
+  const turns = Object.fromEntries(
+    orderKinds.map((kind) => [kind, { paying: newTurn('paying'), settling: settlingTurns() }]),
+  ) as Record<OrderKind, { paying: Turn; settling: SettlingTurns }>
+  const sweeping = newTurn('settling sweeps')
+  const paying = repeat(
+    async () => {
+      const { waiting } = await pendingWork(ctx.database, blockchain)
+      let paid = false
+      for (const kind of waiting) paid = (await payNext(ctx, chain, kind, turns[kind].paying, fuel)) || paid
+      return paid
+    },
+    logTrouble(ctx.log, 'paying what merchants send', { blockchain }),
+  )
+  const settling = repeat(
+    async () => {
+      if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
+      let more = await settleSweeps(ctx, chain, sweeping)
+      for (const kind of orderKinds)
+        more = (await settleOrders(ctx, chain, kind, turns[kind].settling)) || more
+      return more
+    },
+    logTrouble(ctx.log, 'settling what merchants send', { blockchain }),
+  )
+  return [paying, settling]
+}

@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freeze, unfreeze } from '#custody/index'
+import { newId } from '#lib/ids'
+import { sql } from '#runtime/db/db'
+import {
+  makeActiveRecipient,
+  makeMoney,
+  makePayout,
+  type World,
+  worldOf,
+} from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { isDeep } from '../../../../testing/size.ts'
+import { until } from '../../../../testing/until.ts'
+
+let harness: Harness
+let poor: World
+let rich: World
+beforeAll(async () => {
+  harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
+  ;[poor, rich] = [worldOf(harness, await harness.newEntity()), worldOf(harness, await harness.newEntity())]
+})
+afterAll(() => harness.close())
+
+const waiting = isDeep ? 40 : 6
+const usd = (amount: string) => ({ amount, currency: 'USD' })
+const statusOf = async (world: World, id: string): Promise<string> =>
+  (await world.call('GET', `/v1/payouts/${id}`)).status
+
+it('payouts whose coins are elsewhere hold nobody up, however many wait', async () => {
+  await makeMoney(poor, 40_000_000n, 'ETH')
+  await makeMoney(rich, 5_000_000n)
+  await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
+  // From here on the clock is stopped, so that no order times out.
+  harness.clock.hold()
+  const stuck = await Promise.all(
+    Array.from({ length: waiting }, () => makePayout(poor, { amount: usd('1') })),
+  )
+  const { id } = await makePayout(rich, { amount: usd('5') })
+  await until(async () => (await statusOf(rich, id)) === 'complete', 'the payout of the other is complete')
+  for (const each of stuck) expect(await statusOf(poor, each.id)).toBe('pending')
+  harness.clock.release()
+})
+
+it('payouts of an entity that is frozen hold up nobody else', async () => {
+  const held = worldOf(harness, await harness.newEntity())
+  const subject = { entityId: held.tenant.entityId }
+  const operator = { ...harness.ctx, actor: 'operator' }
+  await makeMoney(held, 1_000_000n)
+  await makeMoney(rich, 1_000_000n)
+  await freeze(operator, subject)
+  const frozen = await makePayout(held, { amount: usd('1') })
+  const { id } = await makePayout(rich, { amount: usd('1') })
+  await until(async () => (await statusOf(rich, id)) === 'complete', 'the payout of the other is complete')
+  expect(await statusOf(held, frozen.id)).toBe('pending')
+  await unfreeze(operator, subject)
+  await until(async () => (await statusOf(held, frozen.id)) === 'complete', 'the thawed payout is complete')
+})
+
+it('a payout whose payment fails again and again holds nobody up', async () => {
+  await makeMoney(rich, 2_000_000n)
+  await harness.stopEngines()
+  const broken = await makePayout(rich, { amount: usd('1') })
+  const sound = await makePayout(rich, { amount: usd('1') })
+  await harness.database.run(sql`update payouts set token_id = ${newId(0)} where id = ${broken.id}`)
+  harness.startEngines()
+  await until(async () => (await statusOf(rich, sound.id)) === 'complete', 'the sound payout is complete')
+})

@@ -1,0 +1,112 @@
+import { type Page, readPage, type Source } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from './timeline.ts'
+
+/**
+ * A request for payment to a deposit address. Amounts are base units with `decimals` digits; dates are formatted for
+ * responses.
+ */
+export type PaymentIntent = IntentStanding & {
+  entityId: string
+  id: string
+  currency: string
+  settlementCurrency: string
+  /** The chain code of the business-account API. */
+  chain: string
+  blockchain: string
+  merchantWalletId: string
+  decimals: number
+  amountRefunded: bigint
+  /** Newest first. */
+  timeline: TimelineEntry[]
+  depositAddress: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = raw(`i.entity_id as "entityId", i.id, i.type, i.currency, i.chain, i.blockchain, i.decimals,
+  i.settlement_currency as "settlementCurrency", i.merchant_wallet_id as "merchantWalletId", i.amount,
+  i.amount_paid as "amountPaid", i.amount_refunded as "amountRefunded", i.timeline, i.status, i.context,
+  i.deposit_address as "depositAddress", i.expires_on as "expiresOn", i.create_date as "createDate",
+  i.update_date as "updateDate"`)
+
+export async function insertPaymentIntent(tx: Db, intent: PaymentIntent): Promise<void> {
+  await tx.run(sql`insert into payment_intents (entity_id, id, type, currency, settlement_currency, chain,
+      blockchain, merchant_wallet_id, decimals, amount, timeline, status, deposit_address, expires_on,
+      create_date, update_date)
+    values (${intent.entityId}, ${intent.id}, ${intent.type}, ${intent.currency}, ${intent.settlementCurrency},
+      ${intent.chain}, ${intent.blockchain}, ${intent.merchantWalletId}, ${intent.decimals}, ${intent.amount},
+      ${JSON.stringify(intent.timeline)}, ${intent.status}, ${intent.depositAddress}, ${intent.expiresOn},
+      ${intent.createDate}, ${intent.updateDate})`)
+}
+
+export const findPaymentIntent = (db: Db, entityId: string, id: string) =>
+  db.maybe<PaymentIntent>(
+    sql`select ${columns} from payment_intents i where i.entity_id = ${entityId} and i.id = ${id}`,
+  )
+
+export type PaymentIntentFilters = { status?: IntentStatus | undefined; context?: IntentContext | undefined }
+
+/** Lists intents; filters apply to the newest timeline entry only. */
+export function listPaymentIntents(
+  db: Db,
+  entityId: string,
+  filters: PaymentIntentFilters,
+  page: PageQuery,
+): Promise<Page<PaymentIntent>> {
+  const source: Source = {
+    columns,
+    from: raw('payment_intents i'),
+    alias: 'i',
+    scope: sql`i.entity_id = ${entityId}`,
+    filters: [
+      filters.status && sql`i.status = ${filters.status}`,
+      filters.context && sql`i.context = ${filters.context}`,
+    ],
+  }
+  return readPage<PaymentIntent>(db, source, page)
+}
+
+export type IntentKey = { entityId: string; id: string }
+
+const among = (keys: readonly IntentKey[]): Sql =>
+  sql`(i.entity_id, i.id) in (select * from unnest(${keys.map((key) => key.entityId)}::uuid[],
+    ${keys.map((key) => key.id)}::uuid[]))`
+
+/** Locks intents in a fixed order, so that two engines cannot deadlock. */
+export const lockPaymentIntents = (tx: Db, keys: readonly IntentKey[]) =>
+  tx.all<PaymentIntent>(sql`select ${columns} from payment_intents i where ${among(keys)}
+    order by i.entity_id, i.id for update`)
+
+/**
+ * Transient intents whose window has closed and that have no unsettled payment, round-robin over tenants. Skips intents that
+ * others have locked.
+ */
+export async function lockExpiredIntents(
+  tx: Db,
+  turn: Turn,
+  now: string,
+  limit: number,
+): Promise<readonly PaymentIntent[]> {
+  const where = sql`i.status = 'pending'`
+  const rows = sql`select i.entity_id, i.id from payment_intents i
+    where ${where} and i.entity_id = turn.entity_id and i.expires_on <= ${now}
+      and not exists (select 1 from payments p where p.entity_id = i.entity_id
+        and p.payment_intent_id = i.id and p.status in ('pending', 'confirmed'))
+    order by i.expires_on`
+  const expired = await tx.all<PaymentIntent>(sql`with chosen as materialized (
+      ${inTurns(turn, { from: sql`payment_intents i`, where, rows }, limit)}
+    )
+    select ${columns} from chosen join payment_intents i on i.entity_id = chosen.entity_id and i.id = chosen.id
+    where ${where} and i.expires_on <= ${now} for update of i skip locked`)
+  return served(turn, expired)
+}
+
+export const updateStandings = (tx: Db, intents: readonly PaymentIntent[]) =>
+  tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
+      status = n.status, context = n.context, timeline = n.timeline, expires_on = n."expiresOn", update_date = n."updateDate"
+    from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,
+      "amountRefunded" numeric, status text, context text, timeline jsonb, "expiresOn" timestamptz, "updateDate" timestamptz)
+    where i.entity_id = n."entityId" and i.id = n.id returning ${columns}`)

@@ -1,0 +1,71 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openAsOwner, sql } from '#runtime/db/db'
+import {
+  makeBusinessTransfer,
+  makeMoney,
+  makePaidIntent,
+  makePayout,
+  type World,
+  worldOf,
+} from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { until } from '../../../../testing/until.ts'
+import { checkMerchants } from '../index.ts'
+
+let harness: Harness
+let world: World
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+})
+afterAll(() => harness.close())
+
+const usd = (amount: string) => ({ amount, currency: 'USD' })
+const found = async () => (await checkMerchants(harness.database)).map(({ what }) => what)
+const sound = () => until(async () => (await found()).length === 0, 'merchants own what they should')
+
+it('merchants own what their deposits and orders add up to, also while these are under way', async () => {
+  await makeMoney(world, 10_000_000n)
+  const { id: intentId } = await makePaidIntent(world, 3_000_000n)
+  const { address } = await world.payee()
+  await world.ownAddress()
+  await world.call('POST', `/v1/paymentIntents/${intentId}/refund`, {
+    idempotencyKey: crypto.randomUUID(),
+    destination: { address, chain: 'BASE' },
+    amount: { currency: 'USD' },
+    toAmount: usd('1'),
+  })
+  const ids = [await makePayout(world, { amount: usd('2') }), await makeBusinessTransfer(world)]
+  await sound()
+  const isOpen = sql`select 1 from payouts where status = 'pending' union all select 1 from payments where status = 'pending'
+    union all select 1 from transfers where status in ('pending', 'running')`
+  await until(async () => (await harness.database.all(isOpen)).length === 0, 'everything has ended')
+  expect(ids).toHaveLength(2)
+  await sound()
+})
+
+it.each([
+  [
+    'a credit that nothing explains',
+    `update payments set amount = amount - 1 where status = 'paid'`,
+    'add up to',
+  ],
+  [
+    'a payout that was not booked',
+    `update payouts set status = 'failed' where status = 'complete'`,
+    'add up to',
+  ],
+])('%s is found', async (_, forgery, said) => {
+  await sound()
+  await harness.stopEngines()
+  const owner = openAsOwner(harness.connection)
+  const what = await owner
+    .tx(async (tx) => {
+      await tx.script(forgery)
+      throw (await checkMerchants(tx)).map((error) => error.what)
+    })
+    .catch((thrown) => thrown)
+  await owner.close()
+  harness.startEngines()
+  expect(what.join()).toContain(said)
+})

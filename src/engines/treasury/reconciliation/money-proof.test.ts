@@ -1,0 +1,232 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freeze, unfreeze } from '#custody/index'
+import { canonicalHead, hasFollowed, startIndexer } from '#engines/indexer/index'
+import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
+import { type Database, openAsOwner, sql } from '#runtime/db/db'
+import {
+  freshAddress,
+  makeActiveRecipient,
+  makeMoney,
+  makePaymentIntent,
+  makePayout,
+  type World,
+  worldOf,
+} from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { isDeep } from '../../../../testing/size.ts'
+import { until } from '../../../../testing/until.ts'
+import { merchantWalletIdOf, proveMoney } from '../index.ts'
+
+const unit = 1_000_000n
+
+let harness: Harness
+let owner: Database
+beforeAll(async () => {
+  harness = await openHarness()
+  owner = openAsOwner(harness.connection)
+})
+afterAll(async () => {
+  await owner.close()
+  await harness.close()
+})
+
+/** A new merchant for each defect. */
+const merchant = async () => worldOf(harness, await harness.newEntity())
+const gapOf = async ({ tenant }: World) => {
+  const { gaps } = await proveMoney(harness.database)
+  return gaps.find(({ entityId }) => entityId === tenant.entityId)?.gap ?? 0n
+}
+const total = async () =>
+  (await proveMoney(harness.database)).totals.find(({ currency }) => currency === 'USD')!
+/** Waits until the engines are at the newest block, because the proof is expensive to request. */
+const followed = () =>
+  until(async () => {
+    const { blockchain, rpc } = harness.chain()
+    const [head, there] = await Promise.all([
+      canonicalHead(harness.database, blockchain),
+      rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false]),
+    ])
+    if (head?.hash !== there.hash) return false
+    const engines = ['treasury', 'transactions'] as const
+    const all = await Promise.all(engines.map((engine) => hasFollowed(harness.database, engine, blockchain)))
+    return all.every(Boolean)
+  }, 'the engines have followed the chain')
+const usd = (amount: string) => ({ amount, currency: 'USD' })
+const payoutEnded = (world: World, id: string) =>
+  until(
+    async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete',
+    `payout ${id} is complete`,
+  )
+/** Simulates a wrong posting by the program itself: it satisfies the rules of the ledger. */
+const book = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
+  harness.database.tx((tx) =>
+    post(tx, harness.clock.nowMs(), [
+      {
+        entityId,
+        blockchain: '',
+        blockHash: '',
+        fact: `forged:${randomUUID()}`,
+        entries: walletEntries(merchantWalletIdOf(entityId), 'USD', amountAtomic),
+      },
+    ]),
+  )
+const treasuryOf = ({ tenant }: World) =>
+  harness.database.one<{ address: string }>(
+    sql`select address from treasuries where entity_id = ${tenant.entityId}`,
+  )
+/** A transfer of USDC by a holder of a stolen key. */
+async function sendAs(from: string, to: string, amountAtomic: bigint): Promise<void> {
+  const { tokens, rpc } = harness.chain()
+  const data = `0xa9059cbb${to.slice(2).padStart(64, '0')}${amountAtomic.toString(16).padStart(64, '0')}`
+  await rpc('anvil_impersonateAccount', [from])
+  await rpc('eth_sendTransaction', [{ from, to: tokens.USDC, data, gas: '0x30d40' }])
+  await rpc('anvil_stopImpersonatingAccount', [from])
+}
+/** Replaces the block that holds this transaction, and all above it. */
+async function reorgFrom(hash: string): Promise<void> {
+  const { rpc, height, reorg } = harness.chain()
+  const { blockNumber } = await rpc<{ blockNumber: string }>('eth_getTransactionReceipt', [hash])
+  await reorg((await height()) - Number(blockNumber) + 1)
+}
+
+describe('property 9: what merchants own and the coins', () => {
+  it('are not equal when a wallet was credited twice, which is an alarm, and agree again without it', async () => {
+    const world = await merchant()
+    await makeMoney(world, 5n * unit)
+    expect(await gapOf(world)).toBe(0n)
+    await book(world, 5n * unit)
+    expect(await gapOf(world)).toBe(-5n * unit)
+    const alarms = () =>
+      owner.all(
+        sql`select currency, owed::int8, coins::int8, gap::int8 from money_gaps where entity_id = ${world.tenant.entityId}`,
+      )
+    await until(async () => (await alarms()).length > 0, 'the gap is found without being asked for')
+    await book(world, -5n * unit)
+    expect(await gapOf(world)).toBe(0n)
+    expect(await alarms()).toEqual([{ currency: 'USD', owed: 10_000_000, coins: 5_000_000, gap: -5_000_000 }])
+  })
+
+  it('are not equal when a payout is complete and its coins are still there', async () => {
+    const world = await merchant()
+    const { entityId } = world.tenant
+    await makeMoney(world, 3n * unit)
+    await freeze({ ...harness.ctx, actor: 'operator' }, { entityId })
+    const { id } = await makePayout(world, { amount: usd('1') })
+    expect(await gapOf(world)).toBe(0n)
+    await book(world, -unit)
+    await harness.database.tx(async (tx) => {
+      await resolveHolds(tx, harness.clock.nowMs(), [
+        { entityId, intentId: id, purpose: 'money', outcome: 'posted' },
+      ])
+      await tx.run(sql`update payouts set status = 'complete' where id = ${id}`)
+    })
+    expect(await gapOf(world)).toBe(unit)
+    await unfreeze({ ...harness.ctx, actor: 'operator' }, { entityId })
+  })
+
+  it("are not equal when somebody takes coins with the treasury's key, of one base unit too", async () => {
+    const world = await merchant()
+    await makeMoney(world, 3n * unit)
+    const { id } = await makePayout(world, { amount: usd('1') })
+    await payoutEnded(world, id)
+    expect(await gapOf(world)).toBe(0n)
+    await sendAs((await treasuryOf(world)).address, freshAddress(), 1n)
+    await followed()
+    await until(async () => (await gapOf(world)) === -1n, 'the theft is found')
+  })
+
+  it('are not equal when a deposit is not credited, however long ago it came', async () => {
+    const world = await merchant()
+    const { depositAddress } = await makePaymentIntent(world)
+    await harness.stopEngines()
+    await harness.chain().send(depositAddress, 2n * unit, 'USDC')
+    const height = await harness.chain().height()
+    const indexer = startIndexer(harness.ctx)
+    await until(async () => {
+      const row = await harness.database.one<{ number: number }>(
+        sql`select max(number) as number from blocks where canonical`,
+      )
+      return row.number >= height
+    }, 'the block was read')
+    await indexer.stop()
+    // No engine follows yet: the arrived money is accounted for.
+    expect(await gapOf(world)).toBe(0n)
+    expect(await total()).toMatchObject({ arriving: 2n * unit })
+    await owner.run(sql`update step_cursors c set step = (select max(step) from block_steps s where s.blockchain = c.blockchain)
+      where engine = 'treasury'`)
+    expect(await gapOf(world)).toBe(2n * unit)
+    harness.startEngines()
+    await harness.chain().mine(isDeep ? 20 : 4)
+    expect(await gapOf(world)).toBe(2n * unit)
+  })
+
+  it('are not equal while a deposit that is final waits to be credited', async () => {
+    const world = await merchant()
+    await makeMoney(world, 2n * unit)
+    await harness.stopEngines()
+    const set = (status: string) =>
+      owner.run(sql`update payments set status = ${status} where entity_id = ${world.tenant.entityId}`)
+    await book(world, -2n * unit)
+    await set('pending')
+    expect(await gapOf(world)).toBe(2n * unit)
+    await set('paid')
+    await book(world, 2n * unit)
+    harness.startEngines()
+    expect(await gapOf(world)).toBe(0n)
+  })
+})
+
+describe('accounted for by name is', () => {
+  it('what somebody sends to a treasury, until a reorg takes it back', async () => {
+    const world = await merchant()
+    await makeMoney(world, 2n * unit)
+    await payoutEnded(world, (await makePayout(world, { amount: usd('1') })).id)
+    const { address } = await treasuryOf(world)
+    const { unclaimed } = await total()
+    const hash = await harness.chain().send(address, 7n, 'USDC')
+    await followed()
+    await until(async () => (await total()).unclaimed === unclaimed + 7n, 'the coins are accounted for')
+    expect(await gapOf(world)).toBe(0n)
+    await reorgFrom(hash)
+    await followed()
+    await until(async () => (await total()).unclaimed === unclaimed, 'they are gone')
+    expect(await gapOf(world)).toBe(0n)
+  })
+
+  it('what was paid, and came back because a local chain was rewound, until it leaves again', async () => {
+    const world = await merchant()
+    await makeMoney(world, 2n * unit)
+    await payoutEnded(world, (await makePayout(world, { amount: usd('0.5') })).id)
+    const { id } = await makePayout(world, { amount: usd('1') })
+    await payoutEnded(world, id)
+    await harness.chain().setAutomine(false)
+    await reorgFrom((await world.call('GET', `/v1/payouts/${id}`)).externalRef)
+    await until(async () => {
+      expect(await gapOf(world)).toBe(0n)
+      return (await world.call('GET', `/v1/payouts/${id}`)).status === 'pending'
+    }, 'the payout is under way again')
+    await until(async () => {
+      // An empty block would only add work.
+      const { pending } = await harness.chain().rpc<{ pending: string }>('txpool_status')
+      if (Number(pending) > 0) await harness.chain().mine()
+      expect(await gapOf(world)).toBe(0n)
+      return (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete'
+    }, 'it left again')
+    await harness.chain().setAutomine(true)
+  })
+
+  it('nothing of what leaves twice over: a payout to another merchant is what that one gets', async () => {
+    const [one, other] = [await merchant(), await merchant()]
+    await makeMoney(one, 3n * unit)
+    const { depositAddress } = await makePaymentIntent(other)
+    const recipient = await makeActiveRecipient(one, { address: depositAddress })
+    const destination = { type: 'address_book', id: recipient.id }
+    await payoutEnded(one, (await makePayout(one, { destination, amount: usd('2') })).id)
+    await until(async () => {
+      const { available } = await other.call('GET', '/v1/businessAccount/balances')
+      return available[0]?.amount === '2.00'
+    }, 'the other merchant is credited')
+    expect([await gapOf(one), await gapOf(other)]).toEqual([0n, 0n])
+  })
+})

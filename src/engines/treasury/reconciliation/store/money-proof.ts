@@ -1,0 +1,99 @@
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, raw, scan, sql } from '#runtime/db/db'
+import { leaving } from '../../disbursements/store/disbursements.ts'
+
+/**
+ * The money of merchants in a currency and the coins that back it, in base units. `gap` is the difference that the other
+ * amounts do not explain.
+ */
+export type MoneySums = {
+  currency: string
+  /** The balances of merchants' wallets. */
+  owed: bigint
+  /** Coins at deposit addresses and treasuries, according to all applied blocks. */
+  coins: bigint
+  /** Of the coins: deposits not credited yet, because their block has too few confirmations or was not followed. */
+  arriving: bigint
+  /** Of the coins: transfers from external senders to a treasury. */
+  unclaimed: bigint
+  /** Of the coins: adjustments booked by operators, owed to no merchant; negative where coins are missing for good. */
+  adjusted: bigint
+  /** Missing from the coins: sent in a block for orders not ended, less returned by a reorg for orders that ended. */
+  leaving: bigint
+  gap: bigint
+}
+
+export type MoneyGap = MoneySums & { entityId: string }
+
+/** Returns the sums of every currency and the entities with a gap, all from one snapshot. */
+export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: MoneyGap[] }> {
+  // One statement reads one snapshot, regardless of concurrently applied blocks and ended orders.
+  const rows = await scan<MoneySums & { entityId: string | null }>(
+    db,
+    sql`
+    with parts as (
+      select entity_id, currency, 'owed' as part, posted as amount from wallet_accounts
+      union all select entity_id, currency, 'unclaimed', posted from unclaimed_accounts
+      union all select entity_id, currency, 'adjusted', posted from adjusted_accounts
+      union all select c.entity_id, c.currency, 'coins', c.posted
+        from coin_accounts c join platform_addresses p
+          on p.entity_id = c.entity_id and p.blockchain = c.blockchain and p.address = c.address
+      union all select p.entity_id, p.currency, 'arriving', p.amount
+        from payments p left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = p.blockchain
+        where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null
+          and p.block_number > coalesce(f.complete_to, -1)
+      union all select t.entity_id, t.currency, 'arriving', t.amount
+        from transfers t left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = t.blockchain
+        where t.direction = 'in' and t.status in ('pending', 'running') and t.block_hash is not null
+          and t.block_number > coalesce(f.complete_to, -1)
+      union all select entity_id, currency, 'arriving', amount from unfollowed_transfers
+        where engine = 'treasury' and direction = 'in'
+      union all select entity_id, currency, 'leaving', amount from (${leaving}) as l
+      union all select entity_id, currency, 'leaving', amount from unfollowed_transfers
+        where engine = 'transactions' and direction = 'out'
+    ), sums as (
+      select entity_id, currency, ${sumOf('owed')}, ${sumOf('coins')}, ${sumOf('arriving')}, ${sumOf('unclaimed')},
+        ${sumOf('adjusted')}, ${sumOf('leaving')}
+      from parts group by entity_id, currency
+    ), compared as (
+      select *, coins - (owed + arriving + unclaimed + adjusted - leaving) as gap from sums
+    )
+    select entity_id as "entityId", currency, sum(owed) as owed, sum(coins) as coins, sum(arriving) as arriving,
+      sum(unclaimed) as unclaimed, sum(adjusted) as adjusted, sum(leaving) as leaving, sum(gap) as gap
+    from compared group by grouping sets ((currency), (entity_id, currency))
+    having grouping(entity_id) = 1 or sum(gap) <> 0 order by currency, entity_id`,
+  )
+  return {
+    totals: rows.flatMap(({ entityId, ...sums }) => (entityId === null ? [sums] : [])),
+    gaps: rows.flatMap(({ entityId, ...sums }) => (entityId === null ? [] : [{ ...sums, entityId }])),
+  }
+}
+
+const sumOf = (part: Exclude<keyof MoneySums, 'currency' | 'gap'>) =>
+  sql`coalesce(sum(amount) filter (where part = ${part}), 0) as ${raw(part)}`
+
+/** Claims the comparison if it is due, for one process; the next is due `restMs` from now, in database time. */
+export const claimWatch = async (db: Db, restMs: number): Promise<boolean> =>
+  (await db.run(sql`insert into money_watch as w (due) values (now() + ${restMs} * interval '1 millisecond')
+    on conflict (one) do update set due = excluded.due where w.due <= now()`)) === 1
+
+export const setWatchDue = (db: Db, restMs: number) =>
+  db.run(sql`update money_watch set due = now() + ${restMs} * interval '1 millisecond'`)
+
+/** Stores the gaps whose amount differs from the one stored last, and returns those. */
+export async function recordMoneyGaps(db: Db, nowMs: number, gaps: readonly MoneyGap[]): Promise<MoneyGap[]> {
+  if (gaps.length === 0) return []
+  const rows = await db.all<{ key: string }>(sql`insert into money_gaps
+      (entity_id, id, currency, owed, coins, gap, create_date)
+    select n.*, ${formatInstant(nowMs)}
+    from unnest(${gaps.map(({ entityId }) => entityId)}::uuid[], ${gaps.map(() => newId(nowMs))}::uuid[],
+      ${gaps.map(({ currency }) => currency)}::text[], ${gaps.map(({ owed }) => String(owed))}::numeric[],
+      ${gaps.map(({ coins }) => String(coins))}::numeric[], ${gaps.map(({ gap }) => String(gap))}::numeric[])
+      as n(e, i, y, o, c, g)
+    where n.g is distinct from (select m.gap from money_gaps m where m.entity_id = n.e and m.currency = n.y
+      order by m.create_date desc, m.id desc limit 1)
+    returning entity_id || currency as key`)
+  const written = new Set(rows.map(({ key }) => key))
+  return gaps.filter(({ entityId, currency }) => written.has(entityId + currency))
+}

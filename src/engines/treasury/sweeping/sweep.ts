@@ -1,0 +1,198 @@
+/**
+ * Sweeps coins from deposit addresses when a treasury is short of them. A deposit address needs no gas: its key signs an
+ * authorization for the treasury to take its coins (EIP-3009), and the treasury's transaction executes it. Sweeps of one
+ * shortage are accepted together and mined one after another; each is a row with the id of its transaction, so that a restart
+ * continues it. They move coins within the entity and do not change the merchant's balance.
+ */
+
+import type { Address, Chain } from '#chains/chain'
+import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
+import type { Ctx, EngineCtx } from '#engines/ctx'
+import { highestComplete } from '#engines/indexer/index'
+import { balancesOf } from '#engines/ledger/index'
+import { submitFromTreasury } from '#engines/transactions/index'
+import { reachPoint } from '#lib/crash-points'
+import type { Hex } from '#lib/hex'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { raiseAlarm } from '#runtime/log/alarms'
+import { recordChanges } from '#runtime/record/store'
+import type { Turn } from '#runtime/turns/store'
+import { type Order, waitingAmount } from '../disbursements/store/disbursements.ts'
+import { actor } from '../payment-intents/change-payment-intents.ts'
+import type { TreasuryRow } from '../store/treasuries.ts'
+import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
+import { workerScope } from '../worker-scope.ts'
+import {
+  type Coins,
+  endSweeps,
+  insertSweep,
+  lockSweeping,
+  sweepingAmount,
+  type Unswept,
+  unsweptOf,
+} from './store.ts'
+
+/** Maximum number of addresses swept at once; the next round sweeps for the shortage that remains. */
+const batchMax = 100
+/** Delay before an address whose sweep failed is tried again; shorter on a local chain, where waiting orders fail sooner. */
+const failedRestMs = 60_000
+const failedRestLocalMs = 3_000
+
+/** Sweeps the shortage of all waiting orders in the order's coins. False when nothing was swept. */
+export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Promise<boolean> {
+  const token = tokenOf(chain, order)
+  const domainSeparator = await domainSeparatorOf(chain, token)
+  let scope: Ctx | undefined
+  const swept = await ctx.database
+    .tx(async (tx) => {
+      scope = workerScope(ctx, tx, chain, order)
+      await lockSweeping(tx, order)
+      const treasury = await requireTreasury(scope, order.entityId, chain.network)
+      const short =
+        (await waitingAmount(tx, order)) -
+        (await treasuryCoins(tx, treasury, order.tokenId)) -
+        (await sweepingAmount(tx, order))
+      const restMs = chain.local ? failedRestLocalMs : failedRestMs
+      const chosen = await chooseUnswept(scope, order, short, restMs)
+      await sweepAll(scope, chain, { treasury, token, domainSeparator, coins: order }, chosen)
+      if (chosen.length > 0) reachPoint('P25')
+      return chosen.length
+    })
+    // Orders of a frozen entity wait for the sweep too.
+    .catch((error) => (error instanceof WalletFrozen ? 0 : Promise.reject(error)))
+  if (swept === 0) return false
+  reachPoint('P26')
+  for (const wake of scope?.afterCommit ?? []) await wake()
+  return true
+}
+
+function tokenOf({ network }: Chain, { tokenId }: Coins): Address {
+  const token = network.tokens.find(({ id }) => id === tokenId)
+  if (!token) throw new Error(`${network.blockchain} has no token ${tokenId}`)
+  return token.address.toLowerCase() as Address
+}
+
+const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()
+
+async function domainSeparatorOf(chain: Chain, token: Address): Promise<Hex> {
+  const known = domainSeparators.get(chain) ?? new Map<Address, Hex>()
+  domainSeparators.set(chain, known)
+  const separator = known.get(token) ?? (await chain.domainSeparatorOf(token))
+  known.set(token, separator)
+  return separator
+}
+
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
+
+/**
+ * Returns the richest addresses that together cover the shortage, each with its credited amount, capped at its available
+ * balance.
+ */
+async function chooseUnswept(
+  ctx: Ctx,
+  coins: Coins,
+  shortAtomic: bigint,
+  restMs: number,
+): Promise<Unswept[]> {
+  if (shortAtomic <= 0n) return []
+  const found = await unsweptOf(ctx.db, coins, restMs, batchMax)
+  const addresses = found.map(({ address }) => address)
+  const balances = await balancesOf(ctx.db, coins.entityId, coins.blockchain, addresses)
+  const own = new Map(
+    balances
+      .filter(({ tokenId }) => tokenId === coins.tokenId)
+      .map(({ address, postedAtomic, heldAtomic }) => [address, postedAtomic - heldAtomic]),
+  )
+  const chosen: Unswept[] = []
+  let left = shortAtomic
+  for (const unswept of found) {
+    if (left <= 0n) break
+    // Less than credited after a reorg: an older sweep took the coins of a deposit that was mined a second time.
+    const amount = smaller(own.get(unswept.address) ?? 0n, unswept.amount)
+    if (amount <= 0n) continue
+    chosen.push({ ...unswept, amount })
+    left -= amount
+  }
+  return chosen
+}
+
+type SweepTarget = { treasury: TreasuryRow; token: Address; domainSeparator: Hex; coins: Coins }
+
+async function sweepAll(
+  ctx: Ctx,
+  chain: Chain,
+  target: SweepTarget,
+  chosen: readonly Unswept[],
+): Promise<void> {
+  const { entityId, blockchain } = target.coins
+  const addresses = chosen.map(({ address }) => address)
+  const managed = await managedAmong(ctx.db, blockchain, addresses)
+  for (const unswept of chosen) {
+    const deposit = managed.find((row) => row.entityId === entityId && row.address === unswept.address)
+    if (!deposit) throw new Error(`the key of deposit address ${unswept.address} is not here`)
+    await sweepOne(ctx, chain, target, unswept, deposit)
+  }
+}
+
+async function sweepOne(
+  ctx: Ctx,
+  chain: Chain,
+  { treasury, token, domainSeparator, coins }: SweepTarget,
+  { amount, creditIds }: Unswept,
+  { address: from, keyId }: { address: Address; keyId: string },
+): Promise<void> {
+  const { entityId, blockchain, tokenId } = coins
+  const id = newId(ctx.receivedMs)
+  const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
+  const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
+  const digest = chain.authorizationDigest(domainSeparator, authorization)
+  const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, digest })
+  const at = formatInstant(ctx.receivedMs)
+  const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
+  await insertSweep(ctx.db, sweep, creditIds, at)
+  await submitFromTreasury(ctx, {
+    id,
+    chain,
+    call: chain.authorizedTransferCall(token, authorization, signature),
+    fee: {},
+    refId: `sweep ${id}`,
+    shown: {
+      operation: 'CONTRACT_EXECUTION',
+      contractAddress: token,
+      abiFunctionSignature: undefined,
+      abiParameters: undefined,
+      amountText: undefined,
+    },
+    treasury: signatoryOf(treasury),
+    token: { tokenId, address: from, amountAtomic: amount },
+    sweep: true,
+  })
+  const data = { fromAddress: from, toAddress: treasury.address, amount: String(amount) }
+  await recordChanges(ctx.db, ctx.receivedMs, [
+    { entityId, actor, type: 'sweep.pending', resourceId: id, data },
+  ])
+}
+
+const endedMax = 100
+
+/** Ends the sweeps whose transaction has ended. True when there may be more. */
+export async function settleSweeps(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+  const { blockchain } = chain.network
+  const completeTo = await highestComplete(ctx.database, blockchain)
+  return ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    const ended = await endSweeps(tx, turn, blockchain, completeTo, formatInstant(nowMs), endedMax)
+    await recordChanges(
+      tx,
+      nowMs,
+      ended.map(({ entityId, id: resourceId, status, errorReason }) => {
+        return { entityId, actor, type: `sweep.${status}`, resourceId, data: { status, errorReason } }
+      }),
+    )
+    for (const { status, id, fromAddress, errorReason } of ended)
+      if (status === 'failed')
+        raiseAlarm(ctx.log, 'sweep-failed', { id, blockchain, fromAddress, errorReason }, 'a sweep failed')
+    return ended.length === endedMax
+  })
+}
