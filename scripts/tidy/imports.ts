@@ -22,8 +22,8 @@ const engineOrder = [
   ['attestation'],
 ]
 
-/** Networks are data and the chain interface is types: chain families share them. */
-const familyFree = /^src\/chains\/([a-z-]+\.ts|networks\/)/
+/** Networks are data, address formats need no chain, the interface is types: chain families share them. */
+const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses)\/)/
 
 const tierOf = (path: string) => {
   const top = path.split('/')[1]!.replace(/\.ts$/, '')

@@ -1,6 +1,14 @@
-import { isAlgorandAddress } from './algorand/address.ts'
-import { isAptosAddress } from './aptos/address.ts'
-import { parseBitcoinAddress } from './bitcoin/address.ts'
+import { isAlgorandAddress } from './addresses/algorand.ts'
+import { isAptosAddress } from './addresses/aptos.ts'
+import { parseBitcoinAddress } from './addresses/bitcoin.ts'
+import { parseCosmosAddress } from './addresses/cosmos.ts'
+import { parseHederaAddress } from './addresses/hedera.ts'
+import { isNearAddress } from './addresses/near.ts'
+import { isPolkadotAddress } from './addresses/polkadot.ts'
+import { isSolanaAddress } from './addresses/solana.ts'
+import { isStellarAddress } from './addresses/stellar.ts'
+import { isSuiAddress } from './addresses/sui.ts'
+import { isXrplAddress } from './addresses/xrpl.ts'
 import {
   type Blockchain,
   type ChainFamily,
@@ -8,15 +16,7 @@ import {
   environmentOf,
   familyOf,
 } from './blockchains.ts'
-import { parseCosmosAddress } from './cosmos/address.ts'
 import { parseEvmAddress } from './evm/address.ts'
-import { parseHederaAddress } from './hedera/address.ts'
-import { isNearAddress } from './near/address.ts'
-import { isPolkadotAddress } from './polkadot/address.ts'
-import { isSolanaAddress } from './solana/address.ts'
-import { isStellarAddress } from './stellar/address.ts'
-import { isSuiAddress } from './sui/address.ts'
-import { isXrplAddress } from './xrpl/address.ts'
 
 /** Address formats: the families of wallets, and those that can only be paid to. */
 export type AddressFamily =

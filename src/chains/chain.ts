@@ -1,10 +1,11 @@
 import type { Hex } from '#lib/hex'
+import type { Address } from './addresses/types.ts'
 import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
 
-/** Addresses are lower case everywhere inside; hashes too. Amounts are base units. */
-export type Address = Hex
+export type { Address } from './addresses/types.ts'
 
+/** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
 export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
 
 export type ChainTransaction = {
