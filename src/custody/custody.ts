@@ -1,10 +1,12 @@
 import type { KeyObject } from 'node:crypto'
+import type { Database, Db } from '#runtime/db/db'
+import type { Log } from '#runtime/log/log'
+import type { RequestScope } from '#runtime/scope'
 import { type Notary, openNotary } from './notary.ts'
 import { openVault, type Vault } from './sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
-import type { OpenCustodyInput } from './types.ts'
 
 /** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
 export type Custody = {
@@ -21,6 +23,19 @@ export type EntitySecret = {
   readonly generation: number
   readonly walletKey: KeyObject
   readonly ciphertextSha256: Buffer
+}
+
+/** The part of a verb's `ctx` that custody needs. */
+export type CustodyCtx = RequestScope & { custody: Custody }
+
+/** The scope that custody needs outside a request, for example in a worker; `db` may be a `tx`. */
+export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
+
+export type OpenCustodyInput = {
+  database: Database
+  log: Log
+  rootKey: Buffer
+  clock: { nowMs(): number }
 }
 
 /** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */

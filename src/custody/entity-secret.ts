@@ -3,9 +3,8 @@ import { parseBase64 } from '#lib/base64'
 import { ApiError, invalid } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { sqlState } from '#runtime/db/db'
-import type { EntitySecret } from './custody.ts'
+import type { CustodyCtx, EntitySecret } from './custody.ts'
 import { findEntitySecret, insertSpent, insertSpentOnce } from './store/entity-secrets.ts'
-import type { CustodyCtx } from './types.ts'
 
 const secretBytes = 32
 

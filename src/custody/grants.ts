@@ -4,7 +4,7 @@ import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
-import type { Custody, EntitySecret } from './custody.ts'
+import type { Custody, CustodyCtx, EntitySecret } from './custody.ts'
 import { type Decision, useDecision } from './policy/decide.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
@@ -13,7 +13,7 @@ import { shareFreezes } from './store/freezes.ts'
 import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey, type KeyRow } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
-import type { CustodyCtx, EcdsaSignature } from './types.ts'
+import type { EcdsaSignature } from './types.ts'
 
 /**
  * Stores a grant, with which workers sign for one intent without the entity secret: the key of one address, sealed under the

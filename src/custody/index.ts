@@ -2,7 +2,13 @@ import type { Custody } from './custody.ts'
 
 /** The public interface of custody: everything else in this folder is internal. */
 
-export { type Custody, type EntitySecret, openCustody } from './custody.ts'
+export {
+  type Custody,
+  type CustodyCtx,
+  type CustodyScope,
+  type EntitySecret,
+  openCustody,
+} from './custody.ts'
 export {
   decryptSecret,
   openEntitySecret,

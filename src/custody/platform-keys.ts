@@ -2,7 +2,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { platformEntropy, platformPrivateKey } from './contexts.ts'
-import type { Custody } from './custody.ts'
+import type { Custody, CustodyScope } from './custody.ts'
 import { deriveKeys, newEntropy } from './hierarchy.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { seal, unseal, withUnsealed } from './sealing.ts'
@@ -10,7 +10,7 @@ import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
-import type { CustodyScope, EcdsaSignature, HexAddress, KeyFamily, ManagedAddress } from './types.ts'
+import type { EcdsaSignature, HexAddress, KeyFamily, ManagedAddress } from './types.ts'
 
 /**
  * Creates the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines can

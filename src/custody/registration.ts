@@ -2,11 +2,11 @@ import { timingSafeEqual } from 'node:crypto'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
+import type { CustodyCtx, CustodyScope } from './custody.ts'
 import { type ShownSecret, spendFirst } from './entity-secret.ts'
 import { startPermissive } from './policy/set-policy.ts'
 import { makeRecoveryFile } from './recovery-file.ts'
 import { findEntitySecret, insertEntitySecret } from './store/entity-secrets.ts'
-import type { CustodyCtx, CustodyScope } from './types.ts'
 
 /** Registers the entity's first secret, in `ctx.db`'s tx; 156015 when it has one. */
 export async function registerEntitySecret(

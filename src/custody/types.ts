@@ -1,21 +1,3 @@
-import type { Database, Db } from '#runtime/db/db'
-import type { Log } from '#runtime/log/log'
-import type { RequestScope } from '#runtime/scope'
-import type { Custody } from './custody.ts'
-
-/** The part of a verb's `ctx` that custody needs. */
-export type CustodyCtx = RequestScope & { custody: Custody }
-
-/** The scope that custody needs outside a request, for example in a worker; `db` may be a `tx`. */
-export type CustodyScope = { custody: Custody; db: Db; clock: { nowMs(): number } }
-
-export type OpenCustodyInput = {
-  database: Database
-  log: Log
-  rootKey: Buffer
-  clock: { nowMs(): number }
-}
-
 /** The rules for derivation and addresses; only EVM so far. */
 export type KeyFamily = 'evm'
 

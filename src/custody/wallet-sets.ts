@@ -3,11 +3,11 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { walletSetEntropy } from './contexts.ts'
-import type { EntitySecret } from './custody.ts'
+import type { CustodyCtx, EntitySecret } from './custody.ts'
 import { newEntropy } from './hierarchy.ts'
 import { seal } from './sealing.ts'
 import { findWalletSet, insertWalletSet, lockedSetCount, renameWalletSet } from './store/wallet-sets.ts'
-import type { CustodyCtx, WalletSet } from './types.ts'
+import type { WalletSet } from './types.ts'
 
 export const walletSetsMax = 1_000
 

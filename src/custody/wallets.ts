@@ -3,7 +3,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
-import type { EntitySecret } from './custody.ts'
+import type { CustodyCtx, EntitySecret } from './custody.ts'
 import { deriveKeys } from './hierarchy.ts'
 import { seal, unseal } from './sealing.ts'
 import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from './store/keys.ts'
@@ -19,7 +19,7 @@ import {
   nextIndex,
   walletsOfBatch,
 } from './store/wallets.ts'
-import type { CustodyCtx, KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
+import type { KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
 
 /** Maximum number of wallets in one set. */
 export const walletsPerSetMax = 10_000_000

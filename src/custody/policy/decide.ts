@@ -9,6 +9,7 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import type { CustodyCtx } from '../custody.ts'
 import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
 import {
@@ -19,7 +20,7 @@ import {
   setReleased,
   spentSince,
 } from '../store/policies.ts'
-import type { CustodyCtx, Signatory } from '../types.ts'
+import type { Signatory } from '../types.ts'
 import { countedBy, denialOf, type Spend, spendsOf } from './evaluate.ts'
 import type { Operation } from './operation.ts'
 import { type Compiled, compileRules, type Limit } from './rules.ts'

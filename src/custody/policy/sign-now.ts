@@ -1,9 +1,9 @@
 import { ApiError } from '#lib/errors'
 import { walletPrivateKey } from '../contexts.ts'
-import type { EntitySecret } from '../custody.ts'
+import type { CustodyCtx, EntitySecret } from '../custody.ts'
 import { withUnsealed } from '../sealing.ts'
 import { findKey } from '../store/keys.ts'
-import type { CustodyCtx, EcdsaSignature } from '../types.ts'
+import type { EcdsaSignature } from '../types.ts'
 import { type Decision, useDecision } from './decide.ts'
 
 /** Signs the digest that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
