@@ -9,7 +9,7 @@ import {
   settingRule,
 } from './tidy/documents.ts'
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
-import { crashPointRule, mutantRule, promiseRule } from './tidy/promises.ts'
+import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
@@ -41,7 +41,7 @@ const rules: Rule[] = [
   routeRule,
   errorRule,
   promiseRule,
-  crashPointRule,
+  failpointRule,
   mutantRule,
   testRule,
   commitRule,

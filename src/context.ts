@@ -18,7 +18,7 @@ import {
   startWires,
 } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
-import { armCrashPoint } from '#lib/crash-points'
+import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
 import type { Config } from '#runtime/config'
 import { openDatabaseClock } from '#runtime/db/clock'
@@ -52,9 +52,9 @@ export type Context = { ctx: EngineCtx; close(): Promise<void> }
 /** Creates every dependency once and migrates the database: the only place where the parts are wired together. */
 export async function openContext(input: ContextInput): Promise<Context> {
   const { config, log } = input
-  if (config.crashAt) {
-    log.warn({ ...config.crashAt }, 'BEZANT_CRASH_AT is set: this process will end or freeze itself')
-    armCrashPoint(config.crashAt)
+  if (config.failpoint) {
+    log.warn({ ...config.failpoint }, 'BEZANT_FAILPOINT is set: this process will end or freeze itself')
+    armFailpoint(config.failpoint)
   }
   const nodes = input.nodes.map((node) => ({ ...node, network: requireNetwork(node.blockchain) }))
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)

@@ -1,7 +1,7 @@
 /** Processes that freeze in the middle of a transaction, and networks that fall silent: other processes go on. */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { CrashPoint } from '#lib/crash-points'
+import type { Failpoint } from '#lib/failpoints'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { stuckSessions } from '#runtime/db/sessions'
 import { alarmCounts } from '#runtime/log/alarms'
@@ -42,7 +42,7 @@ async function startWorker(role: Role): Promise<{ worker: Worker; url: string | 
 }
 
 /** Waits until the worker is frozen inside a transaction; returns that moment. */
-async function frozenAt(point: CrashPoint, worker: Worker): Promise<number> {
+async function frozenAt(point: Failpoint, worker: Worker): Promise<number> {
   await until(() => worker.state() === 'frozen', `it stands still at ${point}`)
   const atMs = performance.now()
   const [session] = (await stuckSessions(harness.database, 0)).filter(({ applicationName }) =>
@@ -59,22 +59,22 @@ it('property 61: processes that stand still while they apply, sign and follow ar
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   await harness.stopEngines()
-  const stopAt = (worker: Worker, point: CrashPoint) => worker.arm({ point, hit: 1, action: 'stop' })
+  const stopAt = (worker: Worker, point: Failpoint) => worker.arm({ point, hit: 1, action: 'stop' })
   const { worker: follower } = await startWorker('transactions')
   const { worker: indexer } = await startWorker('indexer')
-  await stopAt(follower, 'P22')
+  await stopAt(follower, 'before-cursor-advance')
   await chain.mine()
-  const followedMs = await frozenAt('P22', follower)
+  const followedMs = await frozenAt('before-cursor-advance', follower)
   const { step } = await cursor()
-  await stopAt(indexer, 'P16')
+  await stopAt(indexer, 'before-block-commit')
   await chain.mine()
-  const appliedMs = await frozenAt('P16', indexer)
+  const appliedMs = await frozenAt('before-block-commit', indexer)
   const { height } = await head()
   const { worker: signer } = await startWorker('transactions')
-  await stopAt(signer, 'P11')
+  await stopAt(signer, 'after-attempt-insert')
   const orders = [freshAddress(), freshAddress()]
   const id = await on.transfer(wallet, { destinationAddress: orders[0]! })
-  const signedMs = await frozenAt('P11', signer)
+  const signedMs = await frozenAt('after-attempt-insert', signer)
 
   harness.startEngines()
   const taken = async (since: number, isTaken: () => Promise<boolean>, what: string) => {
@@ -82,9 +82,9 @@ it('property 61: processes that stand still while they apply, sign and follow ar
     return `${what} after ${Math.round(performance.now() - since)} ms`
   }
   const figures = await Promise.all([
-    taken(followedMs, async () => (await cursor()).step > step, 'P22'),
-    taken(appliedMs, async () => (await head()).height > height, 'P16'),
-    taken(signedMs, async () => (await on.attemptsOf(id)).length > 0, 'P11'),
+    taken(followedMs, async () => (await cursor()).step > step, 'before-cursor-advance'),
+    taken(appliedMs, async () => (await head()).height > height, 'before-block-commit'),
+    taken(signedMs, async () => (await on.attemptsOf(id)).length > 0, 'after-attempt-insert'),
   ])
   console.info(`taken over: ${figures.join(', ')}`)
   await on.reaches(id, 'COMPLETE')
@@ -120,9 +120,9 @@ it('property 61: retries of a request that a frozen server holds keep nobody els
     await sealed(harness, { idempotencyKey: randomUUID(), name: 'Own' }),
   )
   const idle = await latencies(victim)
-  await frozen.arm({ point: 'P1', hit: 1, action: 'stop' })
+  await frozen.arm({ point: 'before-request-commit', hit: 1, action: 'stop' })
   const first = httpAs(url!, harness.apiKey)('POST', path, await sealed(harness, made))
-  await frozenAt('P1', frozen)
+  await frozenAt('before-request-commit', frozen)
 
   let answered = 0
   const again = async () => {

@@ -10,7 +10,7 @@ import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type Fuel, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
-import { armCrashPoint, type CrashPlan } from '#lib/crash-points'
+import { armFailpoint, type FailpointPlan } from '#lib/failpoints'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
@@ -27,7 +27,7 @@ export type TransactionProcessOptions = {
   /** Directory of its journal; default: one for this database, removed when the test process ends. */
   dataDir?: string
   /** Armed when it starts to work, and disarmed when it closes. */
-  crashAt?: CrashPlan | undefined
+  failpoint?: FailpointPlan | undefined
   logLevel?: string
   /** Milliseconds by which its machine's clock is ahead of the true time. */
   hostOffMs?: number
@@ -38,7 +38,7 @@ export type TransactionProcessOptions = {
 export type Order =
   | { say: 'open'; options: TransactionProcessOptions }
   | { say: 'start' }
-  | { say: 'arm'; crashAt: CrashPlan | undefined }
+  | { say: 'arm'; failpoint: FailpointPlan | undefined }
   | { say: 'collect' }
   | { say: 'close' }
 
@@ -55,7 +55,7 @@ const answer = (said: Answer) => process.stdout.write(`${JSON.stringify(said)}\n
 async function obey(order: Order): Promise<Answer> {
   if (order.say === 'open') await open(order.options)
   if (order.say === 'start') return { said: 'start', ...(await start()) }
-  if (order.say === 'arm') armCrashPoint(order.crashAt)
+  if (order.say === 'arm') armFailpoint(order.failpoint)
   if (order.say === 'collect') await collect()
   if (order.say === 'close') await close()
   return { said: order.say }
@@ -87,7 +87,7 @@ async function open(given: TransactionProcessOptions): Promise<void> {
 
 async function start(): Promise<{ url?: string }> {
   const { ctx } = context
-  armCrashPoint(options.crashAt)
+  armFailpoint(options.failpoint)
   const { roles } = options
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
@@ -114,7 +114,7 @@ async function collect(): Promise<void> {
 }
 
 async function close(): Promise<void> {
-  armCrashPoint(undefined)
+  armFailpoint(undefined)
   await Promise.all(running.map((each) => each.stop()))
   running = []
   await context.close()

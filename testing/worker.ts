@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { CrashPlan } from '#lib/crash-points'
+import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
 import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
 
@@ -15,7 +15,7 @@ export type Worker = {
   open(options: TransactionProcessOptions): Promise<void>
   /** Starts its roles; returns the address of its API, if it has one. */
   start(): Promise<string | undefined>
-  arm(crashAt: CrashPlan | undefined): Promise<void>
+  arm(failpoint: FailpointPlan | undefined): Promise<void>
   /** Forces collections of garbage. */
   collect(): Promise<void>
   /** Ends the work under way; the process waits to be opened again. */
@@ -53,7 +53,7 @@ export async function startWorker(args: readonly string[]): Promise<Worker> {
     open: async (options) =>
       void (await order({ say: 'open', options: { dataDir: dataDirOf(options.connection), ...options } })),
     start: async () => (await order({ say: 'start' })).url,
-    arm: async (crashAt) => void (await order({ say: 'arm', crashAt })),
+    arm: async (failpoint) => void (await order({ say: 'arm', failpoint })),
     collect: async () => void (await order({ say: 'collect' })),
     close: async () => void (await order({ say: 'close' })),
     signal: (name) => void child.kill(name),

@@ -145,9 +145,9 @@ const fencedWords = [
     reason: 'business time comes from ctx.clock',
   },
   {
-    word: /\barmCrashPoint\b/,
-    allowed: /^src\/(lib\/crash-points|context)\.ts$/,
-    reason: 'crash points are armed once, at boot',
+    word: /\barmFailpoint\b/,
+    allowed: /^src\/(lib\/failpoints|context)\.ts$/,
+    reason: 'failpoints are armed once, at boot',
   },
   { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },
 ]

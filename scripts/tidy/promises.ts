@@ -38,15 +38,15 @@ export const promiseRule: Rule = {
   },
 }
 
-/** Finds crash points that no code reaches: they would never fail a test. */
-export const crashPointRule: Rule = {
-  name: 'every crash point is placed',
-  why: 'A point that no code reaches proves nothing.',
+/** Finds failpoints that no code reaches: they would never fail a test. */
+export const failpointRule: Rule = {
+  name: 'every failpoint is placed',
+  why: 'A failpoint that no code reaches proves nothing.',
   check: (repository) => {
-    const list = repository.files.find(({ path }) => path === 'src/lib/crash-points.ts')?.text ?? ''
+    const list = repository.files.find(({ path }) => path === 'src/lib/failpoints.ts')?.text ?? ''
     const code = repository.matching(/^src\/.*\.ts$/).map(({ text }) => text)
-    return [...list.matchAll(/^ {2}(P\d+): '/gm)].flatMap(([, point]) =>
-      code.some((text) => text.includes(`reachPoint('${point}')`)) ? [] : [`nothing reaches ${point}`],
+    return [...list.matchAll(/^ {2}'([a-z-]+)': \{/gm)].flatMap(([, point]) =>
+      code.some((text) => text.includes(`failpoint('${point}')`)) ? [] : [`nothing reaches ${point}`],
     )
   },
 }

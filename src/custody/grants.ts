@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto'
-import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
+import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
@@ -102,7 +102,7 @@ export async function signForIntents(
   const grants = new Map(rows.map((row) => [keyOf(row), row]))
   const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
   await recordPayloads(tx, payloads, nowMs)
-  reachPoint('P9')
+  failpoint('before-signature')
   const signatures: EcdsaSignature[] = []
   for (const [turn, { entityId, intentId, intent, digest }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
-import { type CrashPlan, parseCrashPlan } from '#lib/crash-points'
+import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import type { Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
@@ -48,7 +48,7 @@ export type Config = {
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
   networks: NodeSetting[]
   /** For crash tests: the point at which this process kills or freezes itself. */
-  crashAt: CrashPlan | undefined
+  failpoint: FailpointPlan | undefined
   /** An entity whose keys are refused here, because they are public. */
   refusedEntityId: string | undefined
   /** Names in the environment that look like settings but are not. */
@@ -59,7 +59,7 @@ export type Config = {
 export type EnvironmentVariables = { [name in Setting | OwnName]?: string | undefined }
 
 /** Names that operators do not set. */
-type OwnName = 'BEZANT_CRASH_AT' | 'npm_lifecycle_event'
+type OwnName = 'BEZANT_FAILPOINT' | 'npm_lifecycle_event'
 
 /** Reads the environment; `overrides` are the command line's flags. This is the only reader of the environment. */
 export function readConfig(
@@ -96,7 +96,7 @@ export function readConfig(
     notificationSignature: signatureOf(environment),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
-    crashAt: crashPlanOf(environment),
+    failpoint: failpointPlanOf(environment),
     refusedEntityId: undefined,
     unknownSettings: unknownIn(environment),
     ...given,
@@ -106,7 +106,7 @@ export function readConfig(
 /** Finds misspelled settings, which would otherwise be ignored silently. */
 function unknownIn(environment: EnvironmentVariables): string[] {
   return Object.keys(environment).filter(
-    (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_CRASH_AT',
+    (name) => name.startsWith('BEZANT_') && !(name in settings) && name !== 'BEZANT_FAILPOINT',
   )
 }
 
@@ -211,12 +211,12 @@ function databaseUrlOf(environment: EnvironmentVariables): string | undefined {
   )
 }
 
-function crashPlanOf(environment: EnvironmentVariables): CrashPlan | undefined {
-  const text = environment['BEZANT_CRASH_AT']
+function failpointPlanOf(environment: EnvironmentVariables): FailpointPlan | undefined {
+  const text = environment['BEZANT_FAILPOINT']
   if (!text) return undefined
-  const plan = parseCrashPlan(text)
+  const plan = parseFailpointPlan(text)
   if (plan) return plan
   throw new Error(
-    `BEZANT_CRASH_AT must name a crash point, a hit and an action, such as P8:3 or P8:3:stop, not "${text}"`,
+    `BEZANT_FAILPOINT must name a failpoint, a hit and an action, such as after-attempt-commit:3:stop, not "${text}"`,
   )
 }

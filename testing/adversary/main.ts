@@ -2,27 +2,27 @@
 import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { crashPoints, isCrashPoint } from '#lib/crash-points'
+import { type Failpoint, failpoints } from '#lib/failpoints'
 import { compilePrograms } from '../compile-programs.ts'
 import { startRunServer } from '../run-server.ts'
 import { runMatrix } from './matrix.ts'
 import type { RunResult } from './run.ts'
 import { matrixPoints } from './schedule.ts'
 
-const help = `Kills and freezes workers at chosen points, takes blocks back, empties the pool; then compares with the chain.
+const help = `Kills and freezes workers at failpoints, takes blocks back, empties the pool; then compares with the chain.
 
 npm run test:adversary -- [options]
 
   --runs N       how many runs (default 100)
   --seed N       seed of the first run; the next ones count up (default: a random one, printed)
-  --points A,B   points to crash at, taking turns (default: ${matrixPoints.join(',')})
+  --points A,B   failpoints, taking turns (default: all marked *)
   --action A     kill or stop (freeze for three leases) at the point (default: the seed decides)
   --lanes N      runs at once (default: three for each core)
   --help         this text
 
-Points:
-${Object.entries(crashPoints)
-  .map(([point, about]) => `  ${point.padEnd(4)} ${about}`)
+Failpoints:
+${Object.entries(failpoints)
+  .map(([point, { about }]) => `  ${isReached(point) ? '*' : ' '} ${point.padEnd(26)} ${about}`)
   .join('\n')}
 `
 
@@ -46,10 +46,10 @@ const numberOf = (name: 'runs' | 'seed' | 'lanes') => {
   process.stderr.write(`--${name} must be a whole number\n`)
   process.exit(2)
 }
-const points = values.points.split(',').map((point) => point.trim().toUpperCase())
-const unknown = points.filter((point) => !matrixPoints.some((known) => known === point))
+const points = values.points.split(',').map((point) => point.trim())
+const unknown = points.filter((point) => !isReached(point))
 if (unknown.length > 0) {
-  process.stderr.write(`there is no point ${unknown.join(', ')}; see --help\n`)
+  process.stderr.write(`no run reaches ${unknown.join(', ')}; see --help\n`)
   process.exit(2)
 }
 
@@ -76,7 +76,7 @@ const results = await runMatrix({
   runServer: server.url,
   seed,
   runs,
-  points: points.filter(isCrashPoint),
+  points: points.filter(isReached),
   action,
   lanes,
   workerArgs: [worker],
@@ -92,13 +92,18 @@ const results = await runMatrix({
 report(results)
 process.exit(results.some(({ defects }) => defects.length > 0) ? 1 : 0)
 
+/** Whether a run of the matrix can reach the failpoint. */
+function isReached(point: string): point is Failpoint {
+  return matrixPoints.some((known) => known === point)
+}
+
 function replayOf({ seed, point }: Pick<RunResult, 'seed' | 'point'>): string {
   return `npm run test:adversary -- --runs 1 --seed ${seed} --points ${point}${action ? ` --action ${action}` : ''}`
 }
 
 function report(all: readonly RunResult[]): void {
   process.stdout.write(
-    `\n${['point', 'runs', 'reached', 'killed', 'frozen', 'transfers', 'ended within', 'defects'].map(cell).join('')}\n`,
+    `\n${lineOf(['failpoint', 'runs', 'reached', 'killed', 'frozen', 'transfers', 'ended within', 'defects'])}\n`,
   )
   for (const point of points) {
     const mine = all.filter((result) => result.point === point)
@@ -114,13 +119,13 @@ function report(all: readonly RunResult[]): void {
       `${slowestS} s`,
       sum(({ defects }) => defects.length),
     ]
-    process.stdout.write(`${cells.map(cell).join('')}\n`)
+    process.stdout.write(`${lineOf(cells)}\n`)
   }
   const failed = all.filter(({ defects }) => defects.length > 0)
   process.stdout.write(`\n${all.length} runs in ${seconds()} s, ${failed.length} with defects\n`)
   for (const result of failed) process.stdout.write(`  ${replayOf(result)}\n`)
 }
 
-function cell(value: string | number): string {
-  return String(value).padEnd(13)
+function lineOf([name, ...figures]: readonly (string | number)[]): string {
+  return [String(name).padEnd(28), ...figures.map((figure) => String(figure).padEnd(13))].join('')
 }

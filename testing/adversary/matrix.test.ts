@@ -54,7 +54,19 @@ describe('the crash matrix', () => {
   })
 
   it('property 33: moves each value once although workers stand still for three leases and go on', async () => {
-    const points = chance.draw(['P6', 'P7', 'P8', 'P10', 'P12', 'P13', 'P14', 'P16'] as const, freezes)
+    const points = chance.draw(
+      [
+        'after-send-lease',
+        'before-attempt-commit',
+        'after-attempt-commit',
+        'after-signature',
+        'before-send',
+        'before-send-answer',
+        'before-send-record',
+        'before-block-commit',
+      ] as const,
+      freezes,
+    )
     const frozen = await runMatrix({ ...settings(), runs: points.length, points, action: 'stop' })
     expect(defectsIn(frozen)).toEqual([])
     if (freezes < 8) return
@@ -65,12 +77,17 @@ describe('the crash matrix', () => {
   it.runIf(isDeep)('tells of a worker that ended by itself, which is not replaced', async () => {
     const ending = 'data:text/javascript,setTimeout(() => process.exit(3), 1_000)'
     const args = ['--import', ending, ...workerArgs]
-    const [result] = await runMatrix({ ...settings(), workerArgs: args, runs: 1, points: ['P23'] })
+    const [result] = await runMatrix({
+      ...settings(),
+      workerArgs: args,
+      runs: 1,
+      points: ['during-block-rollback'],
+    })
     expect(result!.defects.join()).toMatch(/worker \d+ (ended by itself|is dead)/)
   })
 
   it('plans the same for the same seed', () => {
-    expect(scheduleOf(7, 'P8')).toEqual(scheduleOf(7, 'P8'))
-    expect(scheduleOf(8, 'P8')).not.toEqual(scheduleOf(7, 'P8'))
+    expect(scheduleOf(7, 'after-attempt-commit')).toEqual(scheduleOf(7, 'after-attempt-commit'))
+    expect(scheduleOf(8, 'after-attempt-commit')).not.toEqual(scheduleOf(7, 'after-attempt-commit'))
   })
 })

@@ -1,9 +1,9 @@
 /**
- * The crash matrix: every crash point under random schedules. A run has a separate chain and database and two worker
+ * The crash matrix: every failpoint under random schedules. A run has a separate chain and database and two worker
  * processes; processes die, freeze and restart, blocks are orphaned, the pool is emptied. Then the faults end, and an
  * independent reader of the chain checks that each accepted transfer moved its value once, or failed and moved nothing.
  */
-import type { CrashAction, CrashPoint } from '#lib/crash-points'
+import type { Failpoint, FailpointAction } from '#lib/failpoints'
 import { layGround } from './lane.ts'
 import { carryOut, type RunResult } from './run.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
@@ -15,9 +15,9 @@ export type MatrixOptions = {
   /** Seed of the first run; each following one has the next number. */
   seed: number
   runs: number
-  points: readonly CrashPoint[]
+  points: readonly Failpoint[]
   /** The action at the points; by default the seed decides. */
-  action?: CrashAction | undefined
+  action?: FailpointAction | undefined
   /** Number of runs at once; they mostly wait for leases to end. */
   lanes: number
   /** Arguments of `node` that start a worker process. */

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Failpoint } from '#lib/failpoints'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { cloneOf } from '../database-clone.ts'
 import { until } from '../until.ts'
@@ -13,8 +14,8 @@ import { defectsOf, unsettled } from './verdict.ts'
 
 export type RunResult = {
   seed: number
-  point: string
-  /** Number of armed processes that reached the point. */
+  point: Failpoint
+  /** Number of armed processes that reached the failpoint. */
   reached: number
   deaths: number
   freezes: number
@@ -41,7 +42,7 @@ export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Pro
   const { rpcUrl } = lane.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
   const platform = { connection: clone.connection, rpcUrl, blockchain, dataDir } as const
-  // An API costs as much as the other roles: one is enough unless the point is in it.
+  // An API costs as much as the other roles: one is enough unless the failpoint is in it.
   const roles = plans.map((_, index) =>
     index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
   )
@@ -119,7 +120,7 @@ async function stateOf({ chain }: Lane): Promise<string> {
 }
 
 const engines = ['indexer', 'transactions'] as const
-const isIntake = (point: string) => point === 'P1' || point === 'P2'
+const isIntake = (point: Failpoint) => point === 'before-request-commit' || point === 'after-request-commit'
 /** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65
 /** One day between blocks, in milliseconds. */

@@ -1,4 +1,4 @@
-import { type CrashAction, type CrashPlan, type CrashPoint, crashPoints } from '#lib/crash-points'
+import { type Failpoint, type FailpointAction, type FailpointPlan, failpoints } from '#lib/failpoints'
 import { type Dice, diceOf } from './dice.ts'
 
 /** The request of one customer. */
@@ -26,9 +26,9 @@ export type Fault =
 
 export type Schedule = {
   seed: number
-  point: CrashPoint
+  point: Failpoint
   /** One plan for each of the two worker processes. */
-  plans: readonly (CrashPlan | undefined)[]
+  plans: readonly (FailpointPlan | undefined)[]
   /** Time until a dead worker is replaced. */
   restartMs: number
   /** Block interval; undefined mines each transaction at once. */
@@ -37,27 +37,39 @@ export type Schedule = {
   faults: Fault[]
 }
 
-/** Points that only an accelerated or cancelled transaction reaches. */
-const replacing: readonly CrashPoint[] = ['P18', 'P19', 'P20']
+/** Failpoints that only an accelerated or cancelled transaction reaches. */
+const replacing: readonly Failpoint[] = [
+  'before-replacement-send',
+  'before-replacement-record',
+  'before-cancel-record',
+]
 
-/** Points of notifications, payouts, transfers and sweeps; a run makes none of them. */
-const foreignPoints: readonly CrashPoint[] = ['P3', 'P4', 'P21', 'P25', 'P26', 'P27', 'P28']
+/** Failpoints of notifications, payouts, transfers and sweeps; a run makes none of them. */
+const foreignPoints: readonly Failpoint[] = [
+  'before-screening',
+  'before-screening-record',
+  'before-delivery-record',
+  'before-treasury-commit',
+  'after-treasury-commit',
+  'before-settlement-commit',
+  'after-settlement-commit',
+]
 
 export const walletCount = 3
 export const workerCount = 2
 
-/** The points that a run can reach; some need a requested replacement, some an orphaned block. */
-export const matrixPoints = (Object.keys(crashPoints) as CrashPoint[]).filter(
+/** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
+export const matrixPoints = (Object.keys(failpoints) as Failpoint[]).filter(
   (point) => !foreignPoints.includes(point),
 )
 
 /** The whole schedule of a run, derived from its seed and its point. */
-export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction): Schedule {
+export function scheduleOf(seed: number, point: Failpoint, chosen?: FailpointAction): Schedule {
   const dice = diceOf(seed)
   const count = dice.between(20, 40)
   const replaces = replacing.includes(point)
   const transfers = Array.from({ length: count }, (_, index) => transferOf(dice, seed, index, point))
-  const rolled: CrashAction = dice.oneIn(5) ? 'stop' : 'kill'
+  const rolled: FailpointAction = dice.oneIn(5) ? 'stop' : 'kill'
   const action = chosen ?? rolled
   const plans = Array.from({ length: workerCount }, (_, worker) =>
     // Usually both workers are armed; sometimes one has no plan.
@@ -70,9 +82,19 @@ export function scheduleOf(seed: number, point: CrashPoint, chosen?: CrashAction
   return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
 }
 
-/** Number of the hit to act on: some points are reached for each request or block, the others once for each batch. */
-function hitOf(dice: Dice, point: CrashPoint): number {
-  return ['P1', 'P2', 'P15', 'P16', 'P17', 'P22'].includes(point) ? dice.between(1, 8) : dice.between(1, 2)
+/** Failpoints that are reached for each request or block; the others once for each batch. */
+const frequent: readonly Failpoint[] = [
+  'before-request-commit',
+  'after-request-commit',
+  'before-block-insert',
+  'before-block-commit',
+  'after-block-commit',
+  'before-cursor-advance',
+]
+
+/** Number of the hit to act on. */
+function hitOf(dice: Dice, point: Failpoint): number {
+  return frequent.includes(point) ? dice.between(1, 8) : dice.between(1, 2)
 }
 
 /** Chooses a block time: with instant mining there is nothing to replace, and a wiped pool is empty. */
@@ -81,7 +103,7 @@ function blockTimeOf(dice: Dice, replaces: boolean): number | undefined {
   return dice.oneIn(3) ? undefined : dice.between(150, 500)
 }
 
-function transferOf(dice: Dice, seed: number, index: number, point: CrashPoint): PlannedTransfer {
+function transferOf(dice: Dice, seed: number, index: number, point: Failpoint): PlannedTransfer {
   const replaces = replacing.includes(point)
   const flawed = dice.roll(20)
   const coin = dice.oneIn(5) ? ('native' as const) : ('USDC' as const)
@@ -95,15 +117,16 @@ function transferOf(dice: Dice, seed: number, index: number, point: CrashPoint):
     waitMs: dice.oneIn(2) ? dice.between(0, 200) : 0,
   }
   const asked = dice.oneIn(replaces ? 2 : 6)
-  const verb = dice.oneIn(2) || point === 'P20' ? ('cancel' as const) : ('accelerate' as const)
+  const verb =
+    dice.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
   const afterMs = dice.between(0, 300)
   return asked ? { ...made, later: { verb, afterMs } } : made
 }
 
-function faultsOf(dice: Dice, lastMs: number, point: CrashPoint): Fault[] {
+function faultsOf(dice: Dice, lastMs: number, point: Failpoint): Fault[] {
   const at = () => dice.between(100, lastMs + 1_500)
   const faults: Fault[] = []
-  for (let count = dice.between(point === 'P23' ? 2 : 0, 3); count > 0; count--)
+  for (let count = dice.between(point === 'during-block-rollback' ? 2 : 0, 3); count > 0; count--)
     faults.push({ kind: 'reorg', atMs: at(), depth: dice.between(1, 3) })
   for (let count = dice.roll(3); count > 0; count--) faults.push({ kind: 'wipe', atMs: at() })
   if (dice.oneIn(3)) faults.push({ kind: 'kill', atMs: at(), worker: dice.roll(workerCount) })

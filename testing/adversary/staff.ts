@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { CrashPlan } from '#lib/crash-points'
+import type { FailpointPlan } from '#lib/failpoints'
 import type { Role, TransactionProcessOptions } from '../transaction-process.ts'
 import { startWorker, type Worker } from '../worker.ts'
 
@@ -42,7 +42,7 @@ export type Staff = {
   seats: readonly Seat[]
   /** Number of times an armed point was reached, a process died, and a process froze. */
   counts: Counts
-  arm(plans: readonly (CrashPlan | undefined)[]): Promise<void>
+  arm(plans: readonly (FailpointPlan | undefined)[]): Promise<void>
   /** Ends all faults: every process is woken, replaced and disarmed. */
   relent(): Promise<void>
   /** Shuts down in order; the processes go back to the pool. */
@@ -111,7 +111,7 @@ function openSeat(pool: Pool, options: TransactionProcessOptions, restartMs: num
     post.worker.signal(signal)
   }
   const isUp = () => post.started && post.worker?.state() === 'running'
-  const arm = async (plan: CrashPlan | undefined) => {
+  const arm = async (plan: FailpointPlan | undefined) => {
     while (!isUp()) {
       if (post.ended) throw new Error('the run ended while a worker was missed')
       await sleep(watchMs)

@@ -1,6 +1,6 @@
 import { Agent, request as httpRequest } from 'node:http'
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { createBatches, type JsonRpcResponse, listOf, refusesList } from './batches.ts'
 import { type AnswerLimits, type HttpAnswer, type RpcCall, RpcError, RpcUnreachable } from './rpc-errors.ts'
 
@@ -56,7 +56,7 @@ export function createRpc(url: string, { timeoutMs = defaultTimeoutMs, batchMax 
       nextId += calls.length
       const asked = calls.map((call, index) => ({ jsonrpc: '2.0', id: firstId + index, ...call }))
       const sends = calls[0]?.method === 'eth_sendRawTransaction'
-      const onAnswer = sends ? () => reachPoint('P13') : undefined
+      const onAnswer = sends ? () => failpoint('before-send-answer') : undefined
       const body = JSON.stringify(form === 'list' ? asked : asked[0])
       const answer = await post(body, limits, onAnswer).catch((error) => {
         throw form === 'list' ? refusesList(error, body.length) : error

@@ -1,7 +1,7 @@
 import type { Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { post, reverse, tokensOf } from '#engines/ledger/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { agreedDepths } from './agree.ts'
 import { observe } from './observe.ts'
@@ -30,7 +30,7 @@ export async function applyBlock(
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
   const depths = await agreedDepths(ctx, chain, block)
-  reachPoint('P15')
+  failpoint('before-block-insert')
   const applied = await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)
     const head = await canonicalHead(tx, blockchain)
@@ -43,10 +43,10 @@ export async function applyBlock(
     await post(tx, nowMs, seen.postings)
     const { hash: blockHash, number: blockNumber } = block
     await appendStep(tx, { blockchain, kind: 'applied', blockHash, blockNumber, depths })
-    reachPoint('P16')
+    failpoint('before-block-commit')
     return true
   })
-  reachPoint('P17')
+  failpoint('after-block-commit')
   return applied
 }
 
@@ -76,7 +76,7 @@ export async function undoHead(
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
     await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)
-    reachPoint('P23')
+    failpoint('during-block-rollback')
     await appendStep(tx, { blockchain, kind: 'undone', blockHash: head.hash, blockNumber: head.number })
   })
 }

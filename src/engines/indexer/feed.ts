@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { succeedOnce } from '#lib/once'
 import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
@@ -39,7 +39,7 @@ function followChain(
       const step = await claimStep(tx, engine, blockchain)
       if (!step) return false
       await onStep(tx, step)
-      reachPoint('P22')
+      failpoint('before-cursor-advance')
       await finishStep(tx, engine, step)
       return true
     })

@@ -8,7 +8,7 @@ import {
   type Step,
 } from '#engines/indexer/index'
 import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { concludeForeign } from './displace.ts'
@@ -70,7 +70,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
     tx,
     cancelled.map((ref) => ({ ...ref, success: false })),
   )
-  if (cancelled.length > 0) reachPoint('P20')
+  if (cancelled.length > 0) failpoint('before-cancel-record')
   const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
   await note(ctx, tx, good, 'CONFIRMED')
   await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')

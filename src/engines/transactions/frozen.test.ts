@@ -48,7 +48,7 @@ it('property 33: a worker that lost its claim while it was frozen writes nothing
   const wallet = await on.fundedWallet()
   await chain.setAutomine(false)
   const frozen = await newWorker()
-  await frozen.arm({ point: 'P14', hit: 1, action: 'stop' })
+  await frozen.arm({ point: 'before-send-record', hit: 1, action: 'stop' })
   const to = freshAddress()
   const id = await on.transfer(wallet, { destinationAddress: to })
   await until(async () => frozen.state() === 'frozen', 'it stands still after the answer of the node')

@@ -2,7 +2,7 @@ import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/ch
 import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -96,7 +96,7 @@ async function replaceOne(
     await signReplacement(tx, ctx, chain, row, replacement)
     return true
   })
-  if (did) reachPoint('P18')
+  if (did) failpoint('before-replacement-send')
   return did
 }
 

@@ -1,7 +1,7 @@
 import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { indexedHead } from '#engines/indexer/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { hexOf } from '#lib/hex'
 import { createTally } from '#lib/tally'
 import { raiseAlarm } from '#runtime/log/alarms'
@@ -72,19 +72,19 @@ async function prepare(
 ): Promise<Claimed[] | undefined> {
   const claimed = await claimUnsent(ctx.database, turn, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return undefined
-  reachPoint('P6')
+  failpoint('after-send-lease')
   const due = await leaveMined(ctx, chain, claimed)
   if (due.length === 0) return due
   await journal.write(chain.network.blockchain, due)
-  reachPoint('P12')
+  failpoint('before-send')
   return due
 }
 
 async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<BroadcastOutcome[]> {
   if (due.length === 0) return []
   const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
-  reachPoint('P14')
-  if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) reachPoint('P19')
+  failpoint('before-send-record')
+  if (due.some(({ kind }) => kind === 'bump' || kind === 'cancel')) failpoint('before-replacement-record')
   return outcomes
 }
 

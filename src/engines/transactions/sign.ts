@@ -3,7 +3,7 @@ import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
@@ -184,10 +184,10 @@ async function signBatch(
     ]
     await fail(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
-    reachPoint('P7')
+    failpoint('before-attempt-commit')
     return covered.length + failed.length > 0 ? 'moved' : 'still'
   })
-  if (outcome === 'moved') reachPoint('P8')
+  if (outcome === 'moved') failpoint('after-attempt-commit')
   return outcome
 }
 
@@ -266,12 +266,12 @@ async function signAll(
       plans.map(({ row }) => row.id),
     )
   })
-  reachPoint('P10')
+  failpoint('after-signature')
   const attempts = plans.map(({ row }, index) =>
     attemptOf(chain, row, unsigned[index]!, signatures[index]!, nowMs),
   )
   await insertAttempts(tx, nowMs, attempts)
-  reachPoint('P11')
+  failpoint('after-attempt-insert')
   await markQueued(
     tx,
     nowMs,

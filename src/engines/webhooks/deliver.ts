@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { OutboundCaller } from '#runtime/outbound/call'
 import { attemptsInOrder, attemptsMax, backOffMs, keptTryingMs } from './back-off.ts'
@@ -82,7 +82,7 @@ async function deliver(
     (error: Error) => ({ status: null, text: reasonOf(error) }),
   )
   if (signal.aborted && answer.status === null) return 'cut off'
-  reachPoint('P21')
+  failpoint('before-delivery-record')
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
   const number = delivery.attemptCount + 1
   const nowMs = ctx.clock.nowMs()

@@ -272,7 +272,7 @@ describe('a worker', () => {
     const { blockchain, rpcUrl } = harness.chain()
     const open = { connection, rpcUrl, blockchain, roles: ['webhooks'] as const }
     const [victim, heir] = await Promise.all([spawnWorker(), spawnWorker()])
-    await victim.open({ ...open, crashAt: { point: 'P21', hit: 1, action: 'kill' } })
+    await victim.open({ ...open, failpoint: { point: 'before-delivery-record', hit: 1, action: 'kill' } })
     await victim.start()
     const { id } = await makePaymentIntent(world)
     await victim.exited

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { reachPoint } from '#lib/crash-points'
 import { ApiError, Premature } from '#lib/errors'
+import { failpoint } from '#lib/failpoints'
 import { fingerprintOf } from '#lib/json'
 import { workLimits } from '#runtime/db/limits'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
@@ -40,10 +40,10 @@ export async function invoke(
       if (claim !== 'claimed') return { claim }
       const result = await run.verb(inTx, input, prepared)
       if (once) await bindResource(inTx.db, once, run.idempotent!.resourceIdOf(result as never))
-      reachPoint('P1')
+      failpoint('before-request-commit')
       return { claim, result }
     })
-    reachPoint('P2')
+    failpoint('after-request-commit')
     if (outcome.claim === 'claimed') return { result: outcome.result, replayed: false }
     const mayClaim = outcome.claim === 'held' && (await untilUnclaimed(ctx.database, once!, endMs))
     const replay = await replayOf(run.idempotent!, ctx, once!)

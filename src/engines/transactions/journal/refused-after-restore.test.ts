@@ -35,14 +35,14 @@ const isComplete = async (database: Database, id: string) =>
   'COMPLETE'
 
 it.each([
-  { saved: 'before it was signed', crashAt: undefined },
+  { saved: 'before it was signed', failpoint: undefined },
   {
     saved: 'between its signature and its sending',
-    crashAt: { point: 'P8', hit: 1, action: 'kill' } as const,
+    failpoint: { point: 'after-attempt-commit', hit: 1, action: 'kill' } as const,
   },
 ])(
   'property 30: what was sent is not refused for good after a copy made $saved is restored',
-  async ({ crashAt }) => {
+  async ({ failpoint }) => {
     const site = await newSite(chanceOf(1), { automine: true })
     const { chain } = site
     const first = await copyOf('seeded')
@@ -50,10 +50,10 @@ it.each([
     const worker = await site.open(first, 'one')
     const [wallet] = await fundedWallets(tenant, chain)
     await chain.setAutomine(false)
-    if (crashAt) await worker.arm(crashAt)
+    if (failpoint) await worker.arm(failpoint)
     else await site.close(worker)
     const order = await submit(tenant, chain, wallet!)
-    if (crashAt) await worker.exited
+    if (failpoint) await worker.exited
     await site.closeAll()
     const restored = await copyOf(first.name)
     await site.open(first, 'one')

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hasFollowed } from '#engines/indexer/index'
-import type { CrashPlan } from '#lib/crash-points'
+import type { FailpointPlan } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
 import { checkBooks } from '../../../../testing/books.ts'
@@ -45,18 +45,19 @@ afterAll(async () => {
   await stopChains()
 })
 
-/** Starts a process that follows the chain and turns its blocks into transfers, until it reaches the crash point. */
-async function follow(crashAt?: CrashPlan): Promise<Worker> {
+/** Starts a process that follows the chain and turns its blocks into transfers, until it reaches the failpoint. */
+async function follow(failpoint?: FailpointPlan): Promise<Worker> {
   const worker = await spawnWorker()
   workers.push(worker)
   const { connection } = indexing
   const roles = ['indexer', 'treasury'] as const
-  await worker.open({ connection, rpcUrl: chain.rpcUrl, blockchain, roles, crashAt })
+  await worker.open({ connection, rpcUrl: chain.rpcUrl, blockchain, roles, failpoint })
   await worker.start()
   return worker
 }
 
-const dieAt = (point: 'P22' | 'P23', hit: number) => follow({ point, hit, action: 'kill' })
+const dieAt = (point: 'before-cursor-advance' | 'during-block-rollback', hit: number) =>
+  follow({ point, hit, action: 'kill' })
 
 async function followed(): Promise<void> {
   await caughtUp(indexing, chain.rpcUrl)
@@ -72,8 +73,8 @@ async function sendMany(count: number): Promise<void> {
 
 it('property 23: makes each deposit one transfer although processes die between block and cursor, and midway through taking back', async () => {
   await sendMany(deposits)
-  for (const hit of hits) await (await dieAt('P22', hit)).exited
-  const victim = await dieAt('P23', 2)
+  for (const hit of hits) await (await dieAt('before-cursor-advance', hit)).exited
+  const victim = await dieAt('during-block-rollback', 2)
   await followed()
   // Removes blocks with deposits permanently, and adds other deposits in place of them.
   await chain.reorg(5)

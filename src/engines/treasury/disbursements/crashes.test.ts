@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import type { CrashPoint } from '#lib/crash-points'
+import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../../testing/books.ts'
 import {
@@ -53,17 +53,17 @@ afterAll(async () => {
 })
 
 /** Starts the treasury in a process: a closed one, or a new one. */
-async function treasury(idle?: Worker, crashAt?: { point: CrashPoint; hit: number }): Promise<Worker> {
+async function treasury(idle?: Worker, failpoint?: { point: Failpoint; hit: number }): Promise<Worker> {
   const { blockchain, rpcUrl } = harness.chain()
   const worker = idle ?? (await spawnWorker())
   if (!idle) workers.push(worker)
-  const plan = crashAt && ({ ...crashAt, action: 'kill' } as const)
+  const plan = failpoint && ({ ...failpoint, action: 'kill' } as const)
   await worker.open({
     connection: harness.connection,
     rpcUrl,
     blockchain,
     roles: ['treasury'],
-    crashAt: plan,
+    failpoint: plan,
   })
   await worker.start()
   return worker
@@ -87,15 +87,15 @@ const coinsOf = async (purpose: string): Promise<bigint> => {
   return sum
 }
 
-/** Sweeps and payments reach P25 and P26; the second hit may be of either. */
+/** Sweeps and payments reach the failpoints around their commit; the second hit may be of either. */
 const deaths = [
-  { point: 'P3', hit: 1 },
-  { point: 'P4', hit: 2 },
-  { point: 'P25', hit: 2 },
-  { point: 'P26', hit: 1 },
-  { point: 'P26', hit: 2 },
-  { point: 'P27', hit: 1 },
-  { point: 'P28', hit: 1 },
+  { point: 'before-screening', hit: 1 },
+  { point: 'before-screening-record', hit: 2 },
+  { point: 'before-treasury-commit', hit: 2 },
+  { point: 'after-treasury-commit', hit: 1 },
+  { point: 'after-treasury-commit', hit: 2 },
+  { point: 'before-settlement-commit', hit: 1 },
+  { point: 'after-settlement-commit', hit: 1 },
 ] as const
 /** One death of the first half, and one of the second. */
 const some = [deaths[randomInt(3)]!, deaths[3 + randomInt(4)]!]

@@ -9,8 +9,8 @@ import type { Ctx, EngineCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { submitFromTreasury } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
-import { reachPoint } from '#lib/crash-points'
 import { ApiError } from '#lib/errors'
+import { failpoint } from '#lib/failpoints'
 import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { restMsOf, type Turn } from '#runtime/turns/store'
@@ -56,11 +56,11 @@ export async function payNext(
       if (!claimed) return undefined
       scope = workerScope(ctx, tx, chain, claimed)
       const done = await pay(scope, chain, claimed, costAtomic)
-      reachPoint('P25')
+      failpoint('before-treasury-commit')
       return done
     })
     if (!outcome || !claimed) return false
-    reachPoint('P26')
+    failpoint('after-treasury-commit')
     for (const wake of scope?.afterCommit ?? []) await wake()
     if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
     if (outcome.waits) await sweepFor(ctx, chain, claimed)
@@ -85,9 +85,9 @@ const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMs
 type OrderOutcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
 
 async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
-  reachPoint('P3')
+  failpoint('before-screening')
   const denial = denialOf(order, ctx.config.entityCountry)
-  reachPoint('P4')
+  failpoint('before-screening-record')
   if (denial)
     return end(ctx, order, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })
   // After a restore from a backup the transaction may exist although the order is not marked as submitted.

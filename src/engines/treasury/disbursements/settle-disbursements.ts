@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
@@ -67,10 +67,10 @@ async function endThose(
           : { status: 'failed' as const, errorCode: failureOf(kind, errorReason) }),
       })),
     )
-    if (count > 0) reachPoint('P27')
+    if (count > 0) failpoint('before-settlement-commit')
     return count
   })
-  if (count > 0) reachPoint('P28')
+  if (count > 0) failpoint('after-settlement-commit')
 }
 
 async function restOrder(

@@ -11,7 +11,7 @@ import type { Ctx, EngineCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { balancesOf } from '#engines/ledger/index'
 import { submitFromTreasury } from '#engines/transactions/index'
-import { reachPoint } from '#lib/crash-points'
+import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -56,13 +56,13 @@ export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Prom
       const restMs = chain.local ? failedRestLocalMs : failedRestMs
       const chosen = await chooseUnswept(scope, order, short, restMs)
       await sweepAll(scope, chain, { treasury, token, domainSeparator, coins: order }, chosen)
-      if (chosen.length > 0) reachPoint('P25')
+      if (chosen.length > 0) failpoint('before-treasury-commit')
       return chosen.length
     })
     // Orders of a frozen entity wait for the sweep too.
     .catch((error) => (error instanceof WalletFrozen ? 0 : Promise.reject(error)))
   if (swept === 0) return false
-  reachPoint('P26')
+  failpoint('after-treasury-commit')
   for (const wake of scope?.afterCommit ?? []) await wake()
   return true
 }

@@ -1,0 +1,69 @@
+/**
+ * Failpoints: places between two steps where tests can make a process die or freeze. One is armed at boot, by the
+ * environment or by a separate test process, never by a request. Unarmed, a failpoint costs one comparison.
+ */
+
+/**
+ * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury follow. Missing
+ * are P5, because a policy decision commits with its request, and P24: migrations.
+ */
+export const failpoints = {
+  'before-request-commit': { number: 'P1', about: 'before an accepted request commits' },
+  'after-request-commit': { number: 'P2', about: 'after an accepted request committed, before its answer' },
+  'before-screening': { number: 'P3', about: 'before an order is screened' },
+  'before-screening-record': { number: 'P4', about: 'after an order was screened, before that is stored' },
+  'after-send-lease': { number: 'P6', about: 'after signed bytes were leased to be sent' },
+  'before-attempt-commit': { number: 'P7', about: 'before nonce and attempt commit' },
+  'after-attempt-commit': { number: 'P8', about: 'after nonce and attempt committed' },
+  'before-signature': { number: 'P9', about: 'after the entry in the signing ledger, before the signature' },
+  'after-signature': { number: 'P10', about: 'after the signature, before the raw bytes are stored' },
+  'after-attempt-insert': { number: 'P11', about: 'after the raw bytes were stored, before that commits' },
+  'before-send': { number: 'P12', about: 'after the journal reached the disk, before sending' },
+  'before-send-answer': { number: 'P13', about: 'after the bytes were posted, before the answer is read' },
+  'before-send-record': { number: 'P14', about: 'after the answer was read, before it is stored' },
+  'before-block-insert': { number: 'P15', about: 'after logs of a block were read, before they are stored' },
+  'before-block-commit': { number: 'P16', about: 'before the postings of a block commit' },
+  'after-block-commit': { number: 'P17', about: 'after the postings of a block committed' },
+  'before-replacement-send': { number: 'P18', about: 'after a replacement was stored, before it is sent' },
+  'before-replacement-record': { number: 'P19', about: 'after sending a replacement, before that is stored' },
+  'before-cancel-record': { number: 'P20', about: 'after a cancel was mined, before that is stored' },
+  'before-delivery-record': { number: 'P21', about: 'after a webhook was answered, before that is stored' },
+  'before-cursor-advance': { number: 'P22', about: 'after a step was processed, before the cursor moves on' },
+  'during-block-rollback': { number: 'P23', about: 'midway through reverting a block' },
+  'before-treasury-commit': { number: 'P25', about: 'before the transaction of an order or sweep commits' },
+  'after-treasury-commit': { number: 'P26', about: 'after the transaction of an order or sweep committed' },
+  'before-settlement-commit': { number: 'P27', about: 'before the final status of orders commits' },
+  'after-settlement-commit': { number: 'P28', about: 'after the final status of orders committed' },
+} as const
+
+export type Failpoint = keyof typeof failpoints
+
+/** `kill` ends the process as `kill -9` does; `stop` freezes it until it receives SIGCONT. */
+export type FailpointAction = 'kill' | 'stop'
+
+/** The process acts at the `hit`-th time (from 1) that it reaches the failpoint. */
+export type FailpointPlan = { point: Failpoint; hit: number; action: FailpointAction }
+
+let armed: (FailpointPlan & { reached: number }) | undefined
+
+/** Marks the place in the code that calls it. Does nothing unless this failpoint is armed. */
+export function failpoint(point: Failpoint): void {
+  if (armed?.point !== point) return
+  armed.reached += 1
+  if (armed.reached === armed.hit) process.kill(process.pid, armed.action === 'kill' ? 'SIGKILL' : 'SIGSTOP')
+}
+
+/** Arms one failpoint of this process in place of the previous one; `undefined` disarms. */
+export function armFailpoint(plan: FailpointPlan | undefined): void {
+  armed = plan && { ...plan, reached: 0 }
+}
+
+export const isFailpoint = (text: string): text is Failpoint => Object.hasOwn(failpoints, text)
+
+/** Parses `name`, `name:3` or `name:3:stop`; returns undefined for other text. */
+export function parseFailpointPlan(text: string): FailpointPlan | undefined {
+  const [, point, hit = '1', action = 'kill'] =
+    /^([a-z-]+)(?::([1-9]\d{0,5}))?(?::(kill|stop))?$/.exec(text) ?? []
+  if (point === undefined || !isFailpoint(point)) return undefined
+  return { point, hit: Number(hit), action: action as FailpointAction }
+}
