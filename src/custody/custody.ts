@@ -4,7 +4,7 @@ import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import { type Notary, openNotary } from './notary.ts'
 import { openVault, type Vault } from './sealing.ts'
-import { chooseSigner } from './signers/choose.ts'
+import { provenSigner } from './signers/secp256k1.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
 
@@ -41,7 +41,8 @@ export type OpenCustodyInput = {
 /** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const vault = openVault(input.rootKey)
-  const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
+  const signer = provenSigner()
+  const transport = await openTransport({ ...input, vault })
   const notary = openNotary({ ...input, vault })
   return { vault, signer, transport, notary, close: async () => transport.close() }
 }

@@ -1,8 +1,7 @@
 import type { EcdsaSignature } from '../types.ts'
 
-/** One implementation of secp256k1. All give byte-identical signatures (RFC 6979, low `s`), so they can be swapped. */
+/** An implementation of secp256k1 with deterministic signatures (RFC 6979, low `s`). */
 export type Signer = {
-  name: 'native' | 'wasm' | 'pure'
   /** `digest` and `privateKey` are 32 bytes. */
   sign(digest: Uint8Array, privateKey: Uint8Array): EcdsaSignature
   /** The public key as 65 bytes, uncompressed. */
