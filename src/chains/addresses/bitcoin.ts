@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto'
-import { bytesOfQuintets } from '#lib/base32'
-import { decodeBase58 } from '#lib/base58'
-import { decodeBech32 } from '#lib/bech32'
+import { bytesOfWords, decodeBase58, decodeBech32 } from '#lib/base-encodings'
 import type { Environment } from '../blockchains.ts'
 
 const networks = {
@@ -28,8 +26,8 @@ function checkedBase58(text: string): Buffer | undefined {
 function isWitnessProgram(text: string, prefix: string): boolean {
   const decoded = decodeBech32(text)
   if (decoded?.prefix !== prefix) return false
-  const [version = 17, ...rest] = decoded.values
-  const length = bytesOfQuintets(rest)?.length ?? 0
+  const [version = 17, ...rest] = decoded.words
+  const length = bytesOfWords(rest)?.length ?? 0
   if (version === 0) return decoded.encoding === 'bech32' && (length === 20 || length === 32)
   // Later versions are not defined yet, so an address of one cannot be told from a mistake.
   return version === 1 && decoded.encoding === 'bech32m' && length === 32

@@ -1,10 +1,9 @@
-import { bytesOfQuintets } from '#lib/base32'
-import { decodeBech32 } from '#lib/bech32'
+import { bytesOfWords, decodeBech32 } from '#lib/base-encodings'
 
 /** An account of 20 bytes, or of 32 for modules, under the chain's own prefix; in lower case. */
 export function parseCosmosAddress(text: string, prefix: string): string | undefined {
   const decoded = decodeBech32(text)
   if (decoded?.prefix !== prefix || decoded.encoding !== 'bech32') return undefined
-  const length = bytesOfQuintets(decoded.values)?.length
+  const length = bytesOfWords(decoded.words)?.length
   return length === 20 || length === 32 ? text.toLowerCase() : undefined
 }

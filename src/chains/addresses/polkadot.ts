@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { decodeBase58 } from '#lib/base58'
+import { decodeBase58 } from '#lib/base-encodings'
 import type { Environment } from '../blockchains.ts'
 
 /** 0 is Polkadot, 42 the form that test networks use. */

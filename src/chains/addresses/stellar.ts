@@ -1,4 +1,4 @@
-import { decodeBase32 } from '#lib/base32'
+import { decodeBase32 } from '#lib/base-encodings'
 
 const accountVersion = 6 << 3
 

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto'
-import { decodeBase58 } from '#lib/base58'
-
-const digits = 'rpshnaf39wBUDNEGHJKLM4PQRST7VWXYZ2bcdeCg65jkm8oFqi1tuvAxyz'
+import { decodeXrplBase58 } from '#lib/base-encodings'
 
 /** A classic address ("r…"): an account of 20 bytes. The form that includes a tag ("X…") is not taken. */
 export function isXrplAddress(text: string): boolean {
-  const bytes = decodeBase58(text, digits)
+  const bytes = decodeXrplBase58(text)
   if (bytes?.length !== 25 || bytes[0] !== 0) return false
   const sha256 = (data: Buffer) => createHash('sha256').update(data).digest()
   return sha256(sha256(bytes.subarray(0, 21)))
