@@ -6,15 +6,17 @@ import { openCopy, type Verdict } from '../testing/mutants/copy.ts'
 import type { Mutant } from '../testing/mutants/mutant.ts'
 import { mutants } from '../testing/mutants/mutants.ts'
 
-const help = `Puts one bug at a time into a copy of the sources; the test that is named for it must fail.
+const help = `Inserts one bug at a time into a copy of the sources; the test that is named for the bug must fail.
 
 npm run mutants -- [options]
 
-  --only NAME    one of them, or several with commas between
-  --part K/N     every N-th of them, beginning with the K-th: all N parts together are a whole run
-  --jobs N       how many at once (default: half of the cores)
-  --list         what there is, without running anything
-  --help         this text
+  --only NAMES   these bugs, with commas between
+  --part K/N     every N-th bug, beginning with the K-th: all N parts together are a whole run
+  --jobs N       bugs at once (default: half of the cores)
+  --list         print the bugs and their tests, and run nothing
+  --help         print this text
+
+Prints a line for each bug, with the time left, and exits with 1 when one survived.
 `
 
 const { values } = parseArgs({
@@ -49,41 +51,46 @@ type Outcome = Verdict & { mutant: Mutant }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const startedMs = performance.now()
-const left = [...chosen]
+const waiting = [...chosen]
 const outcomes: Outcome[] = []
-const work = async () => {
+const jobs = Math.min(Number(values.jobs), chosen.length)
+process.stdout.write(`${chosen.length} bugs, ${jobs} at once\n`)
+await Promise.all(Array.from({ length: jobs }, runWaiting))
+const survivors = outcomes.filter(({ killed }) => !killed)
+process.stdout.write(
+  `\n${outcomes.length - survivors.length} of ${outcomes.length} bugs were detected, in ${minutesOf(performance.now() - startedMs)}\n`,
+)
+for (const { mutant, reason } of survivors)
+  process.stdout.write(
+    `  SURVIVED ${mutant.name}: ${reason}; again: npm run mutants -- --only ${mutant.name}\n`,
+  )
+process.exit(survivors.length > 0 ? 1 : 0)
+
+async function runWaiting(): Promise<void> {
   const copy = openCopy(root)
   try {
-    for (let mutant = left.shift(); mutant; mutant = left.shift()) {
+    for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const mutantMs = performance.now()
-      const outcome = { mutant, ...(await copy.tryOne(mutant)) }
+      const outcome = { mutant, ...(await copy.run(mutant)) }
       outcomes.push(outcome)
-      tell(outcome, performance.now() - mutantMs)
+      printProgress(outcome, performance.now() - mutantMs)
     }
   } finally {
     copy.remove()
   }
 }
-await Promise.all(Array.from({ length: Math.min(Number(values.jobs), chosen.length) }, work))
-const survivors = outcomes.filter(({ killed }) => !killed)
-process.stdout.write(
-  `\n${outcomes.length - survivors.length} of ${outcomes.length} bugs were noticed, in ${secondsOf(performance.now() - startedMs)}\n`,
-)
-for (const { mutant, words } of survivors)
-  process.stdout.write(
-    `  SURVIVED ${mutant.name}: ${words}; again: npm run mutants -- --only ${mutant.name}\n`,
-  )
-process.exit(survivors.length > 0 ? 1 : 0)
 
-function tell({ mutant, killed, words }: Outcome, tookMs: number): void {
-  const said = killed ? 'killed  ' : 'SURVIVED'
+function printProgress({ mutant, killed, reason }: Outcome, tookMs: number): void {
+  const leftMs = ((performance.now() - startedMs) / outcomes.length) * (chosen.length - outcomes.length)
+  const progress = `${outcomes.length}/${chosen.length}, ${minutesOf(leftMs)} left`
+  const verdict = killed ? 'killed  ' : 'SURVIVED'
   process.stdout.write(
-    `${outcomes.length}/${chosen.length} ${said} ${rowOf(mutant)} (${secondsOf(tookMs)})${words && ` ${words}`}\n`,
+    `${progress}: ${verdict} ${rowOf(mutant)} (${(tookMs / 1000).toFixed(0)} s)${reason && ` ${reason}`}\n`,
   )
 }
 
-function secondsOf(ms: number): string {
-  return `${(ms / 1000).toFixed(0)} s`
+function minutesOf(ms: number): string {
+  return `${(ms / 60_000).toFixed(1)} min`
 }
 
 function rowOf({ name, about, test }: Mutant): string {

@@ -1,4 +1,5 @@
 import { mutants } from '../../testing/mutants/mutants.ts'
+import { placesOf } from '../../testing/mutants/tokens.ts'
 import type { Repository, Rule } from './repository.ts'
 
 const table = 'docs/reliability.md'
@@ -52,15 +53,17 @@ export const failpointRule: Rule = {
 }
 
 export const mutantRule: Rule = {
-  name: 'seeded bugs can still be put in',
-  why: 'testing/mutants/mutants.ts names text that must be in its file exactly once, and tests that exist.',
+  name: 'seeded bugs still apply',
+  why: 'testing/mutants quotes code that must be in its file exactly once, and tests that exist.',
   check: (repository) => {
-    const textOf = (path: string) => repository.files.find((file) => file.path === path)?.text ?? ''
+    const fileOf = (path: string) => repository.files.find((file) => file.path === path) ?? { path, text: '' }
     return mutants.flatMap(({ name, edits, test }) => [
       ...edits
-        .filter(({ file, from }) => textOf(file).split(from).length !== 2)
-        .map(({ file }) => `${name}: ${file} has changed`),
-      ...(textOf(test.file).includes(test.title) ? [] : [`${name}: no test "${test.title}" in ${test.file}`]),
+        .filter(({ file, from }) => placesOf(fileOf(file), from).length !== 1)
+        .map(({ file, from }) => `${name}: ${file} does not have exactly one: ${from}`),
+      ...(fileOf(test.file).text.includes(test.title)
+        ? []
+        : [`${name}: no test "${test.title}" in ${test.file}`]),
     ])
   },
 }

@@ -3,12 +3,13 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, wr
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Mutant } from './mutant.ts'
+import { placesOf } from './tokens.ts'
 
-/** `words` say why the test failed, or why the bug survived. */
-export type Verdict = { killed: boolean; words: string }
+/** `reason` is the message of the failed test, or why the bug survived. */
+export type Verdict = { killed: boolean; reason: string }
 
-/** The sources in a directory of their own, sound before and after each bug. */
-export type Copy = { tryOne(mutant: Mutant): Promise<Verdict>; remove(): void }
+/** A copy of the sources in a temporary directory. Each bug is removed after its test. */
+export type Copy = { run(mutant: Mutant): Promise<Verdict>; remove(): void }
 
 const leftOut = new Set(['node_modules', '.git', 'dist', 'coverage', '.bezant'])
 
@@ -18,27 +19,27 @@ export function openCopy(root: string): Copy {
     if (!leftOut.has(name)) cpSync(join(root, name), join(directory, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
   return {
-    tryOne: async (mutant) => {
-      const sound = new Map(
+    run: async (mutant) => {
+      const original = new Map(
         mutant.edits.map(({ file }) => [file, readFileSync(join(directory, file), 'utf8')]),
       )
       try {
         for (const { file, from, to } of mutant.edits) {
           const text = readFileSync(join(directory, file), 'utf8')
-          if (text.split(from).length !== 2) return survived(`does not apply: ${file} has changed`)
-          const changed = text.replace(from, () => to)
-          writeFileSync(join(directory, file), changed)
+          const [place, ...others] = placesOf({ path: file, text }, from)
+          if (!place || others.length > 0) return survived(`does not apply: ${file} has changed`)
+          writeFileSync(join(directory, file), text.slice(0, place.start) + to + text.slice(place.end))
         }
         return await runTest(directory, mutant)
       } finally {
-        for (const [file, text] of sound) writeFileSync(join(directory, file), text)
+        for (const [file, text] of original) writeFileSync(join(directory, file), text)
       }
     },
     remove: () => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }),
   }
 }
 
-const survived = (words: string): Verdict => ({ killed: false, words })
+const survived = (reason: string): Verdict => ({ killed: false, reason })
 
 type Report = {
   testResults: {
@@ -47,25 +48,26 @@ type Report = {
   }[]
 }
 
-/** Whether the test that was named failed; one that could not even be loaded has noticed nothing. */
+/** Runs the test of a bug. A test that could not be loaded has not detected the bug. */
 async function runTest(directory: string, { test }: Mutant): Promise<Verdict> {
   const path = join(directory, 'mutant-report.json')
   rmSync(path, { force: true })
   const title = test.title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const args = [join('node_modules', 'vitest', 'vitest.mjs'), 'run', test.file, '-t', title]
-  // A bug that makes a test wait for ever is noticed by the end of its patience, or of its time.
+  // These limits end a test that a bug makes wait for ever.
   args.push('--bail=1', '--testTimeout=180000', '--reporter=json', `--outputFile=${path}`)
   const env = { ...process.env, TEST_PATIENCE_MS: '60000' }
   const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore', env })
   await new Promise((resolve) => child.once('exit', resolve))
   const report = readReport(path)
   if (!report) return survived('the test could not be run')
-  const asked = report.testResults.flatMap(({ assertionResults }) =>
+  const named = report.testResults.flatMap(({ assertionResults }) =>
     assertionResults.filter(({ fullName }) => fullName.includes(test.title)),
   )
-  const failed = asked.find(({ status }) => status === 'failed')
-  if (failed) return { killed: true, words: failed.failureMessages?.[0]?.split('\n')[0]?.slice(0, 200) ?? '' }
-  if (asked.some(({ status }) => status === 'passed')) return survived('the test passes all the same')
+  const failure = named.find(({ status }) => status === 'failed')
+  if (failure)
+    return { killed: true, reason: failure.failureMessages?.[0]?.split('\n')[0]?.slice(0, 200) ?? '' }
+  if (named.some(({ status }) => status === 'passed')) return survived('the test passes')
   const messages = report.testResults.map(({ message }) => message).join(' ')
   return survived(`the test did not run: ${messages.slice(0, 300)}`)
 }

@@ -1,15 +1,15 @@
 import { edit, engine, type Mutant, proof } from './mutant.ts'
 
-const restore = `${engine}/journal/restore.test.ts`
+const restored = (title: string) => proof(`${engine}/journal/restore.test.ts`, `property 30: ${title}`)
 const repeated = proof(`${engine}/journal/repeat.test.ts`, 'property 30')
 
-/** What is known after a database was put back. */
+/** The journal and restored databases: bugs here lose or repeat transactions that were signed before a restore. */
 export const journalMutants: readonly Mutant[] = [
   {
     name: 'journal-not-merged',
-    about: 'what only the journal knows is not put back',
+    about: 'records that only the journal has are not restored',
     edits: [edit(`${engine}/journal/restore.ts`, 'unknown.size === 0', 'unknown.size >= 0')],
-    test: proof(restore, 'property 30: a restored older database'),
+    test: restored('a restored older database'),
   },
   {
     name: 'missing-journal-ignored',
@@ -17,8 +17,8 @@ export const journalMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/store/journals.ts`,
-        'from journal_epochs e`)\n  ).yes\n',
-        'from journal_epochs e`)\n  ).yes !== undefined\n',
+        'from journal_epochs e`) ).yes',
+        'from journal_epochs e`)).yes !== undefined',
       ),
       edit(
         `${engine}/journal/keeper.ts`,
@@ -26,11 +26,11 @@ export const journalMutants: readonly Mutant[] = [
         'const awaited = (await awaitedJournals(ctx.database)).slice(0, 0)',
       ),
     ],
-    test: proof(restore, 'property 30: nothing is signed before'),
+    test: restored('nothing is signed before'),
   },
   {
     name: 'old-copy-unnoticed',
-    about: 'a database that went back in time is taken for the same',
+    about: 'a database that went back in time counts as unchanged',
     edits: [
       edit(
         `${engine}/journal/seen.ts`,
@@ -38,11 +38,11 @@ export const journalMutants: readonly Mutant[] = [
         'standing.logPosition < 0n',
       ),
     ],
-    test: proof(restore, 'property 30: a database that is behind'),
+    test: restored('a database that is behind'),
   },
   {
     name: 'keys-lost-with-the-database',
-    about: 'after a restore a request that was answered before is a new one',
+    about: 'after a restore a repeated request is accepted as a new one',
     edits: [
       edit(
         `${engine}/journal/merge.ts`,
@@ -54,7 +54,7 @@ export const journalMutants: readonly Mutant[] = [
   },
   {
     name: 'twins-after-restore',
-    about: 'what was asked for again before the journals were merged is paid as well',
+    about: 'a request that was repeated before the journals were merged is paid a second time',
     edits: [
       edit(
         `${engine}/journal/accepted.ts`,
@@ -67,7 +67,7 @@ export const journalMutants: readonly Mutant[] = [
   {
     name: 'sent-before-the-restore',
     about:
-      'the first sending after a restore counts as the first of all: a refusal ends what may be in a pool',
+      'the first broadcast after a restore counts as the first ever: a refusal ends a transaction in a pool',
     edits: [
       edit(`${engine}/store/journaled.ts`, 'set broadcast_count = 1', 'set broadcast_count = 0'),
       edit(
@@ -77,5 +77,29 @@ export const journalMutants: readonly Mutant[] = [
       ),
     ],
     test: proof(`${engine}/journal/refused-after-restore.test.ts`, 'property 30'),
+  },
+  {
+    name: 'damaged-journal-accepted',
+    about: 'a journal whose seen.json is damaged counts as a new one',
+    edits: [
+      edit(
+        `${engine}/journal/seen.ts`,
+        '} catch { throw new JournalError(',
+        '} catch {\n if (text) return undefined\n throw new JournalError(',
+      ),
+    ],
+    test: proof('testing/kept-files.test.ts', 'a damaged journal and a damaged seen.json'),
+  },
+  {
+    name: 'locked-directory-opened',
+    about: 'a data directory that a live process has locked is opened by another one',
+    edits: [
+      edit(
+        'src/runtime/db/embedded/lock.ts',
+        '(await liveFlags(directory)).filter((name) => name !== mine?.name)',
+        '(await liveFlags(directory)).filter((name) => name === mine?.name && !mine)',
+      ),
+    ],
+    test: proof('src/runtime/db/embedded/lock.test.ts', 'property 29: of'),
   },
 ]

@@ -5,11 +5,11 @@ const ledger = 'src/custody/signing-ledger.test.ts'
 const memory = proof('testing/memory.test.ts', 'property 40')
 const ciphertexts = (title: string) => proof('src/custody/entity-secret.test.ts', `property 36: ${title}`)
 
-/** What keys sign, and what opens them. */
+/** Keys and signatures: bugs here sign unseen or repeated content, or leave a key where it can be read. */
 export const keyMutants: readonly Mutant[] = [
   {
     name: 'replay-by-string',
-    about: 'spent ciphertexts are known by their text',
+    about: 'used ciphertexts are compared by their text, not by their bytes',
     edits: [
       edit('src/lib/base64.ts', "bytes.toString('base64') === text ? bytes : undefined", 'bytes'),
       edit(entitySecret, ".update(bytes ?? '')", '.update(ciphertext)'),
@@ -17,84 +17,55 @@ export const keyMutants: readonly Mutant[] = [
     test: ciphertexts('works in no other writing'),
   },
   {
-    name: 'lenient-base64',
-    about: 'one ciphertext can be written in many ways',
-    edits: [edit('src/lib/base64.ts', "bytes.toString('base64') === text ? bytes : undefined", 'bytes')],
-    test: ciphertexts('works in no other writing'),
-  },
-  {
-    name: 'replay-table-in-memory',
-    about: 'each process remembers only the ciphertexts that it saw itself',
+    name: 'spent-ciphertext-accepted',
+    about: 'a ciphertext that was used opens the keys again',
     edits: [
       edit(
-        entitySecret,
-        'const current = await insertSpent(ctx.db, spent, secret.generation)',
-        "const current = !seenHere.has(ctx.custody, spent.sha256) || !insertSpent\n    if (!current) throw new ApiError('ciphertextReused')",
-      ),
-      edit(
-        entitySecret,
-        "const uniqueViolation = '23505'",
-        "const memory = new WeakMap<object, Set<string>>()\nconst seenHere = {\n  has: (custody: object, sha256: Buffer) => {\n    const mine = memory.get(custody) ?? new Set<string>()\n    memory.set(custody, mine)\n    const known = mine.has(sha256.toString('hex'))\n    mine.add(sha256.toString('hex'))\n    return known\n  },\n}\nconst uniqueViolation = '23505'",
+        'src/custody/store/entity-secrets.ts',
+        '::timestamptz from current`) return count === 1',
+        '::timestamptz from current on conflict do nothing`)\n return count >= 0',
       ),
     ],
     test: ciphertexts('works once among'),
   },
   {
     name: 'second-payload-signed',
-    about: 'the signing ledger writes down what it should refuse',
+    about: 'the signing ledger lets a second payload for a nonce be signed',
     edits: [
+      edit('src/custody/signing-ledger.ts', 'if (!refused) return', 'if (!refused || refused) return'),
       edit(
         'src/custody/signing-ledger.ts',
-        '  if (!refused) return\n  const { nonce',
-        '  if (!refused || refused) return\n  const { nonce',
-      ),
-      edit(
-        'src/custody/signing-ledger.ts',
-        "if (!broken?.startsWith('signatures_')) throw error\n",
-        "if (!broken?.startsWith('signatures_')) throw error\n    return rows.length\n",
+        "if (!broken?.startsWith('signatures_')) throw error",
+        "if (!broken?.startsWith('signatures_')) throw error\n return rows.length",
       ),
     ],
     test: proof(ledger, 'property 35: of'),
   },
   {
     name: 'ledger-bypassed',
-    about: 'signatures are made without a place in the signing ledger',
+    about: 'payloads are signed without a record in the signing ledger',
     edits: [
-      edit(
-        'src/custody/grants.ts',
-        '  await recordPayloads(tx, payloads, nowMs)\n',
-        '  void recordPayloads\n',
-      ),
+      edit('src/custody/grants.ts', 'await recordPayloads(tx, payloads, nowMs)', 'void recordPayloads'),
     ],
     test: proof(ledger, 'property 35: of'),
   },
   {
     name: 'ledger-cap-only',
-    about: 'the signing ledger lets a replacement keep its tip',
+    about: 'the signing ledger accepts a replacement with the same tip',
     edits: [
       edit(
         'migrations/0009_signatures.sql',
-        '\n    or new.priority_fee < greatest(ceil(last.priority_fee * 1.1), last.priority_fee + 1) then',
-        ' then',
+        'or new.priority_fee < greatest(ceil(last.priority_fee * 1.1), last.priority_fee + 1) then',
+        'then',
       ),
     ],
     test: proof(ledger, 'property 35: a replacement is signed only when both'),
   },
   {
-    name: 'key-made-anew',
-    about: 'every start makes a key pair and throws it away',
-    edits: [edit('src/custody/transport.ts', 'if (known.size > 0 || closed) return', 'if (closed) return')],
-    test: proof('src/custody/rotation.test.ts', 'keep taking what was encrypted to the older ones'),
-  },
-  {
     name: 'ciphertext-unspent',
     about: 'a ciphertext that signed a message can be used again',
     edits: [
-      edit(
-        'src/api/signing/sign-message.ts',
-        '  await spendCiphertext(ctx, secret)\n',
-        '  void spendCiphertext\n',
-      ),
+      edit('src/api/signing/sign-message.ts', 'await spendCiphertext(ctx, secret)', 'void spendCiphertext'),
     ],
     test: proof('src/api/signing/sign-message.test.ts', 'shows a ciphertext once'),
   },
@@ -115,7 +86,7 @@ export const keyMutants: readonly Mutant[] = [
   },
   {
     name: 'bytes-left-unsigned',
-    about: 'bytes of a transaction that nobody reads are taken',
+    about: 'bytes of a transaction that decoding ignores are accepted',
     edits: [
       edit(
         'src/chains/evm/sign-transaction.ts',
@@ -127,12 +98,12 @@ export const keyMutants: readonly Mutant[] = [
   },
   {
     name: 'extra-fields-ignored',
-    about: 'typed data shows more than is signed',
+    about: 'typed data may contain fields that are not signed',
     edits: [
       edit(
         'src/chains/evm/sign-typed-data.ts',
-        'if (extra !== undefined)\n',
-        "if (extra !== undefined && extra === '')\n",
+        'if (extra !== undefined)',
+        "if (extra !== undefined && extra === '')",
       ),
     ],
     test: proof('src/api/signing/sign-typed-data.test.ts', 'an extra field'),
@@ -143,7 +114,7 @@ export const keyMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/chains/evm/sign-typed-data.ts',
-        "if (!Object.hasOwn(object, name)) throw new ValueProblem(at, 'is missing')\n      return [name, readValue(reading, fieldType, object[name], at, depth + 1)]",
+        "if (!Object.hasOwn(object, name)) throw new ValueProblem(at, 'is missing') return [name, readValue(reading, fieldType, object[name], at, depth + 1)]",
         "return [name, readValue(reading, fieldType, object[name] ?? '0', at, depth + 1)]",
       ),
     ],
@@ -151,20 +122,26 @@ export const keyMutants: readonly Mutant[] = [
   },
   {
     name: 'seed-left',
-    about: 'the seed of a wallet set stays in memory when keys were derived from it',
-    edits: [edit('src/custody/hierarchy.ts', '  seed.fill(0)\n', '')],
+    about: 'the seed of a wallet set stays in memory after keys were derived from it',
+    edits: [edit('src/custody/hierarchy.ts', 'seed.fill(0)', '')],
     test: memory,
   },
   {
     name: 'entity-secret-left',
-    about: 'the entity secret stays in memory when its ciphertext was decrypted',
+    about: 'the entity secret stays in memory after its ciphertext was decrypted',
     edits: [edit('src/custody/transport.ts', 'plain?.fill(0)', 'plain?.at(0)')],
     test: memory,
   },
   {
-    name: 'opening-keys-left',
-    about: 'the key that opens one sealed value stays in memory when that was opened',
-    edits: [edit('src/custody/sealing.ts', '    own.fill(0)\n', '')],
-    test: memory,
+    name: 'sandbox-key-serves',
+    about: 'the published key of the sandbox works in production',
+    edits: [edit('src/cli/serve.ts', 'config.refusedEntityId = sandboxEntity.id', 'void config')],
+    test: proof('testing/foreign-database.test.ts', 'is refused by name while others serve'),
+  },
+  {
+    name: 'root-key-made-anew',
+    about: 'a new root key is made for a database that is sealed with another one',
+    edits: [edit('src/sandbox/start.ts', 'if (!found && isKnown)', 'if (!found && !isKnown && isKnown)')],
+    test: proof('testing/kept-files.test.ts', 'no new root key is made'),
   },
 ]

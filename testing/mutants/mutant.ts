@@ -1,10 +1,10 @@
-/** Replaces one piece of text of one file; the piece must be there exactly once. */
+/** Replaces one piece of code of one file. `from` is matched by its tokens and must be there exactly once. */
 export type Edit = { file: string; from: string; to: string }
 
 /** A test file and a part of the test's full name. */
 export type Proof = { file: string; title: string }
 
-/** A bug that somebody could make, put in on purpose, and the test that has to notice. */
+/** A bug that a programmer could introduce, and the test that must fail because of it. */
 export type Mutant = { name: string; about: string; edits: readonly Edit[]; test: Proof }
 
 export const proof = (file: string, title: string): Proof => ({ file, title })

@@ -1,16 +1,16 @@
-import { edit, engine, type Mutant, proof } from './mutant.ts'
+import { edit, type Mutant, proof } from './mutant.ts'
 
-/** What is accepted, and what is booked for it. */
+/** Requests and events: bugs here accept a request twice, or lose a notification. */
 export const requestMutants: readonly Mutant[] = [
   {
     name: 'held-key-claimed',
-    about: 'a key that a twin is at work on is taken for a free one',
+    about: 'an idempotency key that a concurrent duplicate holds counts as free',
     edits: [edit('src/runtime/idempotency/store.ts', "else 'held' end", "else 'claimed' end")],
     test: proof('testing/idempotency.test.ts', 'property 7'),
   },
   {
     name: 'other-body-replayed',
-    about: 'a key answers whatever comes with it',
+    about: 'an idempotency key replays its answer to a different body',
     edits: [
       edit(
         'src/runtime/http/invoke.ts',
@@ -21,62 +21,18 @@ export const requestMutants: readonly Mutant[] = [
     test: proof('testing/idempotency.test.ts', 'property 8: refuses the key'),
   },
   {
-    name: 'no-overdraft-check',
-    about: 'more is held than there is',
-    edits: [edit('migrations/0003_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
-    test: proof('src/engines/ledger/races.test.ts', 'lets exactly as many holds'),
-  },
-  {
-    name: 'void-and-post',
-    about: 'a hold that was resolved is resolved again',
+    name: 'cursor-over-ids',
+    about: 'an event that commits after a later one is skipped',
     edits: [
       edit(
-        'src/engines/ledger/store/holds.ts',
-        'where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)\n}\n\n/**\n * Raises',
-        '`)\n}\n\n/**\n * Raises',
+        'src/engines/webhooks/store/queue.ts',
+        'order by sequence limit',
+        'and not exists (select 1 from notifications n where n.entity_id = queued_events.entity_id and n.id > queued_events.id) order by sequence limit',
       ),
     ],
-    test: proof('src/engines/ledger/constraints.test.ts', 'are resolved once'),
-  },
-  {
-    name: 'no-hold',
-    about: 'what a transfer will take is not reserved',
-    edits: [
-      edit(
-        `${engine}/submit.ts`,
-        "purpose: 'amount', amountAtomic },",
-        "purpose: 'amount', amountAtomic: 0n },",
-      ),
-    ],
-    test: proof('src/api/transactions/create-transfer.test.ts', 'lets exactly as many of'),
-  },
-  {
-    name: 'lock-of-the-living-taken',
-    about: 'a data directory that a process holds is opened by another one',
-    edits: [
-      edit(
-        'src/runtime/db/embedded/lock.ts',
-        '(await liveFlags(directory)).filter((name) => name !== mine?.name)',
-        '(await liveFlags(directory)).filter((name) => name === mine?.name && !mine)',
-      ),
-    ],
-    test: proof('src/runtime/db/embedded/lock.test.ts', 'property 29: of'),
-  },
-  {
-    name: 'key-spent-by-failure',
-    about: 'a key is bound before the work is done, and stays so when the work fails',
-    edits: [
-      edit(
-        'src/runtime/http/invoke.ts',
-        'const outcome = await untilSettled(',
-        'const early = once && (await claimBinding(ctx.database, once, once.fingerprint, ctx.receivedMs))\n    const outcome = await untilSettled(',
-      ),
-      edit(
-        'src/runtime/http/invoke.ts',
-        'once ? await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs) :',
-        'once ? early! :',
-      ),
-    ],
-    test: proof('testing/idempotency.test.ts', 'property 8: takes the key again after a 5xx'),
+    test: proof(
+      'src/engines/webhooks/notifications.test.ts',
+      'include what an event says that commits after later ones',
+    ),
   },
 ]

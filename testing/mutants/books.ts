@@ -1,0 +1,68 @@
+import { edit, type Mutant, proof } from './mutant.ts'
+
+const treasury = 'src/engines/treasury'
+const adjust = `${treasury}/reconciliation/adjust.ts`
+const adjusted = (title: string) => proof('src/cli/adjust.test.ts', title)
+const retention = 'migrations/0032_retention.sql'
+const pruned = (title: string) => proof('src/engines/indexer/prune.test.ts', `property 71: ${title}`)
+
+/** The books: bugs here overdraw an account, book an amount twice, or remove a record. */
+export const bookMutants: readonly Mutant[] = [
+  {
+    name: 'unclaimed-stays',
+    about: 'a deposit to a treasury stays in the books when its block is orphaned',
+    edits: [edit(`${treasury}/follow.ts`, "kind === 'undone' ? -1n : 1n", '1n')],
+    test: proof(`${treasury}/reconciliation/money-proof.test.ts`, 'what somebody sends to a treasury'),
+  },
+  {
+    name: 'no-overdraft-check',
+    about: 'holds exceed the balance of an account',
+    edits: [edit('migrations/0003_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
+    test: proof('src/engines/ledger/races.test.ts', 'lets exactly as many holds'),
+  },
+  {
+    name: 'void-and-post',
+    about: 'a hold that was resolved is resolved again',
+    edits: [
+      edit(
+        'src/engines/ledger/store/holds.ts',
+        '= n.p end where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)',
+        '= n.p end',
+      ),
+    ],
+    test: proof('src/engines/ledger/constraints.test.ts', 'are resolved once'),
+  },
+  {
+    name: 'gap-of-now',
+    about: 'an adjustment books the current gap instead of the one that was shown',
+    edits: [edit('src/cli/adjust.ts', 'if (found.id !== shown.id) throw new GapChanged()', '')],
+    test: adjusted('a gap that changes between the question and the answer'),
+  },
+  {
+    name: 'adjusted-twice',
+    about: 'a gap that another operator has closed is closed again',
+    edits: [
+      edit(adjust, 'if (!(await holdGaps(tx, proof))) throw new GapChanged()', 'await holdGaps(tx, proof)'),
+      edit(adjust, 'await requireMoneyGaps(tx, plan)', 'void requireMoneyGaps'),
+    ],
+    test: adjusted('of many operators with one plan, one books it'),
+  },
+  {
+    name: 'pruned-to-the-head',
+    about: 'blocks that are not final are removed',
+    edits: [
+      edit(
+        retention,
+        'select least(s.final_to, coalesce(s.complete_to, s.final_to)) into kept_from',
+        'select s.block_number into kept_from',
+      ),
+    ],
+    test: pruned('removes old blocks and steps in batches'),
+  },
+  {
+    name: 'unfollowed-pruned',
+    about: 'steps that an engine has not followed are removed',
+    edits: [edit(retention, 'select min(c.step) into followed', 'select max(c.step) into followed')],
+    test: pruned('keeps what is young'),
+  },
+]
