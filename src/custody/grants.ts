@@ -4,7 +4,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
-import type { Custody, CustodyCtx, EntitySecret } from './custody.ts'
+import type { Custody, CustodyCtx, CustodyScope, EntitySecret } from './custody.ts'
 import { type Decision, useDecision } from './policy/decide.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
@@ -29,7 +29,7 @@ export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decisi
 }
 
 /** Stores a grant for a platform key, which no entity secret seals. */
-export async function grantPlatformSigning(ctx: CustodyCtx, decision: Decision): Promise<void> {
+export async function grantPlatformSigning(ctx: CustodyScope, decision: Decision): Promise<void> {
   const { entityId, keyId } = decision
   useDecision(ctx.db, decision)
   const key = await findKey(ctx.db, entityId, keyId)
@@ -38,7 +38,7 @@ export async function grantPlatformSigning(ctx: CustodyCtx, decision: Decision):
 }
 
 async function leaveGrant(
-  ctx: CustodyCtx,
+  ctx: CustodyScope,
   { id: decisionId, entityId, intentId, intent, walletId }: Decision,
   key: KeyRow,
   sealedUnder: KeyObject,

@@ -22,6 +22,9 @@ export type EntityEnvironment = 'TEST' | 'LIVE'
 export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
 export type KeyScope = (typeof keyScopes)[number]
 
+/** The scope of work for one entity, by a request or by a worker. */
+export type EntityScope = Scope & { entity: { id: string }; actor: string }
+
 /** The caller of a request: its entity, its key and the request id. */
 export type Caller = {
   entity: { id: string; environment: EntityEnvironment; appId: string }

@@ -9,7 +9,7 @@ import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import type { CustodyCtx } from '../custody.ts'
+import type { EntityScope } from '#runtime/scope'
 import { isKeyFrozen, shareFreezes } from '../store/freezes.ts'
 import type { IntentRef } from '../store/grants.ts'
 import {
@@ -60,7 +60,7 @@ export function useDecision(tx: Db, decision: Decision): void {
  * rule and the remedy, `walletFrozen` when the wallet or its entity is frozen.
  */
 export async function decide(
-  ctx: CustodyCtx,
+  ctx: EntityScope,
   wallet: Signatory,
   { intentId, intent, operation }: DecisionRequest,
 ): Promise<Decision> {
@@ -106,7 +106,7 @@ type Policy = PolicyRow & { rules: Compiled }
 
 /** Returns the policies over the wallet. Throws unless each allows the operation on its own, without the rolling limits. */
 async function allowing(
-  ctx: CustodyCtx,
+  ctx: EntityScope,
   wallet: Signatory,
   operation: Operation,
   lock: boolean,
@@ -129,7 +129,7 @@ async function allowing(
 const flags = { entity: 'entity', walletSet: 'wallet-set', wallet: 'wallet' } as const
 const subjects = { entity: 'entity', walletSet: 'wallet set', wallet: 'wallet' } as const
 
-function denied(ctx: CustodyCtx, wallet: Signatory, policy: PolicyRow, reason: string): ApiError {
+function denied(ctx: EntityScope, wallet: Signatory, policy: PolicyRow, reason: string): ApiError {
   const { scope, subjectId, version } = policy
   ctx.log.warn(
     { entityId: ctx.entity.id, walletId: wallet.id, actor: ctx.actor, scope, subjectId, version, reason },
@@ -178,7 +178,7 @@ function windowsOf(rules: Compiled, spends: readonly Spend[]): Window[] {
 
 /** Checks the rolling limits, under the lock: the sums include every earlier decision. */
 async function requireRoom(
-  ctx: CustodyCtx,
+  ctx: EntityScope,
   wallet: Signatory,
   policies: readonly Policy[],
   spends: readonly Spend[],

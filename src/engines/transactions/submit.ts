@@ -9,7 +9,7 @@ import {
   type Signatory,
   type Wallet,
 } from '#custody/index'
-import type { Ctx } from '#engines/ctx'
+import type { Ctx, EntityCtx } from '#engines/ctx'
 import { isHalted } from '#engines/indexer/index'
 import { nativeToken, placeHolds } from '#engines/ledger/index'
 import { ApiError } from '#lib/errors'
@@ -76,7 +76,7 @@ export async function submit(
   const { wallet, chain, call, token } = request
   const leaving = token ? { tokenId: token.id, amountAtomic: token.amountAtomic } : coinsOf(call)
   const kind = kinds[request.shown.operation]
-  return accept(ctx, request, {
+  const submitted = await accept({ ...ctx, nowMs: ctx.receivedMs }, request, {
     signatory: wallet,
     walletId: wallet.id,
     custodyType: wallet.custodyType,
@@ -84,15 +84,21 @@ export async function submit(
     grant: (decision) => grantSigning(ctx, secret, decision),
     leaving: { ...leaving, address: wallet.address },
   })
+  // A notification inside the `tx` would make commits wait for each other; a lost one costs one polling interval at most.
+  ctx.afterCommit.push(() => announceWork(ctx.database, chain.network.blockchain))
+  return submitted
 }
 
 const coinsOf = ({ valueAtomic }: Call) => ({ tokenId: undefined, amountAtomic: valueAtomic })
 
 /**
  * Accepts a call of an entity's treasury, whose key opens without the entity secret. The entity's policies apply, except to
- * sweeps. No wallet lists the transaction.
+ * sweeps. No wallet lists the transaction. The caller announces the work once its `tx` has committed.
  */
-export const submitFromTreasury = (ctx: Ctx, request: TreasuryCallRequest): Promise<SubmittedTransaction> =>
+export const submitFromTreasury = (
+  ctx: EntityCtx,
+  request: TreasuryCallRequest,
+): Promise<SubmittedTransaction> =>
   accept(ctx, request, {
     signatory: request.treasury,
     walletId: null,
@@ -114,12 +120,12 @@ type Origin = {
   leaving: { tokenId: string | undefined; address: string; amountAtomic: bigint }
 }
 
-async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<SubmittedTransaction> {
+async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise<SubmittedTransaction> {
   const { chain, call, fee } = request
   const { signatory, leaving } = origin
   const { blockchain } = chain.network
   await requireGoingOn(ctx.db, blockchain)
-  const id = request.id ?? newId(ctx.receivedMs)
+  const id = request.id ?? newId(ctx.nowMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
   const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
@@ -142,22 +148,20 @@ async function accept(ctx: Ctx, request: Request, origin: Origin): Promise<Submi
     maxFeeAtomic: fee.maxFeeAtomic,
     priorityFeeAtomic: fee.priorityFeeAtomic,
     refId: request.refId,
-    nowMs: ctx.receivedMs,
+    nowMs: ctx.nowMs,
   })
   await origin.grant(decision)
   const { actor, requestId } = ctx
   const data = { state: 'INITIATED' }
-  await recordChanges(ctx.db, ctx.receivedMs, [
+  await recordChanges(ctx.db, ctx.nowMs, [
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])
   // Must come last: other payments from this account wait until this `tx` ends.
   const tokenId = leaving.tokenId ?? (await nativeToken(ctx.db, blockchain)).id
   const { address, amountAtomic } = leaving
-  await placeHolds(ctx.db, ctx.receivedMs, [
+  await placeHolds(ctx.db, ctx.nowMs, [
     { entityId, blockchain, tokenId, address, intentId: id, purpose: 'amount', amountAtomic },
   ])
-  // A notification inside the `tx` would make commits wait for each other; a lost one costs one polling interval at most.
-  ctx.afterCommit.push(() => announceWork(ctx.database, blockchain))
   return { id, state: 'INITIATED' }
 }
 
@@ -170,7 +174,7 @@ export async function requireGoingOn(db: Db, blockchain: string): Promise<void> 
  * Throws `pendingQueueFull` when the operator enables limits and the address has as many pending transactions as its network
  * allows.
  */
-async function requireRoom(ctx: Ctx, { network }: Chain, { address }: Signatory): Promise<void> {
+async function requireRoom(ctx: EntityCtx, { network }: Chain, { address }: Signatory): Promise<void> {
   const { blockchain, pendingMax } = network
   if (!ctx.config.pendingLimits || pendingMax === undefined) return
   if ((await countPending(ctx.db, ctx.entity.id, blockchain, address)) < pendingMax) return

@@ -5,7 +5,7 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn } from '#runtime/turns/store'
-import { actor } from '../payment-intents/change-payment-intents.ts'
+import { actor } from '../actor.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
 import { endHolds, endReviews } from './store/recipients.ts'
 

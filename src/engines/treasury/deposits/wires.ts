@@ -9,10 +9,10 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
+import { actor } from '../actor.ts'
 import type { Asker } from '../address-book/recipients.ts'
 import type { Faucet } from '../faucet.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
-import { actor } from '../payment-intents/change-payment-intents.ts'
 import { requireTreasury } from '../treasuries.ts'
 import {
   announceWire,

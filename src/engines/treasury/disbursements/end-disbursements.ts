@@ -2,7 +2,8 @@ import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { actor, takeRefunds } from '../payment-intents/change-payment-intents.ts'
+import { actor } from '../actor.ts'
+import { takeRefunds } from '../payment-intents/change-payment-intents.ts'
 import { type Ending, type Order, type OrderKind, setEnding } from './store/disbursements.ts'
 
 /**

@@ -5,21 +5,21 @@
  * starts a sweep and waits for it; it fails if it waits too long. `settle-orders.ts` follows the transaction to its end.
  */
 import type { Chain } from '#chains/chain'
-import type { Ctx, EngineCtx } from '#engines/ctx'
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
-import { submitFromTreasury } from '#engines/transactions/index'
+import { announceWork, submitFromTreasury } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { restMsOf, type Turn } from '#runtime/turns/store'
+import { actingFor } from '../actor.ts'
 import { type Fuel, gasOf, refuel, transactionCost } from '../gas.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
 import { sweepFor } from '../sweeping/sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
-import { workerScope } from '../worker-scope.ts'
 import { endOrders } from './end-disbursements.ts'
 import { blockedByOperator, denialOf } from './screen.ts'
 import {
@@ -49,19 +49,17 @@ export async function payNext(
 ): Promise<boolean> {
   const costAtomic = await transactionCost(chain)
   let claimed: Order | undefined
-  let scope: Ctx | undefined
   try {
     const outcome = await ctx.database.tx(async (tx) => {
       claimed = await claimWaiting(tx, turn, kind, chain.network.blockchain)
       if (!claimed) return undefined
-      scope = workerScope(ctx, tx, chain, claimed)
-      const done = await pay(scope, chain, claimed, costAtomic)
+      const done = await pay(actingFor(ctx, tx, claimed), chain, claimed, costAtomic)
       failpoint('before-treasury-commit')
       return done
     })
     if (!outcome || !claimed) return false
     failpoint('after-treasury-commit')
-    for (const wake of scope?.afterCommit ?? []) await wake()
+    if (outcome.submitted) await announceWork(ctx.database, chain.network.blockchain)
     if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
     if (outcome.waits) await sweepFor(ctx, chain, claimed)
   } catch (error) {
@@ -82,9 +80,9 @@ const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(
 
 const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
 
-type OrderOutcome = { waits: boolean; lowOnGas?: TreasuryRow | undefined }
+type OrderOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 
-async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
+async function pay(ctx: EntityCtx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
   failpoint('before-screening')
   const denial = denialOf(order, ctx.config.entityCountry)
   failpoint('before-screening-record')
@@ -100,29 +98,29 @@ async function pay(ctx: Ctx, chain: Chain, order: Order, costAtomic: bigint): Pr
     const denied = await submitted(ctx, chain, treasury, order)
     if (denied) return end(ctx, order, denied)
     await markSubmitted(ctx.db, order)
-    return { waits: false, lowOnGas }
+    return { waits: false, submitted: true, lowOnGas }
   }
   await markSubmitted(ctx.db, order)
   return { waits: false }
 }
 
-async function end(ctx: Ctx, order: Order, ending: Ending): Promise<OrderOutcome> {
-  await endOrders(ctx.db, ctx.receivedMs, [{ order, ...ending }])
+async function end(ctx: EntityCtx, order: Order, ending: Ending): Promise<OrderOutcome> {
+  await endOrders(ctx.db, ctx.nowMs, [{ order, ...ending }])
   return { waits: false }
 }
 
 /** Defers the order, or fails it once it has waited too long. Coins being swept are always waited for. */
-async function wait(ctx: Ctx, chain: Chain, order: Order): Promise<OrderOutcome> {
-  const isOver = waitedMs(order, ctx.receivedMs) > (chain.local ? patienceLocalMs : patienceMs)
+async function wait(ctx: EntityCtx, chain: Chain, order: Order): Promise<OrderOutcome> {
+  const isOver = waitedMs(order, ctx.nowMs) > (chain.local ? patienceLocalMs : patienceMs)
   if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
     return end(ctx, order, { status: 'failed', errorCode: 'insufficient_funds' })
-  await rest(ctx.db, order, ctx.receivedMs)
+  await rest(ctx.db, order, ctx.nowMs)
   return { waits: true }
 }
 
 /** Submits the transfer that pays the order. Returns the ending when policy denies it. */
 async function submitted(
-  ctx: Ctx,
+  ctx: EntityCtx,
   chain: Chain,
   treasury: TreasuryRow,
   order: Order,

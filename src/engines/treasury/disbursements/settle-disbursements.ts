@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, rest, type Turn } from '#runtime/turns/store'
-import { actor } from '../payment-intents/change-payment-intents.ts'
+import { actor } from '../actor.ts'
 import { endOrders } from './end-disbursements.ts'
 import { endedOrders, lockEnded, type OrderKind, type OrderRef, showHashes } from './store/disbursements.ts'
 

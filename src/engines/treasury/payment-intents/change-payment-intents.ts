@@ -2,6 +2,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
+import { actor } from '../actor.ts'
 import { intentOfPayment, type Payment } from '../deposits/store/payments.ts'
 import {
   type IntentKey,
@@ -17,8 +18,6 @@ import {
   isClosedOnRequest,
   type TimelineEntry,
 } from './timeline.ts'
-
-export const actor = 'treasury'
 
 /** Adds settled payments to the paid amounts of their intents; `sign` -1 subtracts them after a reorg. */
 export async function creditIntents(tx: Db, nowMs: number, payments: readonly Payment[], sign: 1n | -1n) {

@@ -7,10 +7,10 @@
 
 import type { Address, Chain } from '#chains/chain'
 import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
-import type { Ctx, EngineCtx } from '#engines/ctx'
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
 import { balancesOf } from '#engines/ledger/index'
-import { submitFromTreasury } from '#engines/transactions/index'
+import { announceWork, submitFromTreasury } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -18,11 +18,10 @@ import { formatInstant } from '#lib/time'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
+import { actingFor, actor } from '../actor.ts'
 import { type Order, waitingAmount } from '../disbursements/store/disbursements.ts'
-import { actor } from '../payment-intents/change-payment-intents.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
-import { workerScope } from '../worker-scope.ts'
 import {
   type Coins,
   endSweeps,
@@ -43,10 +42,9 @@ const failedRestLocalMs = 3_000
 export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Promise<boolean> {
   const token = tokenOf(chain, order)
   const domainSeparator = await domainSeparatorOf(chain, token)
-  let scope: Ctx | undefined
   const swept = await ctx.database
     .tx(async (tx) => {
-      scope = workerScope(ctx, tx, chain, order)
+      const scope = actingFor(ctx, tx, order)
       await lockSweeping(tx, order)
       const treasury = await requireTreasury(scope, order.entityId, chain.network)
       const short =
@@ -63,7 +61,7 @@ export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Prom
     .catch((error) => (error instanceof WalletFrozen ? 0 : Promise.reject(error)))
   if (swept === 0) return false
   failpoint('after-treasury-commit')
-  for (const wake of scope?.afterCommit ?? []) await wake()
+  await announceWork(ctx.database, chain.network.blockchain)
   return true
 }
 
@@ -90,7 +88,7 @@ const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
  * balance.
  */
 async function chooseUnswept(
-  ctx: Ctx,
+  ctx: EntityCtx,
   coins: Coins,
   shortAtomic: bigint,
   restMs: number,
@@ -120,7 +118,7 @@ async function chooseUnswept(
 type SweepTarget = { treasury: TreasuryRow; token: Address; domainSeparator: Hex; coins: Coins }
 
 async function sweepAll(
-  ctx: Ctx,
+  ctx: EntityCtx,
   chain: Chain,
   target: SweepTarget,
   chosen: readonly Unswept[],
@@ -136,19 +134,19 @@ async function sweepAll(
 }
 
 async function sweepOne(
-  ctx: Ctx,
+  ctx: EntityCtx,
   chain: Chain,
   { treasury, token, domainSeparator, coins }: SweepTarget,
   { amount, creditIds }: Unswept,
   { address: from, keyId }: { address: Address; keyId: string },
 ): Promise<void> {
   const { entityId, blockchain, tokenId } = coins
-  const id = newId(ctx.receivedMs)
+  const id = newId(ctx.nowMs)
   const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
   const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
   const digest = chain.authorizationDigest(domainSeparator, authorization)
   const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, digest })
-  const at = formatInstant(ctx.receivedMs)
+  const at = formatInstant(ctx.nowMs)
   const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
   await insertSweep(ctx.db, sweep, creditIds, at)
   await submitFromTreasury(ctx, {
@@ -169,9 +167,7 @@ async function sweepOne(
     sweep: true,
   })
   const data = { fromAddress: from, toAddress: treasury.address, amount: String(amount) }
-  await recordChanges(ctx.db, ctx.receivedMs, [
-    { entityId, actor, type: 'sweep.pending', resourceId: id, data },
-  ])
+  await recordChanges(ctx.db, ctx.nowMs, [{ entityId, actor, type: 'sweep.pending', resourceId: id, data }])
 }
 
 const endedMax = 100
