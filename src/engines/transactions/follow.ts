@@ -1,12 +1,7 @@
 import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import {
-  type ObservedTransfer,
-  observedTransactionsOf,
-  observedTransfersOf,
-  type Step,
-} from '#engines/indexer/index'
+import { observedTransactionsOf, observedTransfersOf, type Step, withOrdinals } from '#engines/indexer/index'
 import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
@@ -99,21 +94,8 @@ async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }:
   const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
   if (received.length === 0) return
   const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
-  const rows = numbered(received).map((row) => ({ ...row, decimals: tokens.get(row.tokenId)!.decimals }))
+  const rows = withOrdinals(received).map((row) => ({ ...row, decimals: tokens.get(row.tokenId)!.decimals }))
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
-}
-
-/** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
-function numbered(received: readonly ObservedTransfer[]): (ObservedTransfer & { ordinal: number })[] {
-  const counts = new Map<string, number>()
-  return [...received]
-    .sort((one, other) => one.logIndex - other.logIndex)
-    .map((row) => {
-      const key = [row.entityId, row.txHash, row.address, row.tokenId].join()
-      const ordinal = counts.get(key) ?? 0
-      counts.set(key, ordinal + 1)
-      return { ...row, ordinal }
-    })
 }
 
 async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {

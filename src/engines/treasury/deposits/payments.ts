@@ -4,7 +4,7 @@
  * payments to `pending`; a payment that no later block includes fails.
  */
 import type { Network } from '#chains/network'
-import type { ObservedTransfer } from '#engines/indexer/index'
+import { type ObservedTransfer, withOrdinals } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -87,7 +87,7 @@ async function arrivalsIn(
   if (deposits.length === 0) return []
   const addresses = await depositAddressesOf(tx, deposits)
   const byId = new Map(addresses.map((address) => [address.id, address]))
-  return numbered(deposits).map((deposit) => {
+  return withOrdinals(deposits).map((deposit) => {
     const at = byId.get(deposit.ownerId)
     if (!at) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
     return { ...deposit, at }
@@ -141,19 +141,6 @@ async function savePayments(
 
 /** A transfer to a deposit address of an intent, or of the account itself. */
 export type Arrival = FromOutside & { ordinal: number; at: DepositAddress }
-
-/** Numbers the transfers of one token to one address within each transaction, in the order of their logs. */
-function numbered(deposits: readonly FromOutside[]): (FromOutside & { ordinal: number })[] {
-  const counts = new Map<string, number>()
-  return [...deposits]
-    .sort((one, other) => one.logIndex - other.logIndex)
-    .map((deposit) => {
-      const key = [deposit.entityId, deposit.txHash, deposit.address, deposit.tokenId].join()
-      const ordinal = counts.get(key) ?? 0
-      counts.set(key, ordinal + 1)
-      return { ...deposit, ordinal }
-    })
-}
 
 async function recordPayments(
   tx: Db,
