@@ -112,10 +112,10 @@ function hashIn(given: Given): string {
 
 /** Shows the movements that would be undone, a line for each kind. */
 async function describe(ctx: EngineCtx, chain: Chain, fork: Fork): Promise<string[]> {
-  const { blockchain, accepted, common, head, moved, sent, entityIds } = fork
+  const { blockchain, accepted, common, head, transfers, sent, entityIds } = fork
   const tokens = new Map((await tokensOf(ctx.database, blockchain)).map((token) => [token.id, token]))
   const { decimals, symbol } = chain.network.nativeToken
-  const lines = moved.map(({ purpose, direction, tokenId, count, amountAtomic }) => {
+  const lines = transfers.map(({ purpose, direction, tokenId, count, amountAtomic }) => {
     const token = tokens.get(tokenId)!
     const way = direction === 'in' ? 'to' : 'from'
     return `  ${count} transfers ${way} ${purpose} addresses: ${formatAmount(amountAtomic, token.decimals)} ${token.symbol}`

@@ -1,4 +1,4 @@
-import { type Proof, reconcile } from '#engines/indexer/index'
+import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
@@ -31,7 +31,7 @@ coins are accounted for by name, and what remains is a gap:
 async function run(given: Given): Promise<number> {
   return connected(given, async (ctx) => {
     const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
-    const proofs: Proof[] = []
+    const proofs: Reconciliation[] = []
     const failures: ComparisonFailure[] = []
     for (const chain of chosenChains(ctx, textOf(given, 'chain'))) {
       const { blockchain } = chain.network
@@ -56,7 +56,7 @@ const progress = (blockchain: string) => (addresses: number) => {
 type ComparisonFailure = { blockchain: string; reason: string; symbol?: string; address?: string | null }
 
 type ReconcileResult = {
-  proofs: readonly Proof[]
+  proofs: readonly Reconciliation[]
   failures: readonly ComparisonFailure[]
   bookErrors: readonly BookError[]
   money: MoneyProof
@@ -106,9 +106,9 @@ function asText(found: ReconcileResult): string {
 const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** Rows of a chain. Tokens with zero on chain and in the books share one line, to keep the others in sight. */
-function chainLines(proof: Proof): string[] {
+function chainLines(proof: Reconciliation): string[] {
   const { blockchain, block, addresses, tokens, gaps } = proof
-  const hasSome = ({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number]) =>
+  const hasSome = ({ token, onChainAtomic, bookedAtomic }: Reconciliation['tokens'][number]) =>
     onChainAtomic !== 0n || bookedAtomic !== 0n || gaps.some(({ tokenId }) => tokenId === token.id)
   const held = tokens.filter(hasSome)
   const others = tokens.filter((each) => !hasSome(each)).map(({ token }) => token.symbol)
@@ -125,7 +125,7 @@ function chainLines(proof: Proof): string[] {
 
 const indented = (lines: readonly string[]) => lines.map((line) => `  ${line}`)
 
-function tokenRow({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number]) {
+function tokenRow({ token, onChainAtomic, bookedAtomic }: Reconciliation['tokens'][number]) {
   const shown = (atomic: bigint) => formatAmount(atomic, token.decimals)
   return {
     token: token.symbol,
@@ -135,7 +135,7 @@ function tokenRow({ token, onChainAtomic, bookedAtomic }: Proof['tokens'][number
   }
 }
 
-const gapLines = ({ tokens, gaps }: Proof) =>
+const gapLines = ({ tokens, gaps }: Reconciliation) =>
   gaps.map(({ entityId, address, tokenId, onChainAtomic, bookedAtomic }) => {
     const token = tokens.find((each) => each.token.id === tokenId)!.token
     return `  GAP ${address} ${token.symbol}: on chain ${formatAmount(onChainAtomic, token.decimals)}, books ${formatAmount(bookedAtomic, token.decimals)} (entity ${entityId})`

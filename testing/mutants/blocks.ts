@@ -30,7 +30,7 @@ export const blockMutants: readonly Mutant[] = [
     about: 'the postings of an orphaned block stay in the books',
     edits: [
       edit(
-        'src/engines/indexer/apply.ts',
+        'src/engines/indexer/reorg.ts',
         'await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)',
         'void reverse',
       ),
@@ -42,7 +42,7 @@ export const blockMutants: readonly Mutant[] = [
     about: 'a block is applied on top of a block that is not its parent',
     edits: [
       edit(
-        'src/engines/indexer/advance.ts',
+        'src/engines/indexer/catch-up.ts',
         'block.number === number && (parent === undefined || block.parentHash === parent.hash)',
         'block.number === number && (parent === undefined || parent !== undefined)',
       ),
@@ -54,12 +54,12 @@ export const blockMutants: readonly Mutant[] = [
     about: 'after downtime only the newest blocks are read',
     edits: [
       edit(
-        'src/engines/indexer/advance.ts',
+        'src/engines/indexer/catch-up.ts',
         'head ? head.number + 1 :',
         'head ? Math.max(head.number + 1, target.number - 100) :',
       ),
       edit(
-        'src/engines/indexer/advance.ts',
+        'src/engines/indexer/catch-up.ts',
         'block.number === number && (parent === undefined || block.parentHash === parent.hash)',
         'block.number === number && (parent === undefined || block.number > parent.number)',
       ),
@@ -71,7 +71,7 @@ export const blockMutants: readonly Mutant[] = [
     about: 'a complete transaction counts as final before the node reports its block as finalized',
     edits: [
       edit(
-        'src/engines/indexer/agree.ts',
+        'src/engines/indexer/confirmations.ts',
         'finalTo: final === undefined ? undefined : Math.min(completeTo, final)',
         'finalTo: final === undefined ? undefined : completeTo',
       ),

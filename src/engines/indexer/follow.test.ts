@@ -22,7 +22,7 @@ import { openLyingNode } from '../../../testing/lying-node.ts'
 import { programFile } from '../../../testing/programs.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
-import { applyBlock } from './apply.ts'
+import { applyBlock } from './apply-block.ts'
 import { canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
@@ -190,9 +190,9 @@ describe('several processes', () => {
     )
     const [known] = indexing.ctx.chains.list()
     for (let index = 0; index < racedBlocks; index++) await chain.send(address, 1n)
-    const { advance } = await import('./advance.ts')
+    const { catchUp } = await import('./catch-up.ts')
     await Promise.all(
-      others.map(({ ctx }) => advance(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
+      others.map(({ ctx }) => catchUp(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
     )
     await caughtUp(indexing, chain.rpcUrl)
     await appliedOnce()

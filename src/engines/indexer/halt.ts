@@ -2,7 +2,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { DeepReorg } from './advance.ts'
+import { DeepReorg } from './reorg.ts'
 import { findHalt, insertHalt } from './store/halts.ts'
 
 /** Whether the chain reverted a final block: nothing is signed or sent on it until the operator accepts a fork. */
@@ -10,7 +10,7 @@ export const isHalted = async (db: Db, blockchain: string): Promise<boolean> =>
   (await findHalt(db, blockchain)) !== undefined
 
 /** Halts the chain for every process when following it throws `DeepReorg`; rethrows other errors. True when it halts. */
-export async function haltIfDeep(
+export async function haltOnDeepReorg(
   { database, clock }: EngineCtx,
   blockchain: string,
   following: Promise<void>,
@@ -29,7 +29,7 @@ export async function haltIfDeep(
 }
 
 /** Returns a check whether the chain is halted. Each process raises the alarm once, and logs when the chain resumes. */
-export function haltWatch({ database, log }: EngineCtx, blockchain: string): () => Promise<boolean> {
+export function watchHalt({ database, log }: EngineCtx, blockchain: string): () => Promise<boolean> {
   let wasHalted = false
   return async () => {
     const halt = await findHalt(database, blockchain)

@@ -8,20 +8,20 @@ import { randomUUID } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { logTrouble, repeat } from '#runtime/loop'
-import { advance } from './advance.ts'
-import { raiseLoneEndpoints } from './agree.ts'
-import { haltIfDeep, haltWatch } from './halt.ts'
-import { holdLease, releaseLease } from './store/blocks.ts'
+import { catchUp } from './catch-up.ts'
+import { alarmSingleEndpoints } from './endpoint-agreement.ts'
+import { haltOnDeepReorg, watchHalt } from './halt.ts'
+import { releaseLease, takeLease } from './store/blocks.ts'
 
-export { acceptFork, type Fork, ForkChanged, findFork } from './accept.ts'
-export { followSteps } from './feed.ts'
+export { acceptFork, type Fork, ForkChanged, findFork } from './accept-fork.ts'
+export { followSteps } from './follow-steps.ts'
 export { isHalted } from './halt.ts'
 export { withOrdinals } from './ordinals.ts'
 export { startPruning } from './prune.ts'
-export { holdGaps, type Proof, reconcile } from './reconcile.ts'
+export { holdGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead, followedChains, indexedHead } from './store/blocks.ts'
-export type { Moved } from './store/booked.ts'
+export type { TransferTotals } from './store/fork-totals.ts'
 export { findHalt, type Halt } from './store/halts.ts'
 export {
   finalTransactionsOf,
@@ -33,33 +33,33 @@ export {
 } from './store/observed.ts'
 export { gapCounts } from './store/reconciliations.ts'
 export { hasFollowed, highestComplete, highestFinal, type Step } from './store/steps.ts'
-export { syncBalances, syncNativeBalance } from './sync.ts'
+export { syncBalances, syncNativeBalance } from './sync-balances.ts'
 
 const leaseMs = 3_000
 
 /** Starts following all chains; `stop` waits for the block under way. */
 export function startIndexer(ctx: EngineCtx): { stop(): Promise<void> } {
   const holder = randomUUID()
-  raiseLoneEndpoints(ctx)
+  alarmSingleEndpoints(ctx)
   const followers = ctx.chains.list().map((chain) => followHead(ctx, chain, holder))
   return { stop: async () => void (await Promise.all(followers.map((follower) => follower.stop()))) }
 }
 
 function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Promise<void> } {
   const { blockchain } = chain.network
-  const isHaltedNow = haltWatch(ctx, blockchain)
+  const isHaltedNow = watchHalt(ctx, blockchain)
   let stopping = false
   let leasedUntilMs = 0
   const turn = async () => {
     if (await isHaltedNow()) return false
     if (performance.now() > leasedUntilMs - leaseMs / 2) {
       const startedMs = performance.now()
-      if (!(await holdLease(ctx.database, blockchain, holder, leaseMs))) return false
+      if (!(await takeLease(ctx.database, blockchain, holder, leaseMs))) return false
       leasedUntilMs = startedMs + leaseMs
     }
     const isFresh = () => performance.now() < leasedUntilMs - leaseMs / 2
     const pace = { stopping: () => stopping, mayGoOn: () => !stopping && isFresh() }
-    const halts = await haltIfDeep(ctx, blockchain, advance(ctx, chain, pace))
+    const halts = await haltOnDeepReorg(ctx, blockchain, catchUp(ctx, chain, pace))
     // Renews the lease and repeats at once when the turn ended because the lease is old, not because the head was reached.
     return !stopping && (halts || !isFresh())
   }

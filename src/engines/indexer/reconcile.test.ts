@@ -8,7 +8,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
-import { type Proof, reconcile } from './index.ts'
+import { type Reconciliation, reconcile } from './index.ts'
 
 const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
 const transfers = isDeep ? 12 : 6
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 const prove = () => reconcile(harness.ctx, harness.ctx.chains.find('BASE-SEPOLIA')!)
-const booked = (proof: Proof, symbol: string) =>
+const booked = (proof: Reconciliation, symbol: string) =>
   proof.tokens.find(({ token }) => token.symbol === symbol)!.bookedAtomic
 
 const forge = (amountAtomic: bigint) =>

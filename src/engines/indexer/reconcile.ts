@@ -7,22 +7,22 @@ import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { isHalted } from './halt.ts'
 import { canonicalHashAt, lockChain } from './store/blocks.ts'
-import { type BalanceGap, type OwnedAddress, positionsAt } from './store/reconciliations.ts'
+import { type BalanceGap, bookedBalancesAt, type OwnedAddress } from './store/reconciliations.ts'
 import { highestComplete } from './store/steps.ts'
-import { comparedTokens } from './sync.ts'
+import { comparedTokens } from './sync-balances.ts'
 
 export type CompleteBlock = { number: number; hash: string }
 
 /** One token over all compared addresses. A chain and its books agree when `gaps` is empty. */
-export type TokenProof = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
+export type ReconciledToken = { token: Token; onChainAtomic: bigint; bookedAtomic: bigint }
 
-export type Proof = {
+export type Reconciliation = {
   blockchain: string
   /** Undefined while no block has its confirmations: there is nothing to compare yet. */
   block: CompleteBlock | undefined
   /** Managed addresses that were compared, each for every token. */
   addresses: number
-  tokens: TokenProof[]
+  tokens: ReconciledToken[]
   /** Listed tokens without a contract on the node: they were not compared. */
   missing: Token[]
   gaps: BalanceGap[]
@@ -49,7 +49,7 @@ export async function reconcile(
   ctx: EngineCtx,
   chain: Chain,
   onProgress: (addresses: number) => void = () => undefined,
-): Promise<Proof> {
+): Promise<Reconciliation> {
   const { blockchain } = chain.network
   if (await isHalted(ctx.db, blockchain))
     throw new Error(`${blockchain} is halted, and its books are not the chain's: see bezant chain --help`)
@@ -57,9 +57,9 @@ export async function reconcile(
     const block = await completeBlock(ctx, blockchain)
     try {
       const proof = await compareAll(ctx, chain, block, onProgress)
-      if (proof.gaps.length === 0 || (tries > 1 && (await isStill(ctx, chain, block)))) return proof
+      if (proof.gaps.length === 0 || (tries > 1 && (await isStillCanonical(ctx, chain, block)))) return proof
     } catch (error) {
-      if (await isStill(ctx, chain, block)) throw error
+      if (await isStillCanonical(ctx, chain, block)) throw error
     }
     if (tries === triesMax) throw new Error(`${blockchain} was rewound ${triesMax} times meanwhile`)
     await sleep(pauseMs * 2 ** tries)
@@ -67,7 +67,7 @@ export async function reconcile(
 }
 
 /** Whether the compared block is still canonical, in the index and for the node. */
-export const isStill = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
+export const isStillCanonical = async (ctx: EngineCtx, chain: Chain, block: CompleteBlock | undefined) =>
   block !== undefined &&
   (await canonicalHashAt(ctx.db, chain.network.blockchain, block.number)) === block.hash &&
   (await chain.blockByHash(block.hash as Hex)) !== undefined
@@ -77,16 +77,23 @@ async function compareAll(
   chain: Chain,
   block: CompleteBlock | undefined,
   onProgress: (addresses: number) => void,
-): Promise<Proof> {
+): Promise<Reconciliation> {
   const { blockchain } = chain.network
   const { tokens, missing } = await presentTokens(chain, await comparedTokens(ctx, chain))
   const sums = new Map(tokens.map((token) => [token.id, { token, onChainAtomic: 0n, bookedAtomic: 0n }]))
-  const proof: Proof = { blockchain, block, addresses: 0, tokens: [...sums.values()], missing, gaps: [] }
+  const proof: Reconciliation = {
+    blockchain,
+    block,
+    addresses: 0,
+    tokens: [...sums.values()],
+    missing,
+    gaps: [],
+  }
   if (!block) return proof
   let after: OwnedAddress | undefined
   do {
     const page = await managedAfter(ctx.db, blockchain, after, pageSize)
-    for (const balance of await compare(ctx, chain, block, tokens, page)) {
+    for (const balance of await compareBalances(ctx, chain, block, tokens, page)) {
       const sum = sums.get(balance.tokenId)!
       sum.onChainAtomic += balance.onChainAtomic
       sum.bookedAtomic += balance.bookedAtomic
@@ -118,7 +125,7 @@ export async function completeBlock(ctx: EngineCtx, blockchain: string): Promise
 }
 
 /** Returns the booked and the on-chain balance at the block, for each address and token. */
-export async function compare(
+export async function compareBalances(
   ctx: EngineCtx,
   chain: Chain,
   block: CompleteBlock,
@@ -157,7 +164,7 @@ async function bookedAt(
 ) {
   type Holding = OwnedAddress & { tokenId: string }
   const keyOf = ({ entityId, address, tokenId }: Holding) => `${entityId}${address}${tokenId}`
-  const positions = await positionsAt(db, blockchain, number, places)
+  const positions = await bookedBalancesAt(db, blockchain, number, places)
   const amounts = new Map(positions.map((position) => [keyOf(position), position.bookedAtomic]))
   return (held: Holding): bigint => amounts.get(keyOf(held)) ?? 0n
 }
@@ -166,7 +173,7 @@ async function bookedAt(
  * Whether the gaps of a proof are unchanged: its block is canonical, and nothing was booked at it since. Locks the chain, so
  * that no other process books its blocks until the `tx` ends.
  */
-export async function holdGaps(tx: Db, { blockchain, block, gaps }: Proof): Promise<boolean> {
+export async function holdGaps(tx: Db, { blockchain, block, gaps }: Reconciliation): Promise<boolean> {
   if (!block || gaps.length === 0) return gaps.length === 0
   await lockChain(tx, blockchain)
   if ((await canonicalHashAt(tx, blockchain, block.number)) !== block.hash) return false

@@ -12,18 +12,18 @@ import { succeedOnce } from '#lib/once'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { isHalted } from './halt.ts'
-import { type CompleteBlock, compare, completeBlock, isStill } from './reconcile.ts'
+import { type CompleteBlock, compareBalances, completeBlock, isStillCanonical } from './reconcile.ts'
 import {
+  addressesMovedBetween,
   type BalanceGap,
   claimReconciliation,
-  ensureProgress,
+  ensureReconciliation,
   finishReconciliation,
-  movedBetween,
   type OwnedAddress,
-  type Progress,
+  type ReconciliationProgress,
   recordGaps,
 } from './store/reconciliations.ts'
-import { comparedTokens, syncNativeBalance } from './sync.ts'
+import { comparedTokens, syncNativeBalance } from './sync-balances.ts'
 
 const leaseMs = 30_000
 /** Number of addresses that each turn takes from the slow round, and maximum number of those that moved. */
@@ -39,7 +39,7 @@ export function startReconciler(ctx: EngineCtx): { stop(): Promise<void> } {
   const loops = ctx.chains.list().map((chain): Loop => {
     const { blockchain } = chain.network
     let dueMs = 0
-    const whenProgress = succeedOnce(() => ensureProgress(ctx.database, blockchain))
+    const whenProgress = succeedOnce(() => ensureReconciliation(ctx.database, blockchain))
     return repeat(
       async () => {
         if (performance.now() < dueMs) return false
@@ -74,11 +74,17 @@ async function compareOn(
   ctx: EngineCtx,
   chain: Chain,
   block: CompleteBlock,
-  before: Progress,
-): Promise<Progress> {
+  before: ReconciliationProgress,
+): Promise<ReconciliationProgress> {
   const { blockchain } = chain.network
   const tokens = await comparedTokens(ctx, chain)
-  const moved = await movedBetween(ctx.database, blockchain, before.blockNumber, block.number, movedMax)
+  const moved = await addressesMovedBetween(
+    ctx.database,
+    blockchain,
+    before.blockNumber,
+    block.number,
+    movedMax,
+  )
   const round = await managedAfter(
     ctx.database,
     blockchain,
@@ -86,14 +92,14 @@ async function compareOn(
     roundSize,
   )
   const gapsAmong = async (places: readonly OwnedAddress[]) =>
-    (await compare(ctx, chain, block, tokens, distinct(places))).filter(
+    (await compareBalances(ctx, chain, block, tokens, distinct(places))).filter(
       ({ bookedAtomic, onChainAtomic }) => bookedAtomic !== onChainAtomic,
     )
   const found = await gapsAmong([...moved, ...round])
   // A node that is applying a block may answer for the previous block with the state of the next.
   if (found.length > 0) await sleep(settleMs)
   const gaps = await gapsAmong(found)
-  if (gaps.length > 0 && !(await isStill(ctx, chain, block))) return before
+  if (gaps.length > 0 && !(await isStillCanonical(ctx, chain, block))) return before
   const native = tokens.find((token) => token.isNative)!
   await raise(ctx, chain, block, native.id, gaps)
   const last = round.length < roundSize ? undefined : round.at(-1)

@@ -10,10 +10,10 @@ export {
   availableForHold,
   type Hold,
   type HoldAccount,
+  type HoldResolution,
   holdAgain,
   InsufficientFunds,
   placeHolds,
-  type Resolution,
   raiseHold,
   resolveHolds,
 } from './store/holds.ts'

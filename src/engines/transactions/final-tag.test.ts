@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { networks } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
-import { agreedDepths } from '#engines/indexer/agree'
+import { confirmedHeights } from '#engines/indexer/confirmations'
 import { sql } from '#runtime/db/db'
 import { checkBooks } from '../../../testing/books.ts'
 import { freshAddress } from '../../../testing/builders.ts'
@@ -81,7 +81,7 @@ it('property 20: without the tag a block is final at the depth of its network, a
   const chains = createChains([{ network, rpcUrl: plain.url, local: false }])
   const [chain] = chains.list()
   const block = { ...(await chain!.head()), number: 500, transactions: [], transfers: [] }
-  const depths = () => agreedDepths(harness.ctx, chain!, block)
+  const depths = () => confirmedHeights(harness.ctx, chain!, block)
   const telling = (answer: unknown) => plain.lie((_, result, [key]) => (isTag(key) ? answer : result))
   telling(null)
   expect(await depths()).toEqual({ completeTo: 489, finalTo: 405 })

@@ -41,7 +41,7 @@ export async function insertBlock(tx: Db, blockchain: string, block: Block): Pro
 }
 
 /** Content hashes of canonical blocks, lowest first; blocks without one are left out. */
-export const contentsBetween = (
+export const contentHashesBetween = (
   db: Db,
   blockchain: string,
   { from, to }: { from: number; to: number },
@@ -56,7 +56,7 @@ export const contentsBetween = (
       and content_hash is not null order by number limit ${limit}`)
 
 /** Whether this block was applied before with other contents. */
-export const saidOtherwise = async (db: Db, blockchain: string, { hash, contentHash }: Block) =>
+export const hasOtherContents = async (db: Db, blockchain: string, { hash, contentHash }: Block) =>
   (
     await db.one<{ yes: boolean }>(sql`select exists (select 1 from blocks where blockchain = ${blockchain}
       and hash = ${hash} and content_hash <> ${contentHash ?? null}) as yes`)
@@ -79,7 +79,7 @@ export const pruneBlocks = async (
   ).count
 
 /** Takes or renews the lease for `leaseMs` of database time; false while another process has it. */
-export async function holdLease(
+export async function takeLease(
   db: Db,
   blockchain: string,
   holder: string,

@@ -26,7 +26,7 @@ export const insertHalt = (db: Db, { createDate, ...halt }: Halt) =>
 export const deleteHalt = (tx: Db, blockchain: string) =>
   tx.run(sql`delete from chain_halts where blockchain = ${blockchain}`)
 
-export type Acceptance = {
+export type ForkAcceptance = {
   blockchain: string
   actor: string
   accepted: { number: number; hash: string }
@@ -37,7 +37,7 @@ export type Acceptance = {
 export const insertAcceptance = (
   tx: Db,
   nowMs: number,
-  { blockchain, actor, accepted, common, head }: Acceptance,
+  { blockchain, actor, accepted, common, head }: ForkAcceptance,
 ) =>
   tx.run(sql`insert into chain_acceptances (id, blockchain, actor, accepted_number, accepted_hash, common_number,
       common_hash, head_number, head_hash, create_date)

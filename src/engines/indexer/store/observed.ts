@@ -68,7 +68,7 @@ export async function insertTransactions(tx: Db, rows: readonly ObservedTransact
 }
 
 /** Deletes the stored contents of a block that turned out false. No engine may still have to revert its changes from them. */
-export async function forgetObserved(tx: Db, blockchain: string, blockHash: string): Promise<void> {
+export async function deleteObserved(tx: Db, blockchain: string, blockHash: string): Promise<void> {
   await tx.run(
     sql`delete from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}`,
   )

@@ -3,11 +3,16 @@ import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 export type OwnedAddress = { entityId: string; address: string }
-export type Position = OwnedAddress & { tokenId: string; bookedAtomic: bigint }
+export type BookedBalance = OwnedAddress & { tokenId: string; bookedAtomic: bigint }
 
 /** The booked balances of these addresses at the end of canonical block `number`; no row where an account is missing. */
-export const positionsAt = (db: Db, blockchain: string, number: number, places: readonly OwnedAddress[]) =>
-  db.all<Position>(sql`with asked as (
+export const bookedBalancesAt = (
+  db: Db,
+  blockchain: string,
+  number: number,
+  places: readonly OwnedAddress[],
+) =>
+  db.all<BookedBalance>(sql`with asked as (
       select a.* from unnest(${places.map((place) => place.entityId)}::uuid[], ${places.map((place) => place.address)}::text[])
         as n(e, d) join address_accounts a on a.entity_id = n.e and a.blockchain = ${blockchain} and a.address = n.d),
     later as (
@@ -18,10 +23,10 @@ export const positionsAt = (db: Db, blockchain: string, number: number, places: 
     select a.entity_id as "entityId", a.address, a.token_id as "tokenId", a.posted - coalesce(l.amount, 0) as "bookedAtomic"
     from asked a left join later l on l.entity_id = a.entity_id and l.account_id = a.id`)
 
-export type Progress = { blockNumber: number; roundAddress: string; roundEntityId: string }
+export type ReconciliationProgress = { blockNumber: number; roundAddress: string; roundEntityId: string }
 
 /** Inserts the progress of a chain that was never compared. */
-export const ensureProgress = (db: Db, blockchain: string) =>
+export const ensureReconciliation = (db: Db, blockchain: string) =>
   db.run(sql`insert into reconciliations (blockchain) values (${blockchain}) on conflict do nothing`)
 
 /**
@@ -29,24 +34,24 @@ export const ensureProgress = (db: Db, blockchain: string) =>
  * while another process holds it.
  */
 export const claimReconciliation = (db: Db, blockchain: string, number: number, leaseMs: number) =>
-  db.maybe<Progress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
+  db.maybe<ReconciliationProgress>(sql`update reconciliations set lease_until = now() + ${leaseMs} * interval '1 millisecond'
     where blockchain = ${blockchain} and block_number <> ${number} and (lease_until is null or lease_until < now())
     returning block_number as "blockNumber", round_address as "roundAddress", round_entity_id as "roundEntityId"`)
 
 /** Releases the claim and stores the progress; with the old progress, the same comparison is repeated. */
-export const finishReconciliation = (db: Db, blockchain: string, progress: Progress) =>
+export const finishReconciliation = (db: Db, blockchain: string, progress: ReconciliationProgress) =>
   db.run(sql`update reconciliations set block_number = ${progress.blockNumber}, round_address = ${progress.roundAddress},
       round_entity_id = ${progress.roundEntityId}, lease_until = null
     where blockchain = ${blockchain}`)
 
 /** The addresses with bookings in canonical blocks above `from` and up to `to`, at most `limit`. */
-export const movedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
+export const addressesMovedBetween = (db: Db, blockchain: string, from: number, to: number, limit: number) =>
   db.all<OwnedAddress>(sql`select distinct a.entity_id as "entityId", a.address
     from blocks b join posted_entries p on p.blockchain = b.blockchain and p.block_hash = b.hash
     join address_accounts a on a.entity_id = p.entity_id and a.id = p.account_id
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${from} and b.number <= ${to} limit ${limit}`)
 
-export type BalanceGap = Position & { onChainAtomic: bigint }
+export type BalanceGap = BookedBalance & { onChainAtomic: bigint }
 
 /** Records the gaps whose amounts differ from their last record; returns those. */
 export async function recordGaps(

@@ -15,15 +15,17 @@ export type Step = {
 }
 
 /** The highest complete and the highest final block; each `undefined` while the endpoints do not agree on it. */
-export type Depths = { completeTo: number | undefined; finalTo: number | undefined }
+export type ConfirmedHeights = { completeTo: number | undefined; finalTo: number | undefined }
 
-/** A step before it is appended; one that reverts a block has no depths. */
-export type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & { depths?: Depths }
+/** A step before it is appended; one that reverts a block confirms none. */
+export type NewStep = Pick<Step, 'blockchain' | 'kind' | 'blockHash' | 'blockNumber'> & {
+  confirmed?: ConfirmedHeights
+}
 
-type Reached = { step: number; completeTo: number; finalTo: number }
+type ReachedHeights = { step: number; completeTo: number; finalTo: number }
 
 const lastStep = (db: Db, blockchain: string) =>
-  db.maybe<Reached>(sql`select step, coalesce(complete_to, final_to) as "completeTo", final_to as "finalTo"
+  db.maybe<ReachedHeights>(sql`select step, coalesce(complete_to, final_to) as "completeTo", final_to as "finalTo"
     from block_steps where blockchain = ${blockchain} order by step desc limit 1`)
 
 /** The highest final block, -1 for none. */
@@ -39,29 +41,29 @@ export async function appendStep(tx: Db, step: NewStep): Promise<void> {
   const { blockchain, kind, blockHash, blockNumber } = step
   const last = await lastStep(tx, blockchain)
   const { completeTo, finalFrom, finalTo } =
-    kind === 'applied' ? raised(last, step.depths) : lowered(last, blockNumber - 1)
+    kind === 'applied' ? raised(last, step.confirmed) : lowered(last, blockNumber - 1)
   await tx.run(sql`insert into block_steps (blockchain, step, kind, block_hash, block_number, complete_to, final_from, final_to)
     values (${blockchain}, ${(last?.step ?? 0) + 1}, ${kind}, ${blockHash}, ${blockNumber}, ${completeTo}, ${finalFrom},
       ${finalTo})`)
   await tx.run(sql`select pg_notify('block_steps', ${step.blockchain})`)
 }
 
-/** Returns the raised depths: blocks that were not agreed on before become complete and final together with this one. */
-function raised(last: Reached | undefined, depths: Depths | undefined) {
+/** Returns the raised heights: blocks that were not agreed on before become complete and final together with this one. */
+function raised(last: ReachedHeights | undefined, confirmed: ConfirmedHeights | undefined) {
   const reach = (before: number | undefined, now: number | undefined) => {
     const from = before ?? (now ?? 0) - 1
     return { before: from, to: Math.max(from, now ?? from) }
   }
-  const final = reach(last?.finalTo, depths?.finalTo)
+  const final = reach(last?.finalTo, confirmed?.finalTo)
   return {
-    completeTo: reach(last?.completeTo, depths?.completeTo).to,
-    finalFrom: Math.min(final.before + 1, depths?.finalTo ?? final.before + 1),
+    completeTo: reach(last?.completeTo, confirmed?.completeTo).to,
+    finalFrom: Math.min(final.before + 1, confirmed?.finalTo ?? final.before + 1),
     finalTo: final.to,
   }
 }
 
-/** Returns the lowered depths: the blocks that replace those above `to` must become complete and final themselves. */
-function lowered(last: Reached | undefined, to: number) {
+/** Returns the lowered heights: the blocks that replace those above `to` must become complete and final themselves. */
+function lowered(last: ReachedHeights | undefined, to: number) {
   const finalTo = Math.min(last?.finalTo ?? -1, to)
   return { completeTo: Math.min(last?.completeTo ?? -1, to), finalFrom: finalTo + 1, finalTo }
 }
@@ -83,7 +85,7 @@ export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
 
 /** Whether every engine has processed all steps of the chain. */
-export const allHaveFollowed = async (db: Db, blockchain: string): Promise<boolean> =>
+export const haveAllFollowed = async (db: Db, blockchain: string): Promise<boolean> =>
   (
     await db.one<{ done: boolean }>(sql`select not exists (select 1 from step_cursors
       where blockchain = ${blockchain}

@@ -29,7 +29,7 @@ export type AccountName = Unit & {
   address: string
 }
 
-export const nameKey = (name: AccountName): string =>
+export const accountKey = (name: AccountName): string =>
   `${name.entityId}:${name.tokenId ?? name.currency}:${name.kind}:${name.address}`
 
 /**
@@ -37,12 +37,12 @@ export const nameKey = (name: AccountName): string =>
  * rows that refer to them: if the trigger upgraded the foreign key's weaker lock, PostgreSQL could fail with "new multixact
  * has more than one updating member" under contention.
  */
-export async function accountIds(
+export async function ensureAccounts(
   tx: Db,
   nowMs: number,
   names: readonly AccountName[],
 ): Promise<Map<string, string>> {
-  const distinct = [...new Map(names.map((name) => [nameKey(name), name])).entries()].sort(([a], [b]) =>
+  const distinct = [...new Map(names.map((name) => [accountKey(name), name])).entries()].sort(([a], [b]) =>
     a < b ? -1 : 1,
   )
   const list = distinct.map(([, name]) => name)
@@ -61,7 +61,7 @@ async function findAccounts(tx: Db, names: readonly AccountName[]): Promise<Map<
     ...(ofTokens.length > 0 ? await lockAccounts(tx, ofTokens, sql`a.token_id = n.t::uuid`) : []),
     ...(ofCurrencies.length > 0 ? await lockAccounts(tx, ofCurrencies, sql`a.currency = n.t`) : []),
   ]
-  return new Map(rows.map((row) => [nameKey(row), row.id]))
+  return new Map(rows.map((row) => [accountKey(row), row.id]))
 }
 
 const lockAccounts = (tx: Db, names: readonly AccountName[], ofUnit: Sql) =>

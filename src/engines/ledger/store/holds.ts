@@ -1,14 +1,14 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db, sql } from '#runtime/db/db'
-import { type AccountName, accountIds, nameKey } from './accounts.ts'
+import { type AccountName, accountKey, ensureAccounts } from './accounts.ts'
 
 /** An account that can have holds: coins of a managed address, or money of a merchant's wallet, whose id is the `address`. */
 export type HoldAccount =
   | { entityId: string; address: string; blockchain: string; tokenId: string }
   | { entityId: string; address: string; currency: string }
 
-export const nameOf = (account: HoldAccount): AccountName => {
+export const accountNameOf = (account: HoldAccount): AccountName => {
   const { entityId, address } = account
   return 'currency' in account
     ? { entityId, address, kind: 'wallet', blockchain: '', currency: account.currency }
@@ -16,12 +16,12 @@ export const nameOf = (account: HoldAccount): AccountName => {
 }
 
 /** A transaction holds the coins of its amount and its fee; the order behind it may hold a merchant's money. */
-export type Purpose = 'amount' | 'fee' | 'money'
+export type HoldPurpose = 'amount' | 'fee' | 'money'
 
 export type Hold = HoldAccount & {
   /** The owner of the hold: the transaction or payout that will spend it. */
   intentId: string
-  purpose: Purpose
+  purpose: HoldPurpose
   amountAtomic: bigint
 }
 
@@ -40,13 +40,13 @@ export async function placeHolds(
 ): Promise<void> {
   const placed = holds.filter((hold) => hold.amountAtomic > 0n)
   if (placed.length === 0) return
-  const names = placed.map(nameOf)
-  const accounts = await accountIds(tx, nowMs, names)
+  const names = placed.map(accountNameOf)
+  const accounts = await ensureAccounts(tx, nowMs, names)
   if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   try {
     await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
       select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
-        ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(nameKey(name))!)}::uuid[],
+        ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(accountKey(name))!)}::uuid[],
         ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
         ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[])`)
   } catch (error) {
@@ -62,23 +62,27 @@ export async function placeHolds(
  * ends and a batch can place as many holds as are covered.
  */
 export async function availableForHold(tx: Db, nowMs: number, account: HoldAccount): Promise<bigint> {
-  const name = nameOf(account)
-  const id = (await accountIds(tx, nowMs, [name])).get(nameKey(name))!
+  const name = accountNameOf(account)
+  const id = (await ensureAccounts(tx, nowMs, [name])).get(accountKey(name))!
   const row = await tx.one<{ available: bigint }>(sql`select posted - held as available from accounts
     where entity_id = ${account.entityId} and id = ${id} for no key update`)
   return row.available
 }
 
-export type Resolution = {
+export type HoldResolution = {
   entityId: string
   intentId: string
   /** Both `amount` and `fee` when absent, never `money`. */
-  purpose?: Purpose
+  purpose?: HoldPurpose
   outcome: 'posted' | 'voided'
 }
 
 /** Resolves the open holds of each intent; those resolved before stay as they were. */
-export async function resolveHolds(tx: Db, nowMs: number, resolutions: readonly Resolution[]): Promise<void> {
+export async function resolveHolds(
+  tx: Db,
+  nowMs: number,
+  resolutions: readonly HoldResolution[],
+): Promise<void> {
   if (resolutions.length === 0) return
   await tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
     select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}

@@ -1,7 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { type AccountKind, type AccountName, accountIds, nameKey, type Unit } from './accounts.ts'
+import { type AccountKind, type AccountName, accountKey, ensureAccounts, type Unit } from './accounts.ts'
 
 export type Entry = Unit & { kind: AccountKind; address?: string; amountAtomic: bigint }
 
@@ -21,7 +21,7 @@ export async function post(tx: Db, nowMs: number, postings: readonly Posting[]):
     .map((posting) => ({ posting, id: newId(nowMs), lines: merged(posting) }))
     .filter(({ lines }) => lines.length > 0)
   if (booked.length === 0) return
-  const accounts = await accountIds(
+  const accounts = await ensureAccounts(
     tx,
     nowMs,
     booked.flatMap(({ lines }) => lines.map(({ name }) => name)),
@@ -35,7 +35,7 @@ export async function post(tx: Db, nowMs: number, postings: readonly Posting[]):
     lines.map(({ name, amountAtomic }) => ({
       entityId: posting.entityId,
       id,
-      account: accounts.get(nameKey(name))!,
+      account: accounts.get(accountKey(name))!,
       amountAtomic,
     })),
   )
@@ -44,14 +44,14 @@ export async function post(tx: Db, nowMs: number, postings: readonly Posting[]):
       ${rows.map((row) => row.account)}::uuid[], ${rows.map((row) => row.amountAtomic.toString())}::numeric[])`)
 }
 
-type Line = { name: AccountName; amountAtomic: bigint }
+type AccountChange = { name: AccountName; amountAtomic: bigint }
 
-function merged({ entityId, blockchain, entries }: Posting): Line[] {
-  const lines = new Map<string, Line>()
+function merged({ entityId, blockchain, entries }: Posting): AccountChange[] {
+  const lines = new Map<string, AccountChange>()
   for (const { amountAtomic, address = '', ...entry } of entries) {
     const name = { ...entry, entityId, blockchain, address }
-    const before = lines.get(nameKey(name))?.amountAtomic ?? 0n
-    lines.set(nameKey(name), { name, amountAtomic: before + amountAtomic })
+    const before = lines.get(accountKey(name))?.amountAtomic ?? 0n
+    lines.set(accountKey(name), { name, amountAtomic: before + amountAtomic })
   }
   return [...lines.values()].filter(({ amountAtomic }) => amountAtomic !== 0n)
 }

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
-import { accountIds } from './accounts.ts'
-import { type Hold, nameOf, placeHolds, resolveHolds } from './holds.ts'
+import { ensureAccounts } from './accounts.ts'
+import { accountNameOf, type Hold, placeHolds, resolveHolds } from './holds.ts'
 
 type HeldIntent = { entityId: string; intentId: string }
 
@@ -17,7 +17,7 @@ export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
     join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 
-const holdIn = (copy: string): Hold => {
+const holdFrom = (copy: string): Hold => {
   const { amount, ...hold } = JSON.parse(copy)
   return { ...hold, amountAtomic: BigInt(amount) }
 }
@@ -28,11 +28,11 @@ const keyOf = ({ entityId, intentId, purpose }: HeldIntent & Pick<Hold, 'purpose
 /** Restores holds that are missing or smaller, whatever the accounts have; of several copies the largest counts. */
 export async function restoreHolds(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
   const largest = new Map<string, Hold>()
-  for (const hold of copies.map(holdIn))
+  for (const hold of copies.map(holdFrom))
     if (hold.amountAtomic > (largest.get(keyOf(hold))?.amountAtomic ?? 0n)) largest.set(keyOf(hold), hold)
   const holds = [...largest.values()]
   // Locks the accounts first: a hold is resolved only under the lock of its account.
-  await accountIds(tx, nowMs, holds.map(nameOf))
+  await ensureAccounts(tx, nowMs, holds.map(accountNameOf))
   const open = new Map((await copyHolds(tx, holds)).map((hold) => [keyOf(hold), hold.amountAtomic]))
   const missing = holds.filter((hold) => hold.amountAtomic > (open.get(keyOf(hold)) ?? 0n))
   const smaller = missing.filter((hold) => open.has(keyOf(hold)))

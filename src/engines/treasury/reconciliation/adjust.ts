@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import { managedAmong } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { holdGaps, type Proof, reconcile } from '#engines/indexer/index'
+import { holdGaps, type Reconciliation, reconcile } from '#engines/indexer/index'
 import { adjustmentEntries, currencyDecimals, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -26,7 +26,12 @@ export type Adjustment = Omit<AdjustmentRow, 'id' | 'reason' | 'actor' | 'create
 }
 
 /** Every gap found and the adjustments that close it. The same gaps have the same `id`, regardless of other activity. */
-export type AdjustmentPlan = { id: string; adjustments: Adjustment[]; proofs: Proof[]; moneyGaps: MoneyGap[] }
+export type AdjustmentPlan = {
+  id: string
+  adjustments: Adjustment[]
+  proofs: Reconciliation[]
+  moneyGaps: MoneyGap[]
+}
 
 /** A gap has changed since the plan was shown. Nothing was booked. */
 export class GapChanged extends Error {
@@ -42,7 +47,7 @@ export async function planAdjustments(
   entityId?: string,
 ): Promise<AdjustmentPlan> {
   const isMeant = (gap: { entityId: string }) => entityId === undefined || gap.entityId === entityId
-  const proofs: Proof[] = []
+  const proofs: Reconciliation[] = []
   for (const chain of chains) {
     const proof = await reconcile(ctx, chain)
     proofs.push({ ...proof, gaps: proof.gaps.filter(isMeant) })
@@ -57,7 +62,7 @@ export async function planAdjustments(
 /** Coins to adjust. `isPlatform`: they are at a deposit address or treasury, and so back the money of merchants. */
 type CoinAdjustment = { adjustment: Adjustment; isPlatform: boolean; currency: string | null }
 
-async function coinsIn(db: Db, { blockchain, tokens, gaps }: Proof): Promise<CoinAdjustment[]> {
+async function coinsIn(db: Db, { blockchain, tokens, gaps }: Reconciliation): Promise<CoinAdjustment[]> {
   const places = await managedAmong(
     db,
     blockchain,

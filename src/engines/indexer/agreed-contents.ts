@@ -1,11 +1,11 @@
 import type { Agreement, Block, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { contentsBetween } from './store/blocks.ts'
+import { contentHashesBetween } from './store/blocks.ts'
 import { highestComplete } from './store/steps.ts'
 
 /** A quorum of endpoints reports other contents of a block than the endpoint that it was read from. */
-export class FalseContent extends Error {
+export class FalseContents extends Error {
   readonly blockNumber: number
 
   constructor(blockNumber: number, said: readonly string[]) {
@@ -31,7 +31,7 @@ export async function agreedContents(
   const { upTo } = named
   if (upTo === undefined || chain.local) return named
   const from = (await highestComplete(ctx.database, blockchain)) + 1
-  const kept = await contentsBetween(ctx.database, blockchain, { from, to: upTo }, comparedMax)
+  const kept = await contentHashesBetween(ctx.database, blockchain, { from, to: upTo }, comparedMax)
   const { number, hash, contentHash } = block
   if (kept.length < comparedMax && number <= upTo && contentHash) kept.push({ number, hash, contentHash })
   const opinions = await Promise.all(kept.map((each) => chain.agreedContent(each.hash, each.contentHash)))
@@ -46,5 +46,5 @@ export async function agreedContents(
     { blockchain, blockNumber, said },
     'an endpoint told something false of a block, which is taken back and read again from another one',
   )
-  throw new FalseContent(blockNumber, said)
+  throw new FalseContents(blockNumber, said)
 }

@@ -7,7 +7,7 @@ import type { EngineCtx } from '#engines/ctx'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { undoHead } from './apply.ts'
+import { revertHead } from './reorg.ts'
 import {
   type CanonicalBlock,
   canonicalHashAt,
@@ -15,7 +15,13 @@ import {
   lockChain,
   oldestNumber,
 } from './store/blocks.ts'
-import { entitiesAbove, type Moved, movedAbove, type Sent, sentAbove } from './store/booked.ts'
+import {
+  entitiesAbove,
+  type SentTotals,
+  sentTotalsAbove,
+  type TransferTotals,
+  transferTotalsAbove,
+} from './store/fork-totals.ts'
 import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
 
 type ForkBlock = { number: number; hash: string }
@@ -27,8 +33,8 @@ export type Fork = {
   /** The newest block in both histories. */
   common: ForkBlock
   head: ForkBlock
-  moved: Moved[]
-  sent: Sent
+  transfers: TransferTotals[]
+  sent: SentTotals
   entityIds: string[]
 }
 
@@ -47,12 +53,12 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
     throw new Error(
       `--at: block ${accepted.number} is in both histories, which part above block ${common.number}: name a block above it`,
     )
-  const [moved, sent, entityIds] = await Promise.all([
-    movedAbove(ctx.database, blockchain, common.number),
-    sentAbove(ctx.database, blockchain, common.number),
+  const [transfers, sent, entityIds] = await Promise.all([
+    transferTotalsAbove(ctx.database, blockchain, common.number),
+    sentTotalsAbove(ctx.database, blockchain, common.number),
     entitiesAbove(ctx.database, blockchain, common.number),
   ])
-  return { blockchain, accepted, common, head, moved, sent, entityIds }
+  return { blockchain, accepted, common, head, transfers, sent, entityIds }
 }
 
 /** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
@@ -143,7 +149,7 @@ export async function acceptFork(
   for (;;) {
     const top = await canonicalHead(ctx.database, blockchain)
     if (!top || top.number <= common.number) break
-    await undoHead(ctx, chain, top, requireHalted)
+    await revertHead(ctx, chain, top, requireHalted)
     onUndone(top.number)
   }
   await ctx.database.tx(async (tx) => {

@@ -1,7 +1,7 @@
 import { type Db, sql } from '#runtime/db/db'
 
 /** Transfers of one token from or to one kind of managed address, over some blocks. */
-export type Moved = {
+export type TransferTotals = {
   purpose: 'wallet' | 'deposit' | 'treasury'
   direction: 'in' | 'out'
   tokenId: string
@@ -10,16 +10,16 @@ export type Moved = {
 }
 
 /** Sums the transfers in canonical blocks above `number`, by kind of address. */
-export const movedAbove = (db: Db, blockchain: string, number: number) =>
-  db.all<Moved>(sql`select o.purpose, o.direction, o.token_id as "tokenId", count(*) as count, sum(o.amount) as "amountAtomic"
+export const transferTotalsAbove = (db: Db, blockchain: string, number: number) =>
+  db.all<TransferTotals>(sql`select o.purpose, o.direction, o.token_id as "tokenId", count(*) as count, sum(o.amount) as "amountAtomic"
     from blocks b join observed_transfers o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${number} group by 1, 2, 3 order by 1, 2, 3`)
 
-export type Sent = { count: number; feesAtomic: bigint }
+export type SentTotals = { count: number; feesAtomic: bigint }
 
 /** Number and total fee of the transactions of managed addresses in canonical blocks above `number`. */
-export const sentAbove = (db: Db, blockchain: string, number: number) =>
-  db.one<Sent>(sql`select count(*) as count, coalesce(sum(o.fee), 0) as "feesAtomic"
+export const sentTotalsAbove = (db: Db, blockchain: string, number: number) =>
+  db.one<SentTotals>(sql`select count(*) as count, coalesce(sum(o.fee), 0) as "feesAtomic"
     from blocks b join observed_transactions o on o.blockchain = b.blockchain and o.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.canonical and b.number > ${number}`)
 

@@ -1,0 +1,79 @@
+import type { Block, Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { applyBlock } from './apply-block.ts'
+import { revertFalseContents, revertOrphanedHead } from './reorg.ts'
+import { type CanonicalBlock, canonicalHead } from './store/blocks.ts'
+
+/** Maximum number of blocks requested at once while catching up: fewer while they are heavy or the node is slow. */
+const aheadMax = 16
+const readMs = { short: 200, long: 600 }
+
+/** Lets the caller stop `catchUp` between blocks. */
+export type Pace = {
+  /** Checked between blocks. An old lease alone is no reason: blocks that were read are still applied. */
+  stopping(): boolean
+  /** Checked before more blocks are read. */
+  mayGoOn(): boolean
+}
+
+/**
+ * Applies the blocks of a chain up to its head: never skips one, and reverts to the common ancestor after a reorg. Returns
+ * when there is nothing more to apply, or when `pace` stops it.
+ */
+export async function catchUp(ctx: EngineCtx, chain: Chain, pace: Pace): Promise<void> {
+  let ahead = 2
+  while (pace.mayGoOn()) {
+    const head = await canonicalHead(ctx.database, chain.network.blockchain)
+    const target = await chain.head()
+    const next = head ? head.number + 1 : firstNumber(chain, target.number)
+    const last = Math.min(target.number, next + ahead - 1)
+    if (next <= last) {
+      const startedMs = performance.now()
+      const applied = await applyBlocks(ctx, chain, head, next, last, pace).catch(
+        revertFalseContents(ctx, chain),
+      )
+      ahead = adapted(ahead, performance.now() - startedMs)
+      if (applied > 0) continue
+    }
+    if (!head || !(await revertOrphanedHead(ctx, chain, head, target))) return
+  }
+}
+
+function adapted(ahead: number, tookMs: number): number {
+  if (tookMs > readMs.long) return Math.max(1, ahead >> 1)
+  return tookMs < readMs.short ? Math.min(aheadMax, ahead * 2) : ahead
+}
+
+/** Starts a configured chain at its head, since managed addresses are younger; a local chain is read from its first block. */
+const firstNumber = (chain: Chain, target: number) => (chain.local ? 0 : target)
+
+/** Applies consecutive blocks until one does not fit or could not be read; returns the number of blocks applied. */
+async function applyBlocks(
+  ctx: EngineCtx,
+  chain: Chain,
+  head: CanonicalBlock | undefined,
+  from: number,
+  to: number,
+  pace: Pace,
+): Promise<number> {
+  const numbers = Array.from({ length: to - from + 1 }, (_, index) => from + index)
+  const answers = await Promise.allSettled(numbers.map((number) => chain.blockByNumber(number)))
+  let parent = head
+  let count = 0
+  for (const answer of answers) {
+    if (answer.status === 'rejected') {
+      // Blocks read before it are still applied: otherwise a flaky node could block a long catch-up for ever.
+      if (count === 0) throw answer.reason
+      break
+    }
+    const block = answer.value
+    if (!block || pace.stopping() || !follows(block, parent, from + count)) break
+    if (!(await applyBlock(ctx, chain, block, parent))) break
+    parent = { number: block.number, hash: block.hash, parentHash: block.parentHash }
+    count += 1
+  }
+  return count
+}
+
+const follows = (block: Block, parent: CanonicalBlock | undefined, number: number) =>
+  block.number === number && (parent === undefined || block.parentHash === parent.hash)
