@@ -1,7 +1,7 @@
 import { join } from 'node:path'
-import { findBinaries } from '#runtime/db/embedded/binaries'
-import { findOwner } from '#runtime/db/embedded/privileges'
 import { anvilBinary } from '#sandbox/chains/binary'
+import { findBinaries } from '#sandbox/postgres/binaries'
+import { findOwner } from '#sandbox/postgres/privileges'
 import { versionOf } from './machine.ts'
 import { root } from './processes.ts'
 

@@ -12,7 +12,7 @@ const entryPoints = {
   worker: 'testing/transaction-process.ts',
   indexer: 'testing/indexer-process.ts',
   chains: 'testing/local-chains/victim.ts',
-  postgres: 'testing/embedded/child.ts',
+  postgres: 'testing/postgres/child.ts',
 } as const
 
 export type ProgramName = keyof typeof entryPoints

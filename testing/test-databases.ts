@@ -7,9 +7,9 @@ import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Connection, type Database, openAsOwner } from '#runtime/db/db'
-import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { migrate } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
+import { startEmbeddedPostgres } from '#sandbox/postgres/index'
 
 export type TemplateName = 'empty' | 'seeded'
 export type TestConnection = { name: string; connection: Connection }

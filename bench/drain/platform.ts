@@ -9,10 +9,10 @@ import { seedSandboxEntity } from '#custody/index'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
-import { startEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { createLog } from '#runtime/log/log'
 import { startLocalChains } from '#sandbox/chains/index'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { startEmbeddedPostgres } from '#sandbox/postgres/index'
 import { acceptTransfers } from './backlog.ts'
 
 export type Ready = {

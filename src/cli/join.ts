@@ -3,11 +3,11 @@ import { requireNetwork } from '#chains/networks/index'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
-import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { readPublishedNodes } from '#sandbox/nodes-file'
+import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
 import { type Given, type Option, readFlag, textOf } from './command.ts'
 
 export const joinOptions: Record<string, Option> = {

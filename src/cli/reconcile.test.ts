@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
-import { joinEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
 import { usedDirectory } from '../../testing/programs.ts'
 

@@ -10,7 +10,7 @@ import { canonicalHead } from '#engines/indexer/index'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
-import { hasCluster, holdDataDirectory, startEmbeddedPostgres } from '#runtime/db/embedded/index'
+import { lockDirectory } from '#runtime/directory-lock/index'
 import { apiAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
@@ -22,6 +22,7 @@ import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { openSandboxFaucet } from './faucet.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { requireOwnDatabase } from './own-database.ts'
+import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
 
 export type SandboxOptions = {
   config: Config
@@ -182,7 +183,7 @@ async function prepareStore(config: Config, ephemeral: boolean, log: Log): Promi
 async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promise<Store> {
   const { dataDir, databaseUrl } = config
   if (databaseUrl !== undefined) {
-    const lock = await holdDataDirectory({ dataDir })
+    const lock = await lockDirectory(dataDir)
     return { connection: { url: databaseUrl }, broken: new Promise(() => undefined), stop: lock.release }
   }
   const postgres = await startEmbeddedPostgres({ dataDir, ephemeral, log })

@@ -95,11 +95,11 @@ export const journalMutants: readonly Mutant[] = [
     about: 'a data directory that a live process has locked is opened by another one',
     edits: [
       edit(
-        'src/runtime/db/embedded/lock.ts',
+        'src/runtime/directory-lock/lock.ts',
         '(await liveFlags(directory)).filter((name) => name !== mine?.name)',
         '(await liveFlags(directory)).filter((name) => name === mine?.name && !mine)',
       ),
     ],
-    test: proof('src/runtime/db/embedded/lock.test.ts', 'property 29: of'),
+    test: proof('src/runtime/directory-lock/lock.test.ts', 'property 29: of'),
   },
 ]

@@ -14,7 +14,7 @@ import {
 } from '../../../testing/local-chains/kit.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
-import { isRunning } from './orphan.ts'
+import { isRunning } from './leftover-node.ts'
 import { call, callMany } from './rpc.ts'
 
 const inNode = (url: string, hash: string) => call(url, 'eth_getTransactionByHash', [hash])

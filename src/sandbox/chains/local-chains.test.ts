@@ -19,7 +19,7 @@ import { until } from '../../../testing/until.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { create2Deployer } from './genesis.ts'
 import { startLocalChains } from './index.ts'
-import { isRunning } from './orphan.ts'
+import { isRunning } from './leftover-node.ts'
 import { call, callMany, post } from './rpc.ts'
 
 test('every chain starts at once with official ids, stablecoins and funded accounts, and leaves nothing', async () => {

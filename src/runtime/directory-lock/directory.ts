@@ -3,9 +3,9 @@ import { mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join, resolve } from 'node:path'
 import { makeDirectory } from '#runtime/make-directory'
-import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
+import { DirectoryLockError } from './errors.ts'
 
-export type DataDirectory = {
+export type Directory = {
   path: string
   /** An alias of the same directory, short enough for the path of a unix socket; used for sockets only. */
   shortPath: string
@@ -13,53 +13,43 @@ export type DataDirectory = {
   alias?: string
 }
 
-// sockaddr_un holds 107 bytes on Linux and 103 on macOS; the longest socket's name below takes 33, an alias 24.
+// sockaddr_un holds 107 bytes on Linux and 103 on macOS; the longest name of a socket takes 33, an alias 24.
 const longestPathBytes = 70
 const longestAliasBytes = 24
 
-/** Creates the data directory if it is missing. */
-export async function createDataDirectory(directory: string): Promise<DataDirectory> {
-  const wanted = resolve(directory)
+/** Opens a directory, and creates it if it is missing. */
+export async function createDirectory(path: string): Promise<Directory> {
+  const wanted = resolve(path)
   try {
     await makeDirectory(wanted)
     return await shorten(await realpath(wanted))
   } catch (error) {
-    throw new EmbeddedPostgresError(
+    throw new DirectoryLockError(
       'UNUSABLE',
-      `The data directory ${wanted} cannot be used (${(error as Error).message}). Give another one with --data-dir, ${USE_A_SERVER}.`,
+      `The directory ${wanted} cannot be used (${(error as Error).message}). Give another one with --data-dir.`,
       error,
     )
   }
 }
 
-/** Opens a data directory that another process made. */
-export async function openDataDirectory(directory: string): Promise<DataDirectory> {
-  const wanted = resolve(directory)
-  const path = await realpath(wanted).catch((error) => {
-    throw notRunning(wanted, error)
-  })
-  return shorten(path)
+/** Opens a directory that another process created; `undefined` when there is none to be reached. */
+export async function findDirectory(path: string): Promise<Directory | undefined> {
+  const found = await realpath(resolve(path)).catch(() => undefined)
+  return found === undefined ? undefined : shorten(found)
 }
 
-export async function closeDataDirectory(directory: DataDirectory): Promise<void> {
+/** Removes the alias of an open directory. */
+export async function closeDirectory(directory: Directory): Promise<void> {
   if (directory.alias) await removeAlias(directory.alias, directory)
 }
 
 /** Removes an alias that was made for this directory; ignores any other path. */
-export async function removeAlias(alias: string, directory: DataDirectory): Promise<void> {
+export async function removeAlias(alias: string, directory: Directory): Promise<void> {
   const home = dirname(alias)
   if (basename(home).startsWith(aliasPrefix(directory.path))) await rm(home, { recursive: true, force: true })
 }
 
-export function notRunning(path: string, cause?: unknown): EmbeddedPostgresError {
-  return new EmbeddedPostgresError(
-    'NOT_RUNNING',
-    `DATABASE_URL is not set, and no sandbox with its own database is running on ${path}. Set DATABASE_URL to a PostgreSQL server of your own, or start a sandbox there first.`,
-    cause,
-  )
-}
-
-async function shorten(path: string): Promise<DataDirectory> {
+async function shorten(path: string): Promise<Directory> {
   if (Buffer.byteLength(path) <= longestPathBytes || process.platform === 'win32')
     return { path, shortPath: path }
   const fits = Buffer.byteLength(tmpdir()) + longestAliasBytes <= longestPathBytes

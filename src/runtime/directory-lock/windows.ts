@@ -1,16 +1,15 @@
 import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
-import type { DataDirectory } from './data-directory.ts'
-import { systemCode } from './errors.ts'
-import { lockDirectory } from './holder.ts'
-import type { Flag } from './lock.ts'
-import { listenOn, probe } from './sockets.ts'
+import { systemCode } from '#lib/system-code'
+import type { Directory } from './directory.ts'
+import { flagDirectory } from './holder.ts'
+import { type Flag, listenOn, probe } from './sockets.ts'
 
 const name = 'pipe'
 
 /** Creates the lock on Windows: a named pipe, whose first instance is exclusive and ends with its process. */
-export async function raisePipe(directory: DataDirectory): Promise<Flag | undefined> {
-  await mkdir(lockDirectory(directory), { recursive: true })
+export async function raisePipe(directory: Directory): Promise<Flag | undefined> {
+  await mkdir(flagDirectory(directory), { recursive: true })
   const server = await listenOn(pipePath(directory)).catch((error) => {
     if (systemCode(error) === 'EADDRINUSE') return undefined
     throw error
@@ -18,11 +17,11 @@ export async function raisePipe(directory: DataDirectory): Promise<Flag | undefi
   return server && { name, lower: () => new Promise((resolve) => server.close(() => resolve())) }
 }
 
-export async function livePipes(directory: DataDirectory): Promise<string[]> {
+export async function livePipes(directory: Directory): Promise<string[]> {
   return (await probe(pipePath(directory))) === 'alive' ? [name] : []
 }
 
-function pipePath(directory: DataDirectory): string {
+function pipePath(directory: Directory): string {
   const digest = createHash('sha256').update(directory.path.toLowerCase()).digest('hex')
   return `\\\\.\\pipe\\bezant-${digest.slice(0, 32)}`
 }

@@ -9,7 +9,7 @@ import type { Binaries } from './binaries.ts'
 import { type Cluster, port } from './cluster.ts'
 import { here, start } from './command.ts'
 import { EmbeddedPostgresError } from './errors.ts'
-import type { ServerAddress } from './holder.ts'
+import type { ServerAddress } from './join.ts'
 import { type EmbeddedLog, relayLine } from './log.ts'
 import { settingsOf } from './settings.ts'
 import { database, user } from './template.ts'
@@ -53,7 +53,7 @@ export async function startPostmaster(
     await stop()
     throw new EmbeddedPostgresError(
       'START_FAILED',
-      `PostgreSQL did not start on ${cluster.path}: ${tail.join('\n') || 'it said nothing'}`,
+      `PostgreSQL did not start on ${cluster.path}: ${tail.join('\n') || 'it logged nothing'}`,
     )
   }
   return { pid: child.pid!, connection: { ...listening.address, user, database }, exited, stop }

@@ -1,8 +1,9 @@
 import { chmod, lstat, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { systemCode } from '#lib/system-code'
 import { countEntries } from './copy-tree.ts'
-import { EmbeddedPostgresError, systemCode } from './errors.ts'
+import { EmbeddedPostgresError } from './errors.ts'
 import { canReach, type Owner } from './privileges.ts'
 
 const abandonedMs = 3_600_000
@@ -21,7 +22,7 @@ export async function openCache(version: string, owner: Owner | undefined): Prom
   if (!found.isDirectory() || foreign) {
     throw new EmbeddedPostgresError(
       'UNUSABLE',
-      `${path} belongs to somebody else or is writable by others, so its PostgreSQL files cannot be trusted. Remove it and start again.`,
+      `${path} belongs to another user or is writable by others, so its PostgreSQL files cannot be trusted. Remove it and start again.`,
     )
   }
   if (owner) await chmod(path, 0o711)

@@ -1,9 +1,10 @@
 import { access, constants, readFile, realpath, symlink } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { basename, dirname, join, relative } from 'node:path'
+import { systemCode } from '#lib/system-code'
 import { cached, openCache } from './cache.ts'
 import { copyTree } from './copy-tree.ts'
-import { EmbeddedPostgresError, systemCode, USE_A_SERVER } from './errors.ts'
+import { EmbeddedPostgresError, USE_A_SERVER } from './errors.ts'
 import { canReach, type Owner } from './privileges.ts'
 
 export type Binaries = { initdb: string; postgres: string; cache: string }

@@ -2,11 +2,12 @@ import { execFile } from 'node:child_process'
 import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { EmbeddedPostgresError, systemCode } from './errors.ts'
+import { systemCode } from '#lib/system-code'
+import { probe } from '#runtime/directory-lock/sockets'
+import { EmbeddedPostgresError } from './errors.ts'
 import type { EmbeddedLog } from './log.ts'
-import { probe } from './sockets.ts'
 
-const patience = [
+const shutdownSteps = [
   // Fast shutdown, immediate shutdown, and an unconditional kill.
   { signal: 'SIGINT', waitMs: 1200 },
   { signal: 'SIGQUIT', waitMs: 800 },
@@ -26,25 +27,25 @@ export async function clusterName(cluster: string): Promise<string> {
  * Ends the PostgreSQL processes that a killed supervisor left on this cluster, and removes their pid files.
  * The caller holds the lock.
  */
-export async function endOrphans(cluster: string, socket: string, log: EmbeddedLog): Promise<void> {
+export async function endLeftovers(cluster: string, socket: string, log: EmbeddedLog): Promise<void> {
   if (process.platform === 'win32') return
   const name = await clusterName(cluster)
-  let orphans = await findProcesses(name)
-  for (const { signal, waitMs } of patience) {
-    if (orphans.length === 0) break
+  let leftovers = await findProcesses(name)
+  for (const { signal, waitMs } of shutdownSteps) {
+    if (leftovers.length === 0) break
     // SIGINT has another meaning for a backend; the postmaster, if it still lives, forwards an orderly shutdown.
-    const addressed = signal === 'SIGINT' ? orphans.filter((orphan) => orphan.isPostmaster) : orphans
+    const addressed = signal === 'SIGINT' ? leftovers.filter(({ isPostmaster }) => isPostmaster) : leftovers
     if (addressed.length === 0) continue
     const pids = addressed.map(({ pid }) => pid)
-    log.warn({ pids, signal, cluster }, 'ending the PostgreSQL that a killed process left behind')
+    log.warn({ pids, signal, cluster }, 'ending leftover PostgreSQL processes of a killed sandbox')
     for (const pid of pids) send(pid, signal)
     const deadline = performance.now() + waitMs
-    while ((orphans = await findProcesses(name)).length > 0 && performance.now() < deadline) await sleep(10)
+    while ((leftovers = await findProcesses(name)).length > 0 && performance.now() < deadline) await sleep(10)
   }
   if ((await probe(socket)) === 'alive') {
     throw new EmbeddedPostgresError(
       'IN_USE',
-      `A PostgreSQL that cannot be ended from here still runs on ${cluster}: it is another container's or another user's. Stop it there first, or give another directory with --data-dir.`,
+      `PostgreSQL of another container or another user runs on ${cluster} and cannot be ended from here. Stop it there first, or give another directory with --data-dir.`,
     )
   }
   // PostgreSQL would mistake any process with the pid in these files for its own, even an unreaped zombie.

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterEach, expect, test } from 'vitest'
+import { lockDirectory } from '#runtime/directory-lock/index'
 import {
   cleanUp,
   findPids,
@@ -10,14 +11,9 @@ import {
   ownTemporaryDirectory,
   startChild,
   temporaryDirectory,
-} from '../../../../testing/embedded/kit.ts'
-import { until } from '../../../../testing/until.ts'
-import {
-  holdDataDirectory,
-  joinEmbeddedPostgres,
-  type ServerAddress,
-  startEmbeddedPostgres,
-} from './index.ts'
+} from '../../../testing/postgres/kit.ts'
+import { until } from '../../../testing/until.ts'
+import { joinEmbeddedPostgres, type ServerAddress, startEmbeddedPostgres } from './index.ts'
 import { findOwner } from './privileges.ts'
 
 afterEach(cleanUp)
@@ -43,7 +39,7 @@ async function query(connection: ServerAddress, sql: string): Promise<Record<str
 const postmasterOf = (cluster: string) =>
   Number(readFileSync(join(cluster, 'postmaster.pid'), 'utf8').split('\n')[0])
 
-test('a persistent cluster keeps its rows, listens on no port, syncs what it commits, and says why it cannot start', async () => {
+test('a persistent cluster keeps its rows, listens on no port, syncs its commits, and reports why it cannot start', async () => {
   const dataDir = temporaryDirectory()
   const first = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
   await query(first.connection, 'CREATE TABLE kept AS SELECT 7 AS value')
@@ -78,7 +74,7 @@ test('a persistent cluster keeps its rows, listens on no port, syncs what it com
   await expect(start()).rejects.toMatchObject({ code: 'START_FAILED' })
 })
 
-test('an ephemeral cluster leaves nothing behind, and a persistent one beside it alone', async () => {
+test('an ephemeral cluster leaves no files and does not touch a persistent one beside it', async () => {
   const temporary = ownTemporaryDirectory()
   const dataDir = join(temporary, 'data')
   const persistent = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
@@ -102,31 +98,31 @@ test('an ephemeral cluster leaves nothing behind, and a persistent one beside it
   ).toEqual(['data', 'nothing'])
 })
 
-test('a second process is refused and the first is not disturbed; others join through its socket, however long its path', async () => {
+test('a second start is refused without effect on the first; other processes join through its socket, however long its path', async () => {
   const dataDir = join(temporaryDirectory(), 'x'.repeat(120), 'y'.repeat(120))
   const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
   const child = await startChild()
   for (const ephemeral of [true, false]) {
-    const { error } = await child.order('start', { dataDir, ephemeral })
+    const { error } = await child.request('start', { dataDir, ephemeral })
     expect(error).toMatchObject({
       code: 'IN_USE',
       message: expect.stringContaining(`process ${process.pid}`),
     })
   }
-  const { result } = await child.order('join', { dataDir })
+  const { result } = await child.request('join', { dataDir })
   expect(result).toEqual(server.connection)
   expect(await query(result as ServerAddress, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
   await server.stop()
-  expect((await child.order('join', { dataDir })).error).toMatchObject({ code: 'NOT_RUNNING' })
+  expect((await child.request('join', { dataDir })).error).toMatchObject({ code: 'NOT_RUNNING' })
 })
 
-test('joining waits for a server that is starting, and fails at once where none will be', async () => {
+test('a join waits for a starting server, and fails at once where none starts', async () => {
   const dataDir = temporaryDirectory()
   await expect(joinEmbeddedPostgres({ dataDir })).rejects.toThrow(/no sandbox .*is running on/)
   await expect(joinEmbeddedPostgres({ dataDir: join(dataDir, 'missing') })).rejects.toMatchObject({
     code: 'NOT_RUNNING',
   })
-  const hold = await holdDataDirectory({ dataDir })
+  const hold = await lockDirectory(dataDir)
   await expect(joinEmbeddedPostgres({ dataDir })).rejects.toMatchObject({ code: 'NOT_RUNNING' })
   await hold.release()
   const starting = startEmbeddedPostgres({ dataDir, ephemeral: true, log: recordingLog() })
@@ -137,10 +133,10 @@ test('joining waits for a server that is starting, and fails at once where none 
   await server.stop()
 })
 
-test('Ctrl-C, which reaches the whole process group, leaves the orderly stop to the supervisor', async () => {
+test('Ctrl-C, which reaches the whole process group, stops the server in order', async () => {
   const dataDir = temporaryDirectory()
   const child = await startChild()
-  const { result } = await child.order('start', { dataDir, ephemeral: false })
+  const { result } = await child.request('start', { dataDir, ephemeral: false })
   const { connection } = result as { connection: ServerAddress }
   const client = new pg.Client(connection)
   client.on('error', () => {})
@@ -155,7 +151,7 @@ test('Ctrl-C, which reaches the whole process group, leaves the orderly stop to 
   await server.stop()
 })
 
-test('a server that dies by itself is told of', async () => {
+test('the end of a server that was not stopped is reported', async () => {
   const log = recordingLog()
   const dataDir = temporaryDirectory()
   const server = await startEmbeddedPostgres({ dataDir, ephemeral: true, log })
@@ -166,31 +162,37 @@ test('a server that dies by itself is told of', async () => {
   expect(existsSync(dataDir)).toBe(false)
 })
 
-test.runIf(isRoot)('root runs it as an unprivileged user who cannot even walk to the directory', async () => {
-  const dataDir = join(temporaryDirectory(), 'data')
-  mkdirSync(dataDir, { mode: 0o700 })
-  const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
-  const cluster = statSync(join(dataDir, 'postgres'))
-  expect(cluster.uid).not.toBe(0)
-  expect(cluster.mode & 0o777).toBe(0o700)
-  expect(statSync(`/proc/${postmasterOf(server.connection.host)}`).uid).toBe(cluster.uid)
-  await server.stop()
-})
+test.runIf(isRoot)(
+  'root starts the server as an unprivileged user who cannot enter the parent directory',
+  async () => {
+    const dataDir = join(temporaryDirectory(), 'data')
+    mkdirSync(dataDir, { mode: 0o700 })
+    const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log: recordingLog() })
+    const cluster = statSync(join(dataDir, 'postgres'))
+    expect(cluster.uid).not.toBe(0)
+    expect(cluster.mode & 0o777).toBe(0o700)
+    expect(statSync(`/proc/${postmasterOf(server.connection.host)}`).uid).toBe(cluster.uid)
+    await server.stop()
+  },
+)
 
-test.runIf(isRoot)('what an ordinary user began goes on as root, and back', async () => {
-  ownTemporaryDirectory()
-  const user = await findOwner('')
-  const dataDir = temporaryDirectory(user)
-  for (const turn of [user, undefined, user]) {
-    const child = await startChild(turn)
-    const { result, error } = await child.order('start', { dataDir, ephemeral: false })
-    expect(error).toBeUndefined()
-    if (turn === undefined) {
-      const { connection } = result as { connection: ServerAddress }
-      expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+test.runIf(isRoot)(
+  'root continues the cluster of an ordinary user, and the user continues it after root',
+  async () => {
+    ownTemporaryDirectory()
+    const user = await findOwner('')
+    const dataDir = temporaryDirectory(user)
+    for (const turn of [user, undefined, user]) {
+      const child = await startChild(turn)
+      const { result, error } = await child.request('start', { dataDir, ephemeral: false })
+      expect(error).toBeUndefined()
+      if (turn === undefined) {
+        const { connection } = result as { connection: ServerAddress }
+        expect(await query(connection, 'SELECT 1 AS one')).toEqual([{ one: 1 }])
+      }
+      const exited = once(child.process, 'exit')
+      child.process.kill('SIGINT')
+      await exited
     }
-    const exited = once(child.process, 'exit')
-    child.process.kill('SIGINT')
-    await exited
-  }
-})
+  },
+)

@@ -3,14 +3,14 @@ import { once } from 'node:events'
 import { chmodSync, chownSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { systemCode } from '#runtime/db/embedded/errors'
-import type { Owner } from '#runtime/db/embedded/privileges'
+import { systemCode } from '#lib/system-code'
+import type { Owner } from '#sandbox/postgres/privileges'
 import { programFile } from '../programs.ts'
-import type { Orders, Reply } from './child.ts'
+import type { ChildRequests, Reply } from './child.ts'
 
 export type Child = {
   process: ChildProcess
-  order: <Name extends keyof Orders>(name: Name, input: Orders[Name]) => Promise<Reply>
+  request: <Name extends keyof ChildRequests>(name: Name, input: ChildRequests[Name]) => Promise<Reply>
   acknowledged: string[]
 }
 
@@ -22,7 +22,7 @@ export async function cleanUp(): Promise<void> {
 }
 
 export function temporaryDirectory(owner?: Owner): string {
-  const path = mkdtempSync(join(tmpdir(), 'embedded-test-'))
+  const path = mkdtempSync(join(tmpdir(), 'postgres-test-'))
   if (owner) chownSync(path, owner.uid, owner.gid)
   cleanups.push(() => rmSync(path, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
   return path
@@ -57,13 +57,13 @@ export async function startChild(owner?: Owner): Promise<Child> {
   })
   await once(child, 'message')
   let count = 0
-  const order: Child['order'] = (name, input) => {
+  const request: Child['request'] = (name, input) => {
     const id = ++count
     const reply = new Promise<Reply>((resolve) => waiting.set(id, resolve))
     child.send({ id, name, input })
     return reply
   }
-  return { process: child, order, acknowledged }
+  return { process: child, request, acknowledged }
 }
 
 export async function kill(child: ChildProcess): Promise<void> {

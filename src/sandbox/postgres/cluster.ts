@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { access, open, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import type { Directory } from '#runtime/directory-lock/index'
 import type { Binaries } from './binaries.ts'
 import { here, run } from './command.ts'
 import { copyTree } from './copy-tree.ts'
-import type { DataDirectory } from './data-directory.ts'
+import { clusterName, endLeftovers } from './leftovers.ts'
 import type { EmbeddedLog } from './log.ts'
-import { clusterName, endOrphans } from './orphans.ts'
 import type { Owner } from './privileges.ts'
 import type { Durability } from './settings.ts'
 import { findTemplate } from './template.ts'
@@ -28,7 +28,7 @@ const ephemeralPrefix = 'ephemeral-'
 const draftSuffix = '.new'
 
 /** Returns the path of a cluster. An ephemeral cluster is placed beside a persistent one and never touches it. */
-export function clusterPath(directory: DataDirectory, durability: Durability): string {
+export function clusterPath(directory: Directory, durability: Durability): string {
   const name = durability === 'persistent' ? persistentName : ephemeralPrefix + randomBytes(4).toString('hex')
   return join(directory.path, name)
 }
@@ -38,7 +38,7 @@ export const hasCluster = (dataDir: string): boolean => existsSync(join(dataDir,
 
 /** Prepares a cluster for a start: complete, and with no process running on it. The caller holds the lock. */
 export async function prepareCluster(
-  directory: DataDirectory,
+  directory: Directory,
   path: string,
   binaries: Binaries,
   owner: Owner | undefined,
@@ -48,7 +48,7 @@ export async function prepareCluster(
   const durability = basename(path) === persistentName ? 'persistent' : 'ephemeral'
   if (!(await exists(path))) await createCluster(path, durability, binaries, owner)
   const shortPath = join(directory.shortPath, basename(path))
-  await endOrphans(path, socketIn(shortPath), log)
+  await endLeftovers(path, socketIn(shortPath), log)
   return { path, shortPath, name: await clusterName(path), durability, owner }
 }
 
@@ -74,11 +74,11 @@ async function createCluster(
 }
 
 /** Removes leftovers of killed processes: half-copied clusters, and ephemeral ones, whose server may still run. */
-async function clearLeftovers(directory: DataDirectory, log: EmbeddedLog): Promise<void> {
+async function clearLeftovers(directory: Directory, log: EmbeddedLog): Promise<void> {
   for (const name of await readdir(directory.path)) {
     const path = join(directory.path, name)
     if (name.startsWith(ephemeralPrefix)) {
-      await endOrphans(path, socketIn(join(directory.shortPath, name)), log)
+      await endLeftovers(path, socketIn(join(directory.shortPath, name)), log)
       await removeTree(path)
     } else if (name === persistentName + draftSuffix) {
       await removeTree(path)

@@ -23,11 +23,11 @@ import {
   signal,
   startChild,
   temporaryDirectory,
-} from '../../../../testing/embedded/kit.ts'
-import { isDeep } from '../../../../testing/size.ts'
-import { until } from '../../../../testing/until.ts'
+} from '../../../testing/postgres/kit.ts'
+import { isDeep } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
 import { startEmbeddedPostgres } from './index.ts'
-import { clusterName } from './orphans.ts'
+import { clusterName } from './leftovers.ts'
 
 const crashes = isDeep ? 5 : 2
 const rowsEach = isDeep ? 200 : 60
@@ -38,7 +38,7 @@ let cluster: string
 const acknowledged: string[] = []
 
 beforeAll(() => {
-  dataDir = mkdtempSync(join(tmpdir(), 'embedded-test-'))
+  dataDir = mkdtempSync(join(tmpdir(), 'postgres-test-'))
   cluster = join(dataDir, 'postgres')
 })
 afterAll(() => rmSync(dataDir, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }))
@@ -49,8 +49,8 @@ const log = { info: () => {}, warn: () => {}, error: () => {} }
 /** Starts a child that runs a server and inserts rows, until `rows` are acknowledged. */
 async function busyChild(rows = 20): Promise<Child> {
   const child = await startChild()
-  expect((await child.order('start', { dataDir, ephemeral: false })).error).toBeUndefined()
-  void child.order('insert', { dataDir })
+  expect((await child.request('start', { dataDir, ephemeral: false })).error).toBeUndefined()
+  void child.request('insert', { dataDir })
   await until(() => child.acknowledged.length >= rows)
   return child
 }
@@ -75,7 +75,7 @@ async function expectRecovery(child: Child, place = dataDir): Promise<void> {
   await server.stop()
 }
 
-test('a copy of the cluster that was cut short is made again', async () => {
+test('an incomplete copy of the cluster is replaced', async () => {
   mkdirSync(`${cluster}.new/base`, { recursive: true })
   writeFileSync(`${cluster}.new/PG_VERSION`, '18\n')
   const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
@@ -83,7 +83,7 @@ test('a copy of the cluster that was cut short is made again', async () => {
   expect(readdirSync(dataDir).sort()).toEqual(['lock', 'postgres'])
 })
 
-test(`kill -9 of everything loses no acknowledged row, ${crashes} times over`, async () => {
+test(`kill -9 of all processes loses no acknowledged row (${crashes} times)`, async () => {
   for (let round = 0; round < crashes; round++) {
     const child = await busyChild(rowsEach)
     const name = await clusterName(cluster)
@@ -96,7 +96,7 @@ test(`kill -9 of everything loses no acknowledged row, ${crashes} times over`, a
   expect(acknowledged.length).toBeGreaterThanOrEqual(crashes * rowsEach)
 })
 
-test('a killed supervisor takes its server down with it', async () => {
+test('the watchdog ends the server of a killed sandbox', async () => {
   const child = await busyChild()
   const name = await clusterName(cluster)
   await kill(child.process)
@@ -104,17 +104,17 @@ test('a killed supervisor takes its server down with it', async () => {
   await expectRecovery(child)
 })
 
-test('a server orphaned without a watchdog is ended by the next start', async () => {
+test('the next start ends a leftover server that had no watchdog', async () => {
   const child = await busyChild()
   await endWatchdog(cluster)
   await kill(child.process)
-  const orphans = findPids(await clusterName(cluster))
-  expect(orphans.length).toBeGreaterThan(3)
+  const leftovers = findPids(await clusterName(cluster))
+  expect(leftovers.length).toBeGreaterThan(3)
   await expectRecovery(child)
-  expect(orphans.filter(isRunning)).toEqual([])
+  expect(leftovers.filter(isRunning)).toEqual([])
 })
 
-test('an orphan that ignores the orderly shutdown is ended in time', async () => {
+test('the next start kills a leftover server that ignores the orderly shutdown', async () => {
   const child = await busyChild()
   await endWatchdog(cluster)
   await kill(child.process)
@@ -122,7 +122,7 @@ test('an orphan that ignores the orderly shutdown is ended in time', async () =>
   await expectRecovery(child)
 })
 
-test('backends that outlive their postmaster are ended before another is started', async () => {
+test('the next start ends backends that outlive their postmaster', async () => {
   const child = await busyChild()
   const name = await clusterName(cluster)
   const backends = findPids(`postgres: ${name}: bezant bezant`)
@@ -135,7 +135,7 @@ test('backends that outlive their postmaster are ended before another is started
   expect(isRunning(backends[0]!)).toBe(false)
 })
 
-test('a stale postmaster.pid whose number is another process now is no obstacle', async () => {
+test('a start ignores a stale postmaster.pid that names an unrelated process', async () => {
   const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
   const pidFile = join(cluster, 'postmaster.pid')
   const lines = readFileSync(pidFile, 'utf8').split('\n')
@@ -148,33 +148,33 @@ test('a stale postmaster.pid whose number is another process now is no obstacle'
   await kill(bystander)
 })
 
-test('killed ephemeral runs leave no server and no cluster, even when nobody starts there again', async () => {
+test('the watchdog of a killed ephemeral run ends the server and removes the cluster', async () => {
   const elsewhere = temporaryDirectory()
   const child = await startChild()
-  await child.order('start', { dataDir: elsewhere, ephemeral: true })
+  await child.request('start', { dataDir: elsewhere, ephemeral: true })
   const found = readdirSync(elsewhere).find((name) => name.startsWith('ephemeral-'))!
   const name = await clusterName(join(elsewhere, found))
   await kill(child.process)
   await until(() => findPids(name).length === 0 && !existsSync(join(elsewhere, found)))
 })
 
-test('an ephemeral cluster that a killed run left is cleared by the next start', async () => {
+test('the next start removes the ephemeral cluster of a killed run', async () => {
   const child = await startChild()
-  await child.order('start', { dataDir, ephemeral: true })
+  await child.request('start', { dataDir, ephemeral: true })
   const found = join(dataDir, readdirSync(dataDir).find((name) => name.startsWith('ephemeral-'))!)
   await endWatchdog(found)
   const name = await clusterName(found)
   await kill(child.process)
   await sleep(300)
-  const orphans = findPids(name)
-  expect(orphans.length).toBeGreaterThan(3)
+  const leftovers = findPids(name)
+  expect(leftovers.length).toBeGreaterThan(3)
   const server = await startEmbeddedPostgres({ dataDir, ephemeral: false, log })
-  expect(orphans.filter(isRunning)).toEqual([])
+  expect(leftovers.filter(isRunning)).toEqual([])
   expect(readdirSync(dataDir).sort()).toEqual(['lock', 'postgres'])
   await server.stop()
 })
 
-test('a moved cluster is still recognised as its own orphan', async () => {
+test('the next start recognises the leftover server of a moved cluster', async () => {
   const child = await busyChild()
   const elsewhere = temporaryDirectory()
   await endWatchdog(cluster)

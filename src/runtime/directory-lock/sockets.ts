@@ -1,5 +1,8 @@
 import { createConnection, createServer, type Server } from 'node:net'
-import { systemCode } from './errors.ts'
+import { systemCode } from '#lib/system-code'
+
+/** A listening socket with a unique name, by which its process contends for the lock. */
+export type Flag = { name: string; lower: () => Promise<void> }
 
 /** Binds and listens on a unix socket (on Windows a named pipe); closes each connection without sending data. */
 export function listenOn(path: string): Promise<Server> {

@@ -1,17 +1,17 @@
 /** A process that the tests control and kill: answers each message with one of the same id. */
 import pg from 'pg'
-import { findBinaries } from '#runtime/db/embedded/binaries'
-import { run } from '#runtime/db/embedded/command'
+import { DirectoryLockError, lockDirectory } from '#runtime/directory-lock/index'
+import { findBinaries } from '#sandbox/postgres/binaries'
+import { run } from '#sandbox/postgres/command'
 import {
   type EmbeddedPostgres,
   EmbeddedPostgresError,
-  holdDataDirectory,
   joinEmbeddedPostgres,
   startEmbeddedPostgres,
-} from '#runtime/db/embedded/index'
-import { findOwner } from '#runtime/db/embedded/privileges'
+} from '#sandbox/postgres/index'
+import { findOwner } from '#sandbox/postgres/privileges'
 
-export type Orders = {
+export type ChildRequests = {
   lock: { dataDir: string }
   start: { dataDir: string; ephemeral: boolean }
   join: { dataDir: string }
@@ -21,30 +21,32 @@ export type Orders = {
   binaries: { packageRoot: string }
 }
 
-export type Order = { [Name in keyof Orders]: { id: number; name: Name; input: Orders[Name] } }[keyof Orders]
+export type ChildRequest = {
+  [Name in keyof ChildRequests]: { id: number; name: Name; input: ChildRequests[Name] }
+}[keyof ChildRequests]
 
 export type Reply = { id: number; result?: unknown; error?: { code: string; message: string } }
 
 let server: EmbeddedPostgres | undefined
 
-async function obey(order: Order): Promise<unknown> {
-  switch (order.name) {
+async function execute(request: ChildRequest): Promise<unknown> {
+  switch (request.name) {
     case 'lock':
-      await holdDataDirectory(order.input)
+      await lockDirectory(request.input.dataDir)
       return process.pid
     case 'start': {
       const began = performance.now()
       const log = { info: () => {}, warn: () => {}, error: () => {} }
-      server = await startEmbeddedPostgres({ ...order.input, log })
+      server = await startEmbeddedPostgres({ ...request.input, log })
       return { connection: server.connection, startedInMs: performance.now() - began }
     }
     case 'join':
-      return joinEmbeddedPostgres(order.input)
+      return joinEmbeddedPostgres(request.input)
     case 'insert':
-      return insertForever(order.input.dataDir)
+      return insertForever(request.input.dataDir)
     case 'binaries': {
       const owner = await findOwner('')
-      const binaries = await findBinaries(owner, order.input.packageRoot)
+      const binaries = await findBinaries(owner, request.input.packageRoot)
       await run({ program: binaries.postgres, args: ['--version'], cluster: '/', owner })
       await run({ program: binaries.initdb, args: ['--version'], cluster: '/', owner })
       return binaries
@@ -62,12 +64,15 @@ async function insertForever(dataDir: string): Promise<never> {
   }
 }
 
-process.on('message', (order: Order) => {
-  obey(order).then(
-    (result) => process.send!({ id: order.id, result }),
+const isExpected = (error: Error) =>
+  error instanceof DirectoryLockError || error instanceof EmbeddedPostgresError
+
+process.on('message', (request: ChildRequest) => {
+  execute(request).then(
+    (result) => process.send!({ id: request.id, result }),
     (error: Error) => {
-      const code = error instanceof EmbeddedPostgresError ? error.code : 'UNEXPECTED'
-      process.send?.({ id: order.id, error: { code, message: error.stack ?? error.message } })
+      const code = isExpected(error) ? error.code : 'UNEXPECTED'
+      process.send?.({ id: request.id, error: { code, message: error.stack ?? error.message } })
     },
   )
 })
