@@ -22,6 +22,22 @@ const engineOrder = [
   ['attestation'],
 ]
 
+/** The folders of an engine in order: each may import those before it. The engine's own files are shared by all of them. */
+const folderOrder: Record<string, string[]> = {
+  treasury: [
+    'address-book',
+    'deposit-addresses',
+    'payment-intents',
+    'deposits',
+    'sweeping',
+    'disbursements',
+    'reconciliation',
+  ],
+}
+
+/** Files of an engine that join its folders. */
+const joining = /^src\/engines\/treasury\/(index|follow|merchant-balances)\.ts$/
+
 /** Networks are data, address formats need no chain, the interface is types: chain families share them. */
 const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses)\/)/
 
@@ -65,9 +81,17 @@ function resourceReason(from: string, to: string): string | undefined {
 function engineReason(from: string, to: string): string | undefined {
   const rank = (path: string) => engineOrder.findIndex((tier) => tier.includes(path.split('/')[2]!))
   const [mine, theirs] = [rank(from), rank(to)]
-  if (from.split('/')[2] === to.split('/')[2] || theirs < 0) return undefined
+  if (from.split('/')[2] === to.split('/')[2]) return folderReason(from, to)
+  if (theirs < 0) return undefined
   if (theirs < mine) return to.endsWith('/index.ts') ? undefined : 'enter an engine through its index.ts'
   return 'engines import only those before them'
+}
+
+function folderReason(from: string, to: string): string | undefined {
+  const order = folderOrder[from.split('/')[2]!]
+  if (!order || joining.test(from)) return undefined
+  const rank = (path: string) => (joining.test(path) ? order.length : order.indexOf(path.split('/')[3]!))
+  return rank(to) <= rank(from) ? undefined : 'folders of an engine import only those before them'
 }
 
 function familyReason(from: string, to: string): string | undefined {

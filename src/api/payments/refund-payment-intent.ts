@@ -8,7 +8,7 @@ import {
   lockPaymentIntents,
   openRefund,
   type PaymentIntent,
-  standingOfPayments,
+  paymentProgressOf,
 } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import { parseInstant } from '#lib/time'
@@ -48,7 +48,7 @@ export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInpu
 }
 
 async function requireRefundable(ctx: Ctx, { entityId, id, createDate }: PaymentIntent): Promise<void> {
-  const { open, settled } = await standingOfPayments(ctx.db, entityId, id)
+  const { open, settled } = await paymentProgressOf(ctx.db, entityId, id)
   const refuse = (why: string) =>
     new ApiError('paymentIntentNotRefundable', `The payment intent cannot be refunded: ${why}.`)
   if (!settled) throw refuse('nothing was paid to it yet')

@@ -2,13 +2,13 @@ import type { EngineCtx } from '#engines/ctx'
 import { followSteps, observedTransfersOf } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
-import { applyBlock, undoBlock } from './deposits/payments.ts'
+import { creditDeposits, revertDeposits } from './deposits/credit-deposits.ts'
 import { bookUnclaimed } from './deposits/unclaimed.ts'
 import { completeWires, reopenWires } from './deposits/wires.ts'
 import { reopenOrders } from './disbursements/reopen-disbursements.ts'
 import { startPaying } from './disbursements/start-paying.ts'
 import type { Fuel } from './gas.ts'
-import { expireIntents } from './payment-intents/change-payment-intents.ts'
+import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 
 /** Maximum number of intents closed in one turn. */
 const expireMax = 100
@@ -26,10 +26,10 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)
     if (kind === 'undone') {
-      await undoBlock(tx, nowMs, blockchain, block)
+      await revertDeposits(tx, nowMs, blockchain, block)
       await reopenOrders(tx, nowMs, step)
       await reopenWires(tx, nowMs, transfers)
-    } else await applyBlock(tx, nowMs, chain, { ...block, completeTo }, transfers)
+    } else await creditDeposits(tx, nowMs, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
     await completeWires(tx, nowMs, blockchain, completeTo)
   })

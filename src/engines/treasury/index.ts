@@ -1,10 +1,14 @@
+/**
+ * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
+ * deposit-addresses, payment-intents, deposits, sweeping, disbursements, reconciliation. Files beside this one are shared by
+ * all folders, except `follow.ts` and `merchant-balances.ts`, which join them like this one.
+ */
 export {
   addRecipientAddress,
   type NewRecipientAddress,
   removeRecipientAddress,
 } from './address-book/recipient-addresses.ts'
 export {
-  type Asker,
   addRecipient,
   changeRecipient,
   type NewRecipient,
@@ -42,7 +46,7 @@ export {
   type PaymentFilters,
   type PaymentStatus,
   paymentIdsOf,
-  standingOfPayments,
+  paymentProgressOf,
 } from './deposits/store/payments.ts'
 export {
   findTransfer,
@@ -73,7 +77,7 @@ export { startTreasury } from './follow.ts'
 export type { Fuel } from './gas.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
-export { expireOnRequest } from './payment-intents/change-payment-intents.ts'
+export { expireOnRequest } from './payment-intents/expire-payment-intents.ts'
 export { type NewPaymentIntent, openPaymentIntent } from './payment-intents/open-payment-intent.ts'
 export {
   findPaymentIntent,
@@ -82,6 +86,11 @@ export {
   type PaymentIntent,
   type PaymentIntentFilters,
 } from './payment-intents/store.ts'
+/**
+ * Takes deposits, credits merchants with them, and pays what merchants send. The folders import one way:
+ * address-book, deposit-addresses, payment-intents, deposits, sweeping, disbursements, reconciliation, each only those before
+ * it. Files here are shared by all and import none, except this one, `follow.ts` and `merchant-balances.ts`, which join them.
+ */
 export {
   type Adjustment,
   type AdjustmentPlan,

@@ -3,7 +3,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
-import type { Asker } from './recipients.ts'
+import type { RequestOrigin } from '../types.ts'
 import {
   deleteRecipientAddress,
   insertRecipientAddress,
@@ -13,7 +13,7 @@ import {
 } from './store/recipient-addresses.ts'
 import { announceReview } from './store/recipients.ts'
 
-export type NewRecipientAddress = Asker &
+export type NewRecipientAddress = RequestOrigin &
   Pick<RecipientAddress, 'chain' | 'address' | 'addressTag' | 'currency' | 'description'> &
   Omit<RecipientAddressFacts, 'holdUntil'> & {
     /** Hold before coins may be sent to it; 0 for none. */
@@ -49,7 +49,7 @@ export async function addRecipientAddress(
 /** Deletes a stored address; transfers in progress to it continue. A verified address on hold cannot be deleted. */
 export async function removeRecipientAddress(
   ctx: EngineCtx,
-  { id, ...by }: Asker & { id: string },
+  { id, ...by }: RequestOrigin & { id: string },
 ): Promise<void> {
   const found = await lockRecipientAddress(ctx.db, by.entityId, id, 'update')
   if (!found) throw invalid('id', 'names no recipient address of yours', id, 'recipientAddressNotFound')

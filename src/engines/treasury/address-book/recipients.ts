@@ -3,6 +3,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
+import type { RequestOrigin } from '../types.ts'
 import {
   announceReview,
   deleteRecipient,
@@ -13,10 +14,7 @@ import {
   updateRecipient,
 } from './store/recipients.ts'
 
-/** The caller, for the audit trail. */
-export type Asker = { entityId: string; actor: string; requestId: string }
-
-export type NewRecipient = Asker &
+export type NewRecipient = RequestOrigin &
   RecipientMetadata &
   Pick<Recipient, 'chain' | 'address' | 'addressTag'> & {
     /** Hold before payouts may be sent to it; 0 for none. */
@@ -57,7 +55,7 @@ export async function addRecipient(ctx: EngineCtx, input: NewRecipient): Promise
  */
 export async function changeRecipient(
   ctx: EngineCtx,
-  { id, metadata, ...by }: Asker & { id: string; metadata: Partial<RecipientMetadata> },
+  { id, metadata, ...by }: RequestOrigin & { id: string; metadata: Partial<RecipientMetadata> },
 ): Promise<Recipient | undefined> {
   const found = await lockRecipient(ctx.db, by.entityId, id, 'update')
   if (!found) return undefined
@@ -77,7 +75,7 @@ export async function changeRecipient(
 /** Removes a recipient from the address book; payouts in progress to it continue. False when it is not in the book. */
 export async function removeRecipient(
   ctx: EngineCtx,
-  { id, ...by }: Asker & { id: string },
+  { id, ...by }: RequestOrigin & { id: string },
 ): Promise<boolean> {
   const nowMs = ctx.clock.nowMs()
   const removed = await deleteRecipient(ctx.db, { entityId: by.entityId, id, at: formatInstant(nowMs) })
@@ -87,7 +85,13 @@ export async function removeRecipient(
 
 type Happened = { type: string; data?: Record<string, unknown> }
 
-const record = (tx: Db, nowMs: number, by: Asker, resourceId: string, happened: readonly Happened[]) =>
+const record = (
+  tx: Db,
+  nowMs: number,
+  by: RequestOrigin,
+  resourceId: string,
+  happened: readonly Happened[],
+) =>
   recordChanges(
     tx,
     nowMs,

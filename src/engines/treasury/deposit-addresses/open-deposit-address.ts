@@ -3,10 +3,10 @@ import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
-import type { Asker } from '../address-book/recipients.ts'
+import type { RequestOrigin } from '../types.ts'
 import { type DepositAddress, insertDepositAddress, lockDepositAddress } from './store.ts'
 
-export type NewDepositAddress = Asker &
+export type NewDepositAddress = RequestOrigin &
   Pick<DepositAddress, 'chain' | 'blockchain' | 'currency'> & { family: KeyFamily }
 
 /**

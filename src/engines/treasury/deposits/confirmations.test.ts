@@ -5,7 +5,7 @@ import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { findPaymentIntent, openPaymentIntent, type PaymentIntent } from '../index.ts'
-import { applyBlock, undoBlock } from './payments.ts'
+import { creditDeposits, revertDeposits } from './credit-deposits.ts'
 
 /** The chain is not started: its blocks are written by hand, to reach depths that a local chain does not have. */
 let harness: Harness
@@ -63,7 +63,7 @@ async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransf
 
 const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string) =>
   harness.database.tx((tx) =>
-    applyBlock(
+    creditDeposits(
       tx,
       Date.now(),
       { network, completeDepth },
@@ -73,7 +73,7 @@ const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string
   )
 const undo = (number: number, fork?: string) =>
   harness.database.tx((tx) =>
-    undoBlock(tx, Date.now(), network.blockchain, { number, hash: hashOf(number, fork) }),
+    revertDeposits(tx, Date.now(), network.blockchain, { number, hash: hashOf(number, fork) }),
   )
 const statesOf = (intent: PaymentIntent) =>
   harness.database.all<{ id: string; status: string; amount: bigint; ordinal: number }>(

@@ -1,58 +1,40 @@
-import { currencyDecimals, type Posting, post, walletEntries } from '#engines/ledger/index'
-import { formatInstant } from '#lib/time'
+/**
+ * Credits deposits. A deposit is a transfer of a credited token by an external sender to a deposit address. It is recorded when
+ * a block holds it, credited to the merchant's wallet when that block has the confirmations of its network, and reverted when
+ * the block is orphaned. It becomes a payment where the address belongs to an intent, else an incoming transfer.
+ */
+import type { Network } from '#chains/network'
+import type { ObservedTransfer } from '#engines/indexer/index'
 import type { Db } from '#runtime/db/db'
-import { merchantWalletIdOf } from '../merchant-wallet.ts'
-import { deleteCredits, insertCredits } from './store/credits.ts'
+import { arrivalsIn } from './arrivals.ts'
+import { applyIncoming, revertIncoming } from './incoming-transfers.ts'
+import { applyPayments, revertPayments } from './payments.ts'
+import type { ObservedBlock } from './types.ts'
 
-/** A settled deposit of coins. `id` is that of the payment or incoming transfer. */
-export type Deposit = {
-  entityId: string
-  id: string
-  currency: string
-  decimals: number
-  amount: bigint
-  blockchain: string
-  tokenId: string
-  depositAddress: string
-}
+/** Minimum number of blocks above the place of an orphaned deposit before it counts as lost. */
+const lostAfterBlocks = 12
 
-export type DepositKind = 'payment' | 'transfer'
-
-/** Credits the merchants' wallets with settled deposits, each once; their coins can be swept from then on. */
-export async function creditWallets(
+/** Records the deposits of an applied block, and credits the deposits that now have their confirmations. */
+export async function creditDeposits(
   tx: Db,
   nowMs: number,
-  kind: DepositKind,
-  deposits: readonly Deposit[],
+  { network, completeDepth }: { network: Network; completeDepth: number },
+  block: ObservedBlock & { completeTo: number },
+  transfers: readonly ObservedTransfer[],
 ): Promise<void> {
-  if (deposits.length === 0) return
-  await insertCredits(tx, deposits, formatInstant(nowMs))
-  await post(
-    tx,
-    nowMs,
-    deposits.map((deposit) => postingOf(deposit, `${kind}:${deposit.id}`, 1n)),
-  )
+  const arrivals = await arrivalsIn(tx, network, transfers)
+  const lostTo = block.number - Math.max(completeDepth, lostAfterBlocks)
+  await applyPayments(tx, nowMs, network, { ...block, lostTo }, arrivals)
+  await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
 }
 
-/** Reverts the credits of deposits whose block was orphaned. A wallet that has spent them already owes the amount. */
-export async function takeBackCredits(
+/** Reverts the deposits of an orphaned block, credited ones too, so that ledger and chain do not drift apart. */
+export async function revertDeposits(
   tx: Db,
   nowMs: number,
-  kind: DepositKind,
-  deposits: readonly Deposit[],
+  blockchain: string,
+  block: ObservedBlock,
 ): Promise<void> {
-  if (deposits.length === 0) return
-  await deleteCredits(tx, deposits)
-  await post(
-    tx,
-    nowMs,
-    deposits.map((deposit) => postingOf(deposit, `${kind}:${deposit.id}:orphaned`, -1n)),
-  )
-}
-
-function postingOf(deposit: Deposit, fact: string, sign: 1n | -1n): Posting {
-  const { entityId, currency, decimals, amount } = deposit
-  if (decimals !== currencyDecimals) throw new Error(`${currency} is not counted in ${decimals} digits`)
-  const entries = walletEntries(merchantWalletIdOf(entityId), currency, sign * amount)
-  return { entityId, blockchain: '', blockHash: '', fact, entries }
+  await revertIncoming(tx, nowMs, blockchain, block)
+  await revertPayments(tx, nowMs, blockchain, block)
 }

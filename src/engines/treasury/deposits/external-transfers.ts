@@ -2,14 +2,14 @@ import type { Network, NetworkToken } from '#chains/network'
 import type { ObservedTransfer } from '#engines/indexer/index'
 
 /** A transfer to a merchant's deposit address or treasury in a token that is credited. */
-export type FromOutside = ObservedTransfer & { token: NetworkToken }
+export type ExternalTransfer = ObservedTransfer & { token: NetworkToken }
 
 /** Selects the transfers of credited tokens that external senders made to addresses of this purpose. */
-export function fromOutside(
+export function externalTransfers(
   network: Network,
   transfers: readonly ObservedTransfer[],
   purpose: 'deposit' | 'treasury',
-): FromOutside[] {
+): ExternalTransfer[] {
   const inside = new Set(transfers.filter(isSentByMerchant).map(placeOf))
   return transfers.flatMap((transfer) => {
     const token = network.tokens.find(({ id }) => id === transfer.tokenId)

@@ -10,8 +10,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
-import { creditWallets, type Deposit, takeBackCredits } from './credit-deposits.ts'
-import type { Arrival, ObservedBlock } from './payments.ts'
+import type { Arrival } from './arrivals.ts'
 import {
   lockFinalIncoming,
   lockIncomingOf,
@@ -22,6 +21,8 @@ import {
   type Transfer,
   type TransferPosition,
 } from './store/transfers.ts'
+import type { Deposit, FollowedBlock, ObservedBlock } from './types.ts'
+import { creditWallets, revertCredits } from './wallet-credits.ts'
 
 /**
  * Records the arrivals of a block, and settles the transfers that now have their confirmations. Transfers orphaned from
@@ -31,7 +32,7 @@ export async function applyIncoming(
   tx: Db,
   nowMs: number,
   network: Network,
-  block: ObservedBlock & { completeTo: number; lostTo: number },
+  block: FollowedBlock,
   arrivals: readonly Arrival[],
 ): Promise<void> {
   const { blockchain } = network
@@ -51,7 +52,7 @@ export async function applyIncoming(
 }
 
 /** Reverts the transfers of an orphaned block and their credits. */
-export async function undoIncoming(
+export async function revertIncoming(
   tx: Db,
   nowMs: number,
   blockchain: string,
@@ -62,7 +63,7 @@ export async function undoIncoming(
   await orphanIncoming(tx, held, formatInstant(nowMs))
   await record(tx, nowMs, held, 'pending')
   const credited = held.filter(({ status }) => status === 'complete')
-  await takeBackCredits(tx, nowMs, 'transfer', credited.map(depositOf))
+  await revertCredits(tx, nowMs, 'transfer', credited.map(depositOf))
 }
 
 const transferOf =

@@ -4,20 +4,16 @@
  * payments to `pending`; a payment that no later block includes fails.
  */
 import type { Network } from '#chains/network'
-import { type ObservedTransfer, withOrdinals } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { type Change, recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
-import { type DepositAddress, depositAddressesOf } from '../deposit-addresses/store.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
-import { creditIntents } from '../payment-intents/change-payment-intents.ts'
+import { creditIntents } from '../payment-intents/credit-payment-intents.ts'
 import { lockPaymentIntents } from '../payment-intents/store.ts'
 import { takesMoney } from '../payment-intents/timeline.ts'
-import { creditWallets, takeBackCredits } from './credit-deposits.ts'
-import { type FromOutside, fromOutside } from './external-transfers.ts'
-import { applyIncoming, undoIncoming } from './incoming-transfers.ts'
+import type { Arrival } from './arrivals.ts'
 import {
   type DepositKey,
   lockFinal,
@@ -28,21 +24,20 @@ import {
   savePending,
   setStatus,
 } from './store/payments.ts'
+import type { FollowedBlock, ObservedBlock } from './types.ts'
+import { creditWallets, revertCredits } from './wallet-credits.ts'
 
-export type ObservedBlock = { number: number; hash: string }
-
-/** Minimum number of blocks above the place of an orphaned payment before it counts as lost. */
-const lostAfterBlocks = 12
-
-/** Records the deposits of an applied block, and settles the deposits that now have their confirmations. */
-export async function applyBlock(
+/**
+ * Records the payments of a block, and settles the payments that now have their confirmations. Payments orphaned from blocks
+ * up to `lostTo` fail.
+ */
+export async function applyPayments(
   tx: Db,
   nowMs: number,
-  { network, completeDepth }: { network: Network; completeDepth: number },
-  block: ObservedBlock & { completeTo: number },
-  transfers: readonly ObservedTransfer[],
+  network: Network,
+  block: FollowedBlock,
+  arrivals: readonly Arrival[],
 ): Promise<void> {
-  const arrivals = await arrivalsIn(tx, network, transfers)
   const seen = await savePayments(tx, nowMs, network, block, arrivals)
   await recordPayments(tx, nowMs, seen, 'pending')
   const final = await lockFinal(tx, network.blockchain, block.completeTo)
@@ -53,45 +48,25 @@ export async function applyBlock(
   }
   await creditIntents(tx, nowMs, final, 1n)
   await creditWallets(tx, nowMs, 'payment', final)
-  const lostTo = block.number - Math.max(completeDepth, lostAfterBlocks)
-  const lost = await lockLost(tx, network.blockchain, lostTo)
+  const lost = await lockLost(tx, network.blockchain, block.lostTo)
   await setStatus(tx, lost, 'failed', formatInstant(nowMs))
   await recordPayments(tx, nowMs, lost, 'failed')
-  await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
 }
 
-/** Reverts the payments of an orphaned block, settled ones too, so that ledger and chain do not drift apart. */
-export async function undoBlock(
+/** Reverts the payments of an orphaned block, and their credits. */
+export async function revertPayments(
   tx: Db,
   nowMs: number,
   blockchain: string,
   block: ObservedBlock,
 ): Promise<void> {
-  await undoIncoming(tx, nowMs, blockchain, block)
   const held = await lockOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
   await orphan(tx, held, formatInstant(nowMs))
   await recordPayments(tx, nowMs, held, 'orphaned')
   const settled = held.filter((payment) => payment.status === 'paid')
   await creditIntents(tx, nowMs, settled, -1n)
-  await takeBackCredits(tx, nowMs, 'payment', settled)
-}
-
-/** Transfers of credited tokens to deposit addresses, each with its deposit address and its ordinal in the transaction. */
-async function arrivalsIn(
-  tx: Db,
-  network: Network,
-  transfers: readonly ObservedTransfer[],
-): Promise<Arrival[]> {
-  const deposits = fromOutside(network, transfers, 'deposit')
-  if (deposits.length === 0) return []
-  const addresses = await depositAddressesOf(tx, deposits)
-  const byId = new Map(addresses.map((address) => [address.id, address]))
-  return withOrdinals(deposits).map((deposit) => {
-    const at = byId.get(deposit.ownerId)
-    if (!at) throw new Error(`deposit address ${deposit.ownerId} is unknown`)
-    return { ...deposit, at }
-  })
+  await revertCredits(tx, nowMs, 'payment', settled)
 }
 
 async function savePayments(
@@ -138,9 +113,6 @@ async function savePayments(
   })
   return savePending(tx, payments)
 }
-
-/** A transfer to a deposit address of an intent, or of the account itself. */
-export type Arrival = FromOutside & { ordinal: number; at: DepositAddress }
 
 async function recordPayments(
   tx: Db,

@@ -2,7 +2,7 @@ import type { Network } from '#chains/network'
 import type { ObservedTransfer } from '#engines/indexer/index'
 import { post, unclaimedEntries } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
-import { fromOutside } from './external-transfers.ts'
+import { externalTransfers } from './external-transfers.ts'
 
 /**
  * Books transfers from external senders to a treasury, which no merchant requested and none is credited with. `sign` -1
@@ -18,7 +18,7 @@ export const bookUnclaimed = (
   post(
     tx,
     nowMs,
-    fromOutside(network, transfers, 'treasury').map(
+    externalTransfers(network, transfers, 'treasury').map(
       ({ entityId, blockHash, txHash, logIndex, address, token, amount }) => ({
         entityId,
         blockchain: '',

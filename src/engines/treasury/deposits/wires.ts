@@ -10,10 +10,10 @@ import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
-import type { Asker } from '../address-book/recipients.ts'
 import type { Faucet } from '../faucet.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { requireTreasury } from '../treasuries.ts'
+import type { RequestOrigin } from '../types.ts'
 import {
   announceWire,
   endLostWire,
@@ -27,7 +27,7 @@ import {
   type Wire,
 } from './store/fiat-deposits.ts'
 
-export type NewWire = Asker & {
+export type NewWire = RequestOrigin & {
   network: Network
   currency: string
   amount: bigint

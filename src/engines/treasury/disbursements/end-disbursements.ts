@@ -3,7 +3,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
-import { takeRefunds } from '../payment-intents/change-payment-intents.ts'
+import { changeRefunded } from '../payment-intents/refund-payment-intents.ts'
 import { type Ending, type Order, type OrderKind, setEnding } from './store/disbursements.ts'
 
 /**
@@ -28,7 +28,7 @@ export async function endOrders(
       data: { status, ...(errorCode !== undefined && { errorCode }) },
     })),
   )
-  await takeRefunds(
+  await changeRefunded(
     tx,
     nowMs,
     ended.flatMap(({ order, status }) => (order.kind === 'refund' && status === 'failed' ? [order] : [])),

@@ -16,20 +16,21 @@ import type { Db } from '#runtime/db/db'
 import { restMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
 import { type Fuel, gasOf, refuel, transactionCost } from '../gas.ts'
+import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
-import { sweepFor } from '../sweeping/sweep.ts'
+import { sweepShortage } from '../sweeping/sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import { endOrders } from './end-disbursements.ts'
 import { blockedByOperator, denialOf } from './screen.ts'
 import {
   claimWaiting,
   type Ending,
-  hasTransaction,
   markSubmitted,
   type Order,
   type OrderKind,
   postpone,
+  waitingAmount,
 } from './store/disbursements.ts'
 
 /** Maximum wait of an order for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
@@ -61,7 +62,7 @@ export async function payNext(
     failpoint('after-treasury-commit')
     if (outcome.submitted) await announceWork(ctx.database, chain.network.blockchain)
     if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
-    if (outcome.waits) await sweepFor(ctx, chain, claimed)
+    if (outcome.waits) await sweepShortage(ctx, chain, claimed, requiredBy(claimed))
   } catch (error) {
     if (!claimed) throw error
     if (!isPassing(error)) {
@@ -79,6 +80,9 @@ const isPassing = (error: unknown) => error instanceof InsufficientFunds || erro
 const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
 
 const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
+
+/** Returns the amount of the order's coins that all waiting orders of its entity require. */
+const requiredBy = (order: Order) => (tx: Db) => waitingAmount(tx, order)
 
 type OrderOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 

@@ -5,16 +5,11 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
-import { takeRefunds } from '../payment-intents/change-payment-intents.ts'
+import { changeRefunded } from '../payment-intents/refund-payment-intents.ts'
+import type { SentTransaction } from '../store/platform-transactions.ts'
 import { reopenSweeps } from '../sweeping/store.ts'
 import { eventOf } from './end-disbursements.ts'
-import {
-  lockOrdersOf,
-  type OrderKind,
-  orderKinds,
-  type SentTransaction,
-  setUnderWay,
-} from './store/disbursements.ts'
+import { lockOrdersOf, type OrderKind, orderKinds, setUnderWay } from './store/disbursements.ts'
 
 /**
  * Reopens orders and sweeps that ended in a block that a reorg removed before it was final, or on a local chain. Completed
@@ -54,7 +49,7 @@ async function reopen(
     }),
   )
   const failed = ended.filter((order) => order.ended === 'failed')
-  if (kind === 'refund') await takeRefunds(tx, nowMs, failed, 1n)
+  if (kind === 'refund') await changeRefunded(tx, nowMs, failed, 1n)
   await post(
     tx,
     nowMs,

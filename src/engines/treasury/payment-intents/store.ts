@@ -2,13 +2,13 @@ import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
-import type { IntentContext, IntentStanding, IntentStatus, TimelineEntry } from './timeline.ts'
+import type { IntentContext, IntentState, IntentStatus, TimelineEntry } from './timeline.ts'
 
 /**
  * A request for payment to a deposit address. Amounts are base units with `decimals` digits; dates are formatted for
  * responses.
  */
-export type PaymentIntent = IntentStanding & {
+export type PaymentIntent = IntentState & {
   entityId: string
   id: string
   currency: string
@@ -104,7 +104,7 @@ export async function lockExpiredIntents(
   return served(turn, expired)
 }
 
-export const updateStandings = (tx: Db, intents: readonly PaymentIntent[]) =>
+export const updatePaymentIntents = (tx: Db, intents: readonly PaymentIntent[]) =>
   tx.all<PaymentIntent>(sql`update payment_intents i set amount_paid = n."amountPaid", amount_refunded = n."amountRefunded",
       status = n.status, context = n.context, timeline = n.timeline, expires_on = n."expiresOn", update_date = n."updateDate"
     from jsonb_to_recordset(${jsonOf(intents)}::jsonb) as n("entityId" uuid, id uuid, "amountPaid" numeric,

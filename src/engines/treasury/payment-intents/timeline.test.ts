@@ -1,16 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatInstant } from '#lib/time'
-import {
-  entryAfterCredit,
-  entryAtExpiry,
-  type IntentStanding,
-  openingTimeline,
-  takesMoney,
-} from './timeline.ts'
+import { entryAfterCredit, entryAtExpiry, type IntentState, openingTimeline, takesMoney } from './timeline.ts'
 
 const nowMs = Date.UTC(2026, 0, 1)
-const standing = (changes: Partial<IntentStanding> = {}): IntentStanding => ({
+const intentWith = (changes: Partial<IntentState> = {}): IntentState => ({
   type: 'transient',
   status: 'pending',
   context: null,
@@ -28,27 +22,27 @@ describe('timeline', () => {
   })
 
   it.each([
-    [standing({ amountPaid: 99n }), undefined],
-    [standing({ amountPaid: 100n }), { status: 'complete', context: 'paid' }],
-    [standing({ amountPaid: 101n }), { status: 'complete', context: 'overpaid' }],
-    [standing({ amountPaid: 100n, status: 'complete', context: 'paid' }), undefined],
+    [intentWith({ amountPaid: 99n }), undefined],
+    [intentWith({ amountPaid: 100n }), { status: 'complete', context: 'paid' }],
+    [intentWith({ amountPaid: 101n }), { status: 'complete', context: 'overpaid' }],
+    [intentWith({ amountPaid: 100n, status: 'complete', context: 'paid' }), undefined],
     [
-      standing({ amountPaid: 150n, status: 'complete', context: 'paid' }),
+      intentWith({ amountPaid: 150n, status: 'complete', context: 'paid' }),
       { status: 'complete', context: 'overpaid' },
     ],
     // A reorg reverted a payment: the intent waits again while its window is open, otherwise it is closed short.
-    [standing({ amountPaid: 0n, status: 'complete', context: 'paid' }), { status: 'pending' }],
+    [intentWith({ amountPaid: 0n, status: 'complete', context: 'paid' }), { status: 'pending' }],
     [
-      standing({ amountPaid: 0n, status: 'complete', context: 'paid', expiresOn: closed }),
+      intentWith({ amountPaid: 0n, status: 'complete', context: 'paid', expiresOn: closed }),
       { status: 'expired', context: 'underpaid' },
     ],
     [
-      standing({ amountPaid: 1n, status: 'complete', context: 'paid', expiresOn: closed }),
+      intentWith({ amountPaid: 1n, status: 'complete', context: 'paid', expiresOn: closed }),
       { status: 'complete', context: 'underpaid' },
     ],
     // The merchant closed it while a payment was in flight: the payment counts, and it stays closed.
     [
-      standing({
+      intentWith({
         amountPaid: 100n,
         status: 'expired',
         context: 'underpaid',
@@ -56,9 +50,9 @@ describe('timeline', () => {
       }),
       { status: 'expired', context: 'paid', reason: 'requested_by_merchant' },
     ],
-    [standing({ amountPaid: 200n, status: 'refunded' }), undefined],
+    [intentWith({ amountPaid: 200n, status: 'refunded' }), undefined],
     [
-      standing({ type: 'continuous', status: 'active', amount: null, expiresOn: null, amountPaid: 5n }),
+      intentWith({ type: 'continuous', status: 'active', amount: null, expiresOn: null, amountPaid: 5n }),
       undefined,
     ],
   ])('after a credit %o comes %o', (intent, entry) => {
@@ -67,10 +61,10 @@ describe('timeline', () => {
 
   it('says nothing twice: the entry it gives is not given again', () => {
     const amount = fc.bigInt({ min: 0n, max: 200n })
-    const status = fc.constantFrom('pending', 'complete', 'expired') as fc.Arbitrary<IntentStanding['status']>
+    const status = fc.constantFrom('pending', 'complete', 'expired') as fc.Arbitrary<IntentState['status']>
     fc.assert(
       fc.property(amount, status, fc.boolean(), (amountPaid, before, open) => {
-        const intent = standing({ amountPaid, status: before, ...(!open && { expiresOn: closed }) })
+        const intent = intentWith({ amountPaid, status: before, ...(!open && { expiresOn: closed }) })
         const entry = entryAfterCredit(intent, nowMs)
         const after = entry ? { ...intent, status: entry.status, context: entry.context ?? null } : intent
         expect(entryAfterCredit(after, nowMs + 1)).toBeUndefined()
@@ -79,22 +73,24 @@ describe('timeline', () => {
   })
 
   it('closes a window as expired when nothing came, as complete when something did', () => {
-    expect(entryAtExpiry(standing(), nowMs)).toMatchObject({ status: 'expired', context: 'underpaid' })
-    expect(entryAtExpiry(standing({ amountPaid: 1n }), nowMs)).toMatchObject({
+    expect(entryAtExpiry(intentWith(), nowMs)).toMatchObject({ status: 'expired', context: 'underpaid' })
+    expect(entryAtExpiry(intentWith({ amountPaid: 1n }), nowMs)).toMatchObject({
       status: 'complete',
       context: 'underpaid',
     })
   })
 
   it('takes money while it waits, and none that comes late', () => {
-    expect(takesMoney(standing(), nowMs)).toBe(true)
-    expect(takesMoney(standing({ status: 'complete', context: 'paid' }), nowMs)).toBe(true)
-    expect(takesMoney(standing({ status: 'complete', context: 'paid', expiresOn: closed }), nowMs)).toBe(
+    expect(takesMoney(intentWith(), nowMs)).toBe(true)
+    expect(takesMoney(intentWith({ status: 'complete', context: 'paid' }), nowMs)).toBe(true)
+    expect(takesMoney(intentWith({ status: 'complete', context: 'paid', expiresOn: closed }), nowMs)).toBe(
       false,
     )
-    expect(takesMoney(standing({ status: 'expired' }), nowMs)).toBe(false)
-    expect(takesMoney(standing({ type: 'continuous', status: 'active', expiresOn: null }), nowMs)).toBe(true)
-    expect(takesMoney(standing({ type: 'continuous', status: 'refunded', expiresOn: null }), nowMs)).toBe(
+    expect(takesMoney(intentWith({ status: 'expired' }), nowMs)).toBe(false)
+    expect(takesMoney(intentWith({ type: 'continuous', status: 'active', expiresOn: null }), nowMs)).toBe(
+      true,
+    )
+    expect(takesMoney(intentWith({ type: 'continuous', status: 'refunded', expiresOn: null }), nowMs)).toBe(
       false,
     )
   })

@@ -1,6 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
-import { hasEnded, type SentTransaction } from '../disbursements/store/disbursements.ts'
+import { hasEnded, type SentTransaction } from '../store/platform-transactions.ts'
 
 /** Coins on their way from a deposit address to the treasury. */
 export type Sweep = {

@@ -15,11 +15,11 @@ import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
 import { actingFor, actor } from '../actor.ts'
-import { type Order, waitingAmount } from '../disbursements/store/disbursements.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import {
@@ -38,26 +38,34 @@ const batchMax = 100
 const failedRestMs = 60_000
 const failedRestLocalMs = 3_000
 
-/** Sweeps the shortage of all waiting orders in the order's coins. False when nothing was swept. */
-export async function sweepFor(ctx: EngineCtx, chain: Chain, order: Order): Promise<boolean> {
-  const token = tokenOf(chain, order)
+/**
+ * Sweeps the shortage of coins at the treasury: the required amount, less the coins there and those on their way. `id` is that
+ * of the payout, transfer or refund that lacks them. False when nothing was swept.
+ */
+export async function sweepShortage(
+  ctx: EngineCtx,
+  chain: Chain,
+  coins: Coins & { id: string },
+  requiredAtomic: (tx: Db) => Promise<bigint>,
+): Promise<boolean> {
+  const token = tokenOf(chain, coins)
   const domainSeparator = await domainSeparatorOf(chain, token)
   const swept = await ctx.database
     .tx(async (tx) => {
-      const scope = actingFor(ctx, tx, order)
-      await lockSweeping(tx, order)
-      const treasury = await requireTreasury(scope, order.entityId, chain.network)
+      const scope = actingFor(ctx, tx, coins)
+      await lockSweeping(tx, coins)
+      const treasury = await requireTreasury(scope, coins.entityId, chain.network)
       const short =
-        (await waitingAmount(tx, order)) -
-        (await treasuryCoins(tx, treasury, order.tokenId)) -
-        (await sweepingAmount(tx, order))
+        (await requiredAtomic(tx)) -
+        (await treasuryCoins(tx, treasury, coins.tokenId)) -
+        (await sweepingAmount(tx, coins))
       const restMs = chain.local ? failedRestLocalMs : failedRestMs
-      const chosen = await chooseUnswept(scope, order, short, restMs)
-      await sweepAll(scope, chain, { treasury, token, domainSeparator, coins: order }, chosen)
+      const chosen = await chooseUnswept(scope, coins, short, restMs)
+      await sweepAll(scope, chain, { treasury, token, domainSeparator, coins }, chosen)
       if (chosen.length > 0) failpoint('before-treasury-commit')
       return chosen.length
     })
-    // Orders of a frozen entity wait for the sweep too.
+    // Sweeps of a frozen entity wait like its disbursements.
     .catch((error) => (error instanceof WalletFrozen ? 0 : Promise.reject(error)))
   if (swept === 0) return false
   failpoint('after-treasury-commit')

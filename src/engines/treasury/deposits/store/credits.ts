@@ -1,5 +1,5 @@
 import { type Db, sql } from '#runtime/db/db'
-import type { Deposit } from '../credit-deposits.ts'
+import type { Deposit } from '../types.ts'
 
 export const insertCredits = (tx: Db, deposits: readonly Deposit[], createDate: string) =>
   tx.run(sql`insert into credits (entity_id, id, currency, blockchain, token_id, address, amount, create_date)

@@ -60,22 +60,8 @@ export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[])
         update_date = excluded.update_date
     returning ${columns}`)
 
-export const insertRefund = (tx: Db, refund: Payment) =>
-  tx.run(sql`insert into payments (entity_id, id, type, status, payment_intent_id, merchant_wallet_id, currency,
-      decimals, amount, chain, blockchain, deposit_address, token_id, create_date, update_date)
-    values (${refund.entityId}, ${refund.id}, 'refund', 'pending', ${refund.paymentIntentId},
-      ${refund.merchantWalletId}, ${refund.currency}, ${refund.decimals}, ${refund.amount}, ${refund.chain},
-      ${refund.blockchain}, ${refund.depositAddress}, ${refund.tokenId}, ${refund.createDate}, ${refund.updateDate})`)
-
-export const intentOfPayment = async (tx: Db, entityId: string, id: string): Promise<string> =>
-  (
-    await tx.one<{ id: string }>(
-      sql`select payment_intent_id as id from payments where entity_id = ${entityId} and id = ${id}`,
-    )
-  ).id
-
 /** Whether the intent waits for payments that a block holds or held, and whether any is settled. */
-export const standingOfPayments = (tx: Db, entityId: string, paymentIntentId: string) =>
+export const paymentProgressOf = (tx: Db, entityId: string, paymentIntentId: string) =>
   tx.one<{ open: boolean; settled: boolean }>(sql`select
       coalesce(bool_or(status in ('pending', 'confirmed')), false) as open,
       coalesce(bool_or(status = 'paid'), false) as settled

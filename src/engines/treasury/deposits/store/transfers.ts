@@ -36,13 +36,6 @@ const columns =
 /** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
 export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }
 
-export const insertOutgoing = (tx: Db, row: Transfer) =>
-  tx.run(sql`insert into transfers (entity_id, id, direction, status, wallet_id, chain, blockchain, to_address,
-      currency, token_id, decimals, amount, create_date, update_date)
-    values (${row.entityId}, ${row.id}, 'out', ${row.status}, ${row.walletId}, ${row.chain}, ${row.blockchain},
-      ${row.toAddress}, ${row.currency}, ${row.tokenId}, ${row.decimals}, ${row.amount.toString()},
-      ${row.createDate}, ${row.createDate})`)
-
 /** Records incoming transfers of a block: inserts new ones, and updates those whose earlier block was orphaned. */
 export const saveIncoming = (tx: Db, rows: readonly (Transfer & TransferPosition)[]) =>
   tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,

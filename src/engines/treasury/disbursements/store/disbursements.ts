@@ -1,5 +1,6 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isAwake, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
+import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
 
 /** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
 export const orderKinds = ['payout', 'transfer', 'refund'] as const
@@ -19,6 +20,8 @@ export type Order = {
   createDate: string
   /** The sender is identified, or need not be. */
   identified: boolean
+  /** The intent of a refund. */
+  paymentIntentId: string | null
 }
 
 /** The table of each kind of order, and its names of the statuses. */
@@ -26,7 +29,8 @@ const kept = {
   payout: {
     table: raw('payouts'),
     columns: raw(
-      'o.wallet_id as "walletId", o.to_address as "toAddress", o.identities is not null as identified',
+      `o.wallet_id as "walletId", o.to_address as "toAddress", o.identities is not null as identified,
+        null as "paymentIntentId"`,
     ),
     isWaiting: raw(`o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.status = 'pending' and o.submitted`),
@@ -35,7 +39,9 @@ const kept = {
   },
   transfer: {
     table: raw('transfers'),
-    columns: raw('o.wallet_id as "walletId", o.to_address as "toAddress", true as identified'),
+    columns: raw(
+      'o.wallet_id as "walletId", o.to_address as "toAddress", true as identified, null as "paymentIntentId"',
+    ),
     isWaiting: raw(`o.direction = 'out' and o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.direction = 'out' and o.status in ('pending', 'running') and o.submitted`),
     sent: 'running',
@@ -43,7 +49,10 @@ const kept = {
   },
   refund: {
     table: raw('payments'),
-    columns: raw('o.merchant_wallet_id as "walletId", o.deposit_address as "toAddress", true as identified'),
+    columns: raw(
+      `o.merchant_wallet_id as "walletId", o.deposit_address as "toAddress", true as identified,
+        o.payment_intent_id as "paymentIntentId"`,
+    ),
     isWaiting: raw(`o.type = 'refund' and o.status = 'pending' and not o.submitted`),
     isUnderWay: raw(`o.type = 'refund' and o.status = 'pending' and o.submitted`),
     sent: 'pending',
@@ -125,13 +134,6 @@ export async function waitingAmount(
 export const markSubmitted = (tx: Db, { kind, entityId, id }: Order) =>
   tx.run(sql`update ${kept[kind].table} set submitted = true where entity_id = ${entityId} and id = ${id}`)
 
-export async function hasTransaction(tx: Db, { entityId, id }: Order): Promise<boolean> {
-  const found = await tx.maybe(
-    sql`select 1 from platform_transactions where entity_id = ${entityId} and id = ${id}`,
-  )
-  return found !== undefined
-}
-
 /** Rows to sum: amounts sent in a block for orders not ended, less amounts returned by a reorg for orders that ended. */
 export const leaving = join(
   orderKinds.flatMap((kind) => {
@@ -153,17 +155,7 @@ export const leaving = join(
 /** The state of an order's transaction. */
 export type OrderTransaction = { state: string; txHash: string | null; errorReason: string | null }
 
-const standing = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
-
-/**
- * Whether a transaction `t` ended: COMPLETE, or ended without effect, in a block up to `completeTo` or in none. A block
- * orphaned since does not count; the transaction may not reflect that reorg yet.
- */
-export const hasEnded = (completeTo: number) =>
-  sql`(t.state = 'COMPLETE'
-      or (t.state in ('FAILED', 'DENIED', 'CANCELLED') and (t.block_number is null or t.block_number <= ${completeTo})))
-    and (t.block_hash is null or not exists (select 1 from orphaned_blocks b
-      where b.blockchain = t.blockchain and b.hash = t.block_hash))`
+const transactionColumns = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
 /** Orders whose transaction ended and that are not deferred, round-robin over tenants. */
 export async function endedOrders(
@@ -193,7 +185,9 @@ export const lockEnded = (
   completeTo: number,
   refs: readonly OrderRef[],
 ) =>
-  tx.all<Order & OrderTransaction>(sql`select ${columnsOf(kind)}, ${standing} from ${kept[kind].table} o
+  tx.all<
+    Order & OrderTransaction
+  >(sql`select ${columnsOf(kind)}, ${transactionColumns} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
         ${refs.map((ref) => ref.id)}::uuid[]))
@@ -254,8 +248,6 @@ export const lockOrdersOf = (tx: Db, kind: OrderKind, blockchain: string, sent: 
       and (o.entity_id, o.transaction_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
         ${sent.map((row) => row.txHash)}::text[]))
     order by o.entity_id, o.id for update`)
-
-export type SentTransaction = { entityId: string; txHash: string }
 
 /** Restores the status that the order had before it ended. */
 export const setUnderWay = (tx: Db, { kind, entityId, id }: Order, at: string) =>
