@@ -14,9 +14,9 @@ import { endHolds, endReviews } from '#engines/treasury/address-book/store/recip
 import { takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import {
   claimWaiting,
-  endedOrders,
-  type OrderKind,
-  orderKinds,
+  type DisbursementKind,
+  disbursementKinds,
+  endedDisbursements,
   showHashes,
 } from '#engines/treasury/disbursements/store/disbursements'
 import { lockExpiredIntents } from '#engines/treasury/payment-intents/store'
@@ -78,7 +78,7 @@ const money = {
   chain: 'BASE',
 }
 const payee = { to_address: '0xaa', submitted: false, status: 'pending' }
-const kinds: Record<OrderKind, { table: string; row: Row }> = {
+const kinds: Record<DisbursementKind, { table: string; row: Row }> = {
   payout: { table: 'payouts', row: { ...money, ...payee, recipient_id: randomUUID() } },
   transfer: { table: 'transfers', row: { ...money, ...payee, direction: 'out', decimals: 6 } },
   refund: {
@@ -99,7 +99,7 @@ const openIntent = (made: Made): Row => ({
   ...{ status: 'pending', expires_on: earlier },
 })
 
-async function orders(all: readonly Made[], changes: Row = {}) {
+async function disbursements(all: readonly Made[], changes: Row = {}) {
   await insertRows(db(), 'payment_intents', all.map(openIntent))
   for (const { table, row } of Object.values(kinds))
     await insertRows(
@@ -115,8 +115,8 @@ async function orders(all: readonly Made[], changes: Row = {}) {
     )
 }
 
-const ofKinds = async (claim: (kind: OrderKind) => Promise<readonly { entityId: string }[]>) => {
-  const claimed = await Promise.all(orderKinds.map(claim))
+const ofKinds = async (claim: (kind: DisbursementKind) => Promise<readonly { entityId: string }[]>) => {
+  const claimed = await Promise.all(disbursementKinds.map(claim))
   // The victim is served only if no kind passes over it.
   return claimed.every((rows) => rows.some(({ entityId }) => entityId === victim)) ? claimed.flat() : []
 }
@@ -218,7 +218,7 @@ const starved: Record<Queue, Starved> = {
     claim: (turn) => claimLanes(db(), turn, now, { failing: false, limit, leaseMs: 60_000 }),
   },
   paying: {
-    fill: (all) => orders(all),
+    fill: (all) => disbursements(all),
     claim: ({ queue }) =>
       ofKinds(async (kind) => {
         const turn = newTurn(queue)
@@ -229,17 +229,17 @@ const starved: Record<Queue, Starved> = {
   },
   'showing hashes': {
     fill: async (all) => {
-      await orders(all, { submitted: true })
+      await disbursements(all, { submitted: true })
       await platformOf(all, { state: 'SENT', tx_hash: '0x01' })
     },
     claim: (turn) => ofKinds((kind) => showHashes(db(), turn, kind, blockchain, now, limit)),
   },
-  'settling orders': {
+  'settling disbursements': {
     fill: async (all) => {
-      await orders(all, { submitted: true })
+      await disbursements(all, { submitted: true })
       await platformOf(all, { state: 'FAILED' })
     },
-    claim: (turn) => ofKinds((kind) => endedOrders(db(), turn, kind, blockchain, 0, limit)),
+    claim: (turn) => ofKinds((kind) => endedDisbursements(db(), turn, kind, blockchain, 0, limit)),
     restsBy: idOf,
   },
   'settling sweeps': {

@@ -23,7 +23,8 @@ const exempt: Record<string, string> = {
     'the faucet belongs to no tenant',
   'src/engines/treasury/deposits/store/fiat-deposits.ts endLostWire':
     'each is ended by the statement that claims it',
-  'src/engines/treasury/disbursements/store/disbursements.ts lockEnded': 'those that endedOrders chose',
+  'src/engines/treasury/disbursements/store/disbursements.ts lockEnded':
+    'those that endedDisbursements chose',
   'src/engines/treasury/sweeping/store.ts unsweptOf': 'one tenant',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',

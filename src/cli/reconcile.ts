@@ -13,7 +13,7 @@ export const reconcileCommand: Command = {
 
 Compares what every managed address owns of every token, at the newest block with its confirmations, with what the
 books say it owned at that block, gas included; and checks that the books agree with themselves, and that each merchant
-owns what his deposits and orders add up to. A chain without such a block yet is not compared, and proves nothing.
+owns what his deposits and disbursements add up to. A chain without such a block yet is not compared, and proves nothing.
 Then compares, for each currency, the coins at all deposit addresses and treasuries with what is owed to merchants. Other
 coins are accounted for by name, and what remains is a gap:
   arriving    deposits that no wallet was credited with yet, because their block has too few confirmations

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { readMoney, requireDestination } from '#api/order'
+import { readMoney, requireDestination } from '#api/disbursement'
 import { requireMainWallet } from '#api/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'

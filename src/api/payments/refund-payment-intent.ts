@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
 import { readAddress } from '#api/business-address'
-import { requireDestination } from '#api/order'
+import { requireDestination } from '#api/disbursement'
 import { readAmount } from '#api/read-amount'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
+import { readMoney, requireDestination } from '#api/disbursement'
 import { checkIdentity } from '#api/identity'
-import { readMoney, requireDestination } from '#api/order'
 import { requireMainWallet } from '#api/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { currencyDecimals, InsufficientFunds } from '#engines/ledger/index'

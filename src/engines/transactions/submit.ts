@@ -52,7 +52,7 @@ export type CallRequest = Request & {
 
 /** A call from an entity's treasury. */
 export type TreasuryCallRequest = Request & {
-  /** The id of the order or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
+  /** The id of the disbursement or sweep behind the call, so that the call is made once, whatever is lost or repeated. */
   id: string
   treasury: Signatory
   /** The token that the call moves, and the entity's address that it leaves. */

@@ -5,7 +5,7 @@ import { newTurn } from '#runtime/turns/store'
 import { creditDeposits, revertDeposits } from './deposits/credit-deposits.ts'
 import { bookUnclaimed } from './deposits/unclaimed.ts'
 import { completeWires, reopenWires } from './deposits/wires.ts'
-import { reopenOrders } from './disbursements/reopen-disbursements.ts'
+import { reopenDisbursements } from './disbursements/reopen-disbursements.ts'
 import { startPaying } from './disbursements/start-paying.ts'
 import type { Fuel } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
@@ -14,8 +14,8 @@ import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 const expireMax = 100
 
 /**
- * Starts turning deposits into payments, closing transient intents, and paying merchants' orders; `stop` waits for the step
- * in progress. `fuel` gives gas to treasuries on local chains.
+ * Starts turning deposits into payments, closing transient intents, and paying merchants' disbursements; `stop` waits for
+ * the step in progress. `fuel` gives gas to treasuries on local chains.
  */
 export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<void> } {
   const feed = followSteps(ctx, 'treasury', async (tx, step) => {
@@ -27,7 +27,7 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)
     if (kind === 'undone') {
       await revertDeposits(tx, nowMs, blockchain, block)
-      await reopenOrders(tx, nowMs, step)
+      await reopenDisbursements(tx, nowMs, step)
       await reopenWires(tx, nowMs, transfers)
     } else await creditDeposits(tx, nowMs, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)

@@ -11,7 +11,7 @@ let harness: Harness
 let engines: { stop(): Promise<void> }
 beforeAll(async () => {
   harness = await openHarness({ engines: false })
-  // The clock is stopped, so that no order times out.
+  // The clock is stopped, so that no disbursement times out.
   harness.clock.hold()
   const log = { ...harness.ctx.log, error: (said: object) => void alarms.push(said) }
   // No faucet gives gas here, as outside of a sandbox.

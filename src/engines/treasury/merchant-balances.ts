@@ -9,7 +9,7 @@ export type CurrencyAmount = { currency: string; atomic: bigint }
 
 /**
  * Returns the available and the incoming money of the entity's main wallet, by currency in alphabetical order. Money held for
- * orders in progress is in neither.
+ * disbursements in progress is in neither.
  */
 export async function merchantBalances(
   db: Db,

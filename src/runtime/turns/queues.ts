@@ -12,7 +12,7 @@ export const queues = [
   'sending notifications',
   'paying',
   'showing hashes',
-  'settling orders',
+  'settling disbursements',
   'settling sweeps',
   'reviewing recipients',
   'ending holds of recipients',

@@ -15,7 +15,7 @@ export const accountNameOf = (account: HoldAccount): AccountName => {
     : { entityId, address, kind: 'address', blockchain: account.blockchain, tokenId: account.tokenId }
 }
 
-/** A transaction holds the coins of its amount and its fee; the order behind it may hold a merchant's money. */
+/** A transaction holds the coins of its amount and its fee; the disbursement behind it may hold a merchant's money. */
 export type HoldPurpose = 'amount' | 'fee' | 'money'
 
 export type Hold = HoldAccount & {

@@ -1,7 +1,8 @@
 /**
- * Credits deposits. A deposit is a transfer of a credited token by an external sender to a deposit address. It is recorded when
- * a block holds it, credited to the merchant's wallet when that block has the confirmations of its network, and reverted when
- * the block is orphaned. It becomes a payment where the address belongs to an intent, else an incoming transfer.
+ * Credits deposits. A deposit is a transfer of a credited token by an external sender to a deposit address. It is recorded
+ * when a block holds it, credited to the merchant's wallet when that block has the confirmations of its network, and
+ * reverted when the block is orphaned. It becomes a payment where the address belongs to an intent, else an incoming
+ * transfer.
  */
 import type { Network } from '#chains/network'
 import type { ObservedTransfer } from '#engines/indexer/index'

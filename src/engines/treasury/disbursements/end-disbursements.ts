@@ -4,41 +4,43 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
 import { changeRefunded } from '../payment-intents/refund-payment-intents.ts'
-import { type Ending, type Order, type OrderKind, setEnding } from './store/disbursements.ts'
+import { type Disbursement, type DisbursementKind, type Ending, setEnding } from './store/disbursements.ts'
 
 /**
- * Ends orders in the `tx` that locks their rows: a complete order debits the merchant's wallet, a failed one releases its
- * hold. Returns the number of orders.
+ * Ends disbursements in the `tx` that locks their rows: a complete disbursement debits the merchant's wallet, a failed one
+ * releases its hold. Returns the number of disbursements.
  */
-export async function endOrders(
+export async function endDisbursements(
   tx: Db,
   nowMs: number,
-  ended: readonly (Ending & { order: Order })[],
+  ended: readonly (Ending & { disbursement: Disbursement })[],
 ): Promise<number> {
   const at = formatInstant(nowMs)
-  for (const { order, ...ending } of ended) await setEnding(tx, order, ending, at)
+  for (const { disbursement, ...ending } of ended) await setEnding(tx, disbursement, ending, at)
   await recordChanges(
     tx,
     nowMs,
-    ended.map(({ order, status, errorCode }) => ({
-      entityId: order.entityId,
+    ended.map(({ disbursement, status, errorCode }) => ({
+      entityId: disbursement.entityId,
       actor,
-      type: eventOf(order.kind, status),
-      resourceId: order.id,
+      type: eventOf(disbursement.kind, status),
+      resourceId: disbursement.id,
       data: { status, ...(errorCode !== undefined && { errorCode }) },
     })),
   )
   await changeRefunded(
     tx,
     nowMs,
-    ended.flatMap(({ order, status }) => (order.kind === 'refund' && status === 'failed' ? [order] : [])),
+    ended.flatMap(({ disbursement, status }) =>
+      disbursement.kind === 'refund' && status === 'failed' ? [disbursement] : [],
+    ),
     -1n,
   )
   const paid = ended.filter(({ status }) => status === 'complete')
   await post(
     tx,
     nowMs,
-    paid.map(({ order: { kind, entityId, id, walletId, currency, amount } }) => ({
+    paid.map(({ disbursement: { kind, entityId, id, walletId, currency, amount } }) => ({
       entityId,
       blockchain: '',
       blockHash: '',
@@ -49,7 +51,7 @@ export async function endOrders(
   await resolveHolds(
     tx,
     nowMs,
-    ended.map(({ order: { entityId, id: intentId }, status }) => ({
+    ended.map(({ disbursement: { entityId, id: intentId }, status }) => ({
       entityId,
       intentId,
       purpose: 'money' as const,
@@ -59,8 +61,8 @@ export async function endOrders(
   return ended.length
 }
 
-/** Returns the event type of an order's status. The API presents a refund as a payment. */
-export const eventOf = (kind: OrderKind, status: 'pending' | 'complete' | 'failed'): string => {
+/** Returns the event type of a disbursement's status. The API presents a refund as a payment. */
+export const eventOf = (kind: DisbursementKind, status: 'pending' | 'complete' | 'failed'): string => {
   if (kind !== 'refund') return `${kind}.${status}`
   return status === 'complete' ? 'payment.paid' : `payment.${status}`
 }

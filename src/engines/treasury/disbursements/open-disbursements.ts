@@ -12,12 +12,12 @@ import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { addRefund } from '../payment-intents/refund-payment-intents.ts'
 import type { PaymentIntent } from '../payment-intents/store.ts'
 import { eventOf } from './end-disbursements.ts'
-import type { OrderKind } from './store/disbursements.ts'
+import type { DisbursementKind } from './store/disbursements.ts'
 import { insertOutgoing } from './store/outgoing-transfers.ts'
 import { insertPayout, type Payout } from './store/payouts.ts'
 import { insertRefund } from './store/refunds.ts'
 
-/** The destination of an order. */
+/** The destination of a disbursement. */
 export type Destination = { chain: string; blockchain: string; toAddress: string }
 
 /** The outgoing amount, in base units, and its token. */
@@ -102,14 +102,14 @@ type Reserving = Pick<
   'entityId' | 'id' | 'walletId' | 'blockchain' | 'currency' | 'amount' | 'toAddress'
 >
 
-async function reserve(ctx: Ctx, kind: OrderKind, order: Reserving): Promise<void> {
-  const { entityId, id, walletId, blockchain, currency, amount } = order
+async function reserve(ctx: Ctx, kind: DisbursementKind, disbursement: Reserving): Promise<void> {
+  const { entityId, id, walletId, blockchain, currency, amount } = disbursement
   const { actor, requestId } = ctx
-  const data = { status: 'pending', currency, amount: String(amount), toAddress: order.toAddress }
+  const data = { status: 'pending', currency, amount: String(amount), toAddress: disbursement.toAddress }
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId, actor, requestId, type: eventOf(kind, 'pending'), resourceId: id, data },
   ])
-  // Placed last: from here on other orders of this wallet wait until this `tx` ends.
+  // Placed last: from here on other disbursements of this wallet wait until this `tx` ends.
   await placeHolds(ctx.db, ctx.receivedMs, [
     { entityId, address: walletId, currency, intentId: id, purpose: 'money', amountAtomic: amount },
   ])

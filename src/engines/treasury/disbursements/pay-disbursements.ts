@@ -1,8 +1,9 @@
 /**
- * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens an order and
- * submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the transaction has the
- * order's own id, so that a retry or a restored backup pays it only once. An order whose coins are still at deposit addresses
- * starts a sweep and waits for it; it fails if it waits too long. `settle-orders.ts` follows the transaction to its end.
+ * Pays payouts, outgoing transfers and refunds, accepted with a hold on the merchant's wallet. A worker screens a
+ * disbursement and submits it to the transaction engine as a transfer from the treasury; both commit in one `tx`, and the
+ * transaction has the disbursement's own id, so that a retry or a restored backup pays it only once. A disbursement whose
+ * coins are still at deposit addresses starts a sweep and waits for it; it fails if it waits too long.
+ * `settle-disbursements.ts` follows the transaction to its end.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
@@ -21,35 +22,35 @@ import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
 import { sweepShortage } from '../sweeping/sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
-import { endOrders } from './end-disbursements.ts'
+import { endDisbursements } from './end-disbursements.ts'
 import { blockedByOperator, denialOf } from './screen.ts'
 import {
   claimWaiting,
+  type Disbursement,
+  type DisbursementKind,
   type Ending,
   markSubmitted,
-  type Order,
-  type OrderKind,
   postpone,
   waitingAmount,
 } from './store/disbursements.ts'
 
-/** Maximum wait of an order for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
+/** Maximum wait of a disbursement for coins or gas. On a local chain a sweep takes seconds, even on a busy machine. */
 const patienceMs = 24 * 3_600_000
 const patienceLocalMs = 120_000
 
 /**
- * Pays the next due order of this kind, or defers it: an order that cannot be paid, for any reason, delays no other. False
- * when no order was due.
+ * Pays the next due disbursement of this kind, or defers it: a disbursement that cannot be paid, for any reason, delays no
+ * other. False when no disbursement was due.
  */
 export async function payNext(
   ctx: EngineCtx,
   chain: Chain,
-  kind: OrderKind,
+  kind: DisbursementKind,
   turn: Turn,
   fuel: Fuel | undefined,
 ): Promise<boolean> {
   const costAtomic = await transactionCost(chain)
-  let claimed: Order | undefined
+  let claimed: Disbursement | undefined
   try {
     const outcome = await ctx.database.tx(async (tx) => {
       claimed = await claimWaiting(tx, turn, kind, chain.network.blockchain)
@@ -67,80 +68,89 @@ export async function payNext(
     if (!claimed) throw error
     if (!isPassing(error)) {
       const { entityId, id, blockchain } = claimed
-      ctx.log.error({ err: error, kind, entityId, id, blockchain }, 'an order was not paid; trying again')
+      ctx.log.error(
+        { err: error, kind, entityId, id, blockchain },
+        'a disbursement was not paid; trying again',
+      )
     }
     await rest(ctx.database, claimed, ctx.clock.nowMs())
   }
   return true
 }
 
-/** Whether the error is transient: another order took the coins, or the transaction engine accepts no more for now. */
+/** Whether the error is transient: another disbursement took the coins, or the transaction engine accepts no more for now. */
 const isPassing = (error: unknown) => error instanceof InsufficientFunds || error instanceof ApiError
 
-const waitedMs = ({ createDate }: Order, nowMs: number) => nowMs - parseInstant(createDate)!
+const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseInstant(createDate)!
 
-const rest = (db: Db, order: Order, nowMs: number) => postpone(db, order, restMsOf(waitedMs(order, nowMs)))
+const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
+  postpone(db, disbursement, restMsOf(waitedMs(disbursement, nowMs)))
 
-/** Returns the amount of the order's coins that all waiting orders of its entity require. */
-const requiredBy = (order: Order) => (tx: Db) => waitingAmount(tx, order)
+/** Returns the amount of the disbursement's coins that all waiting disbursements of its entity require. */
+const requiredBy = (disbursement: Disbursement) => (tx: Db) => waitingAmount(tx, disbursement)
 
-type OrderOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
+type PayOutcome = { waits: boolean; submitted?: true; lowOnGas?: TreasuryRow | undefined }
 
-async function pay(ctx: EntityCtx, chain: Chain, order: Order, costAtomic: bigint): Promise<OrderOutcome> {
+async function pay(
+  ctx: EntityCtx,
+  chain: Chain,
+  disbursement: Disbursement,
+  costAtomic: bigint,
+): Promise<PayOutcome> {
   failpoint('before-screening')
-  const denial = denialOf(order, ctx.config.entityCountry)
+  const denial = denialOf(disbursement, ctx.config.entityCountry)
   failpoint('before-screening-record')
   if (denial)
-    return end(ctx, order, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })
-  // After a restore from a backup the transaction may exist although the order is not marked as submitted.
-  if (!(await hasTransaction(ctx.db, order))) {
-    const treasury = await requireTreasury(ctx, order.entityId, chain.network)
+    return end(ctx, disbursement, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })
+  // After a restore from a backup the transaction may exist although the disbursement is not marked as submitted.
+  if (!(await hasTransaction(ctx.db, disbursement))) {
+    const treasury = await requireTreasury(ctx, disbursement.entityId, chain.network)
     const gas = await gasOf(ctx.db, treasury, costAtomic)
     const lowOnGas = gas === 'plenty' ? undefined : treasury
-    const hasCoins = (await treasuryCoins(ctx.db, treasury, order.tokenId)) >= order.amount
-    if (gas === 'none' || !hasCoins) return { ...(await wait(ctx, chain, order)), lowOnGas }
-    const denied = await submitted(ctx, chain, treasury, order)
-    if (denied) return end(ctx, order, denied)
-    await markSubmitted(ctx.db, order)
+    const hasCoins = (await treasuryCoins(ctx.db, treasury, disbursement.tokenId)) >= disbursement.amount
+    if (gas === 'none' || !hasCoins) return { ...(await wait(ctx, chain, disbursement)), lowOnGas }
+    const denied = await submitted(ctx, chain, treasury, disbursement)
+    if (denied) return end(ctx, disbursement, denied)
+    await markSubmitted(ctx.db, disbursement)
     return { waits: false, submitted: true, lowOnGas }
   }
-  await markSubmitted(ctx.db, order)
+  await markSubmitted(ctx.db, disbursement)
   return { waits: false }
 }
 
-async function end(ctx: EntityCtx, order: Order, ending: Ending): Promise<OrderOutcome> {
-  await endOrders(ctx.db, ctx.nowMs, [{ order, ...ending }])
+async function end(ctx: EntityCtx, disbursement: Disbursement, ending: Ending): Promise<PayOutcome> {
+  await endDisbursements(ctx.db, ctx.nowMs, [{ disbursement, ...ending }])
   return { waits: false }
 }
 
-/** Defers the order, or fails it once it has waited too long. Coins being swept are always waited for. */
-async function wait(ctx: EntityCtx, chain: Chain, order: Order): Promise<OrderOutcome> {
-  const isOver = waitedMs(order, ctx.nowMs) > (chain.local ? patienceLocalMs : patienceMs)
-  if (isOver && (await sweepingAmount(ctx.db, order)) === 0n)
-    return end(ctx, order, { status: 'failed', errorCode: 'insufficient_funds' })
-  await rest(ctx.db, order, ctx.nowMs)
+/** Defers the disbursement, or fails it once it has waited too long. Coins being swept are always waited for. */
+async function wait(ctx: EntityCtx, chain: Chain, disbursement: Disbursement): Promise<PayOutcome> {
+  const isOver = waitedMs(disbursement, ctx.nowMs) > (chain.local ? patienceLocalMs : patienceMs)
+  if (isOver && (await sweepingAmount(ctx.db, disbursement)) === 0n)
+    return end(ctx, disbursement, { status: 'failed', errorCode: 'insufficient_funds' })
+  await rest(ctx.db, disbursement, ctx.nowMs)
   return { waits: true }
 }
 
-/** Submits the transfer that pays the order. Returns the ending when policy denies it. */
+/** Submits the transfer that pays the disbursement. Returns the ending when policy denies it. */
 async function submitted(
   ctx: EntityCtx,
   chain: Chain,
   treasury: TreasuryRow,
-  order: Order,
+  disbursement: Disbursement,
 ): Promise<Ending | undefined> {
-  const { tokenId, amount, toAddress } = order
+  const { tokenId, amount, toAddress } = disbursement
   const token = chain.network.tokens.find(({ id }) => id === tokenId)
   if (!token) throw new Error(`${chain.network.blockchain} has no token ${tokenId}`)
   const address = token.address.toLowerCase() as `0x${string}`
   const amountText = formatAmount(amount, token.decimals)
   try {
     await submitFromTreasury(ctx, {
-      id: order.id,
+      id: disbursement.id,
       chain,
       call: chain.transferCall(toAddress, amount, address),
       fee: {},
-      refId: `${order.kind} ${order.id}`,
+      refId: `${disbursement.kind} ${disbursement.id}`,
       shown: {
         operation: 'TRANSFER',
         tokenId,

@@ -9,14 +9,19 @@ import { changeRefunded } from '../payment-intents/refund-payment-intents.ts'
 import type { SentTransaction } from '../store/platform-transactions.ts'
 import { reopenSweeps } from '../sweeping/store.ts'
 import { eventOf } from './end-disbursements.ts'
-import { lockOrdersOf, type OrderKind, orderKinds, setUnderWay } from './store/disbursements.ts'
+import {
+  type DisbursementKind,
+  disbursementKinds,
+  lockDisbursementsOf,
+  setUnderWay,
+} from './store/disbursements.ts'
 
 /**
- * Reopens orders and sweeps that ended in a block that a reorg removed before it was final, or on a local chain. Completed
- * orders are credited back to the merchant's wallet, and all reopened orders are held again. The same transactions are sent
- * again and decide the outcome again.
+ * Reopens disbursements and sweeps that ended in a block that a reorg removed before it was final, or on a local chain.
+ * Completed disbursements are credited back to the merchant's wallet, and all reopened disbursements are held again. The
+ * same transactions are sent again and decide the outcome again.
  */
-export async function reopenOrders(tx: Db, nowMs: number, step: Step): Promise<void> {
+export async function reopenDisbursements(tx: Db, nowMs: number, step: Step): Promise<void> {
   const { blockchain, blockHash } = step
   const sent = await observedTransactionsOf(tx, blockchain, blockHash)
   if (sent.length === 0) return
@@ -27,19 +32,21 @@ export async function reopenOrders(tx: Db, nowMs: number, step: Step): Promise<v
     nowMs,
     sweeps.map(({ entityId, id }) => ({ entityId, actor, type: 'sweep.pending', resourceId: id, data })),
   )
-  for (const kind of orderKinds) await reopen(tx, nowMs, blockchain, kind, sent)
+  for (const kind of disbursementKinds) await reopen(tx, nowMs, blockchain, kind, sent)
 }
 
 async function reopen(
   tx: Db,
   nowMs: number,
   blockchain: string,
-  kind: OrderKind,
+  kind: DisbursementKind,
   sent: readonly SentTransaction[],
 ): Promise<void> {
-  const ended = (await lockOrdersOf(tx, kind, blockchain, sent)).filter((order) => order.ended !== null)
+  const ended = (await lockDisbursementsOf(tx, kind, blockchain, sent)).filter(
+    (disbursement) => disbursement.ended !== null,
+  )
   if (ended.length === 0) return
-  for (const order of ended) await setUnderWay(tx, order, formatInstant(nowMs))
+  for (const disbursement of ended) await setUnderWay(tx, disbursement, formatInstant(nowMs))
   await recordChanges(
     tx,
     nowMs,
@@ -48,13 +55,13 @@ async function reopen(
       return { entityId, actor, type, resourceId, data: { reason: 'its block was orphaned' } }
     }),
   )
-  const failed = ended.filter((order) => order.ended === 'failed')
+  const failed = ended.filter((disbursement) => disbursement.ended === 'failed')
   if (kind === 'refund') await changeRefunded(tx, nowMs, failed, 1n)
   await post(
     tx,
     nowMs,
     ended
-      .filter((order) => order.ended === 'complete')
+      .filter((disbursement) => disbursement.ended === 'complete')
       .map(({ entityId, id, walletId, currency, amount }) => ({
         entityId,
         blockchain: '',

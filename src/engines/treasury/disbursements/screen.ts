@@ -1,4 +1,4 @@
-import type { Order } from './store/disbursements.ts'
+import type { Disbursement } from './store/disbursements.ts'
 
 /** The risk reason code for the travel rule. */
 const travelRule = '3220'
@@ -18,10 +18,13 @@ const identitiesFrom = new Map([
 const alwaysNamed = ['SG', 'FR']
 
 /**
- * Returns the risk reason code for which an entity of this country must not pay the order, as shown to its owner, or
+ * Returns the risk reason code for which an entity of this country must not pay the disbursement, as shown to its owner, or
  * `undefined`.
  */
-export function denialOf({ currency, amount, identified }: Order, entityCountry: string): string | undefined {
+export function denialOf(
+  { currency, amount, identified }: Disbursement,
+  entityCountry: string,
+): string | undefined {
   const from = alwaysNamed.includes(entityCountry) ? 0n : (identitiesFrom.get(currency) ?? 0n)
   return amount >= from && !identified ? travelRule : undefined
 }

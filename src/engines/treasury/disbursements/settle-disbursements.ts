@@ -7,40 +7,50 @@ import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn, rest, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
-import { endOrders } from './end-disbursements.ts'
-import { endedOrders, lockEnded, type OrderKind, type OrderRef, showHashes } from './store/disbursements.ts'
+import { endDisbursements } from './end-disbursements.ts'
+import {
+  type DisbursementKind,
+  type DisbursementRef,
+  endedDisbursements,
+  lockEnded,
+  showHashes,
+} from './store/disbursements.ts'
 
 const shownMax = 200
 const endedMax = 100
-/** Waiting time passed to `rest`, which defers an order that cannot be ended for a tenth of it. */
+/** Waiting time passed to `rest`, which defers a disbursement that cannot be ended for a tenth of it. */
 const restMs = 300_000
 
-/** A worker's turns in the queues of one kind of order. */
+/** A worker's turns in the queues of one kind of disbursement. */
 export type SettlingTurns = { showing: Turn; ending: Turn }
 export const settlingTurns = (): SettlingTurns => ({
   showing: newTurn('showing hashes'),
-  ending: newTurn('settling orders'),
+  ending: newTurn('settling disbursements'),
 })
 
-/** Copies transaction hashes to their orders, and ends orders whose transaction has ended. True when there may be more. */
-export async function settleOrders(
+/**
+ * Copies transaction hashes to their disbursements, and ends disbursements whose transaction has ended. True when there may
+ * be more.
+ */
+export async function settleDisbursements(
   ctx: EngineCtx,
   chain: Chain,
-  kind: OrderKind,
+  kind: DisbursementKind,
   turns: SettlingTurns,
 ): Promise<boolean> {
   const { blockchain } = chain.network
   const completeTo = await highestComplete(ctx.database, blockchain)
   await showRunning(ctx, turns.showing, blockchain, kind)
-  const ended = await endedOrders(ctx.database, turns.ending, kind, blockchain, completeTo, endedMax)
-  const settle = async (orders: readonly OrderRef[]): Promise<void> => {
-    if (orders.length === 0) return
+  const ended = await endedDisbursements(ctx.database, turns.ending, kind, blockchain, completeTo, endedMax)
+  const settle = async (disbursements: readonly DisbursementRef[]): Promise<void> => {
+    if (disbursements.length === 0) return
     try {
-      await endThose(ctx, kind, blockchain, completeTo, orders)
+      await endThose(ctx, kind, blockchain, completeTo, disbursements)
     } catch (error) {
-      if (orders.length === 1) return restOrder(ctx, turns.ending, blockchain, kind, orders[0]!, error)
-      // Retried one by one: an order that cannot be ended delays no other.
-      for (const order of orders) await settle([order])
+      if (disbursements.length === 1)
+        return restDisbursement(ctx, turns.ending, blockchain, kind, disbursements[0]!, error)
+      // Retried one by one: a disbursement that cannot be ended delays no other.
+      for (const disbursement of disbursements) await settle([disbursement])
     }
   }
   await settle(ended)
@@ -49,18 +59,18 @@ export async function settleOrders(
 
 async function endThose(
   ctx: EngineCtx,
-  kind: OrderKind,
+  kind: DisbursementKind,
   blockchain: string,
   completeTo: number,
-  orders: readonly OrderRef[],
+  disbursements: readonly DisbursementRef[],
 ): Promise<void> {
   const count = await ctx.database.tx(async (tx) => {
-    const ended = await lockEnded(tx, kind, blockchain, completeTo, orders)
-    const count = await endOrders(
+    const ended = await lockEnded(tx, kind, blockchain, completeTo, disbursements)
+    const count = await endDisbursements(
       tx,
       ctx.clock.nowMs(),
-      ended.map(({ state, txHash, errorReason, ...order }) => ({
-        order,
+      ended.map(({ state, txHash, errorReason, ...disbursement }) => ({
+        disbursement,
         transactionHash: txHash,
         ...(state === 'COMPLETE'
           ? { status: 'complete' as const }
@@ -73,26 +83,34 @@ async function endThose(
   if (count > 0) failpoint('after-settlement-commit')
 }
 
-async function restOrder(
+async function restDisbursement(
   ctx: EngineCtx,
   { queue }: Turn,
   blockchain: string,
-  kind: OrderKind,
-  { entityId, id }: OrderRef,
+  kind: DisbursementKind,
+  { entityId, id }: DisbursementRef,
   error: unknown,
 ): Promise<void> {
   if (isDatabaseAway(error)) throw error
-  ctx.log.error({ err: error, kind, entityId, id, blockchain }, 'an order was not settled; trying again')
+  ctx.log.error(
+    { err: error, kind, entityId, id, blockchain },
+    'a disbursement was not settled; trying again',
+  )
   await rest(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
 /** Returns the error code of a failed transaction, in the vocabulary of payouts and refunds, or of transfers. */
-function failureOf(kind: OrderKind, reason: string | null): string {
+function failureOf(kind: DisbursementKind, reason: string | null): string {
   if (kind !== 'transfer') return 'transaction_failed'
   return reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed'
 }
 
-async function showRunning(ctx: EngineCtx, turn: Turn, blockchain: string, kind: OrderKind): Promise<void> {
+async function showRunning(
+  ctx: EngineCtx,
+  turn: Turn,
+  blockchain: string,
+  kind: DisbursementKind,
+): Promise<void> {
   await ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
     const shown = await showHashes(tx, turn, kind, blockchain, formatInstant(nowMs), shownMax)

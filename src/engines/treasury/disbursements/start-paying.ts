@@ -6,8 +6,8 @@ import { newTurn, type Turn } from '#runtime/turns/store'
 import type { Fuel } from '../gas.ts'
 import { settleSweeps } from '../sweeping/sweep.ts'
 import { payNext } from './pay-disbursements.ts'
-import { type SettlingTurns, settleOrders, settlingTurns } from './settle-disbursements.ts'
-import { type OrderKind, orderKinds, pendingWork } from './store/disbursements.ts'
+import { type SettlingTurns, settleDisbursements, settlingTurns } from './settle-disbursements.ts'
+import { type DisbursementKind, disbursementKinds, pendingWork } from './store/disbursements.ts'
 
 /**
  * Starts paying payouts, transfers and refunds on every chain. Any number of processes may. `stop` waits for work in
@@ -16,7 +16,7 @@ import { type OrderKind, orderKinds, pendingWork } from './store/disbursements.t
 export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): Promise<void> } {
   const loops = new Map<string, Loop[]>()
   for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
-  // Notified of every new transaction, every order, and every followed block.
+  // Notified of every new transaction, every disbursement, and every followed block.
   const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
     for (const loop of loops.get(blockchain) ?? []) loop.wake()
   })
@@ -31,8 +31,8 @@ export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): P
 function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
   const { blockchain } = chain.network
   const turns = Object.fromEntries(
-    orderKinds.map((kind) => [kind, { paying: newTurn('paying'), settling: settlingTurns() }]),
-  ) as Record<OrderKind, { paying: Turn; settling: SettlingTurns }>
+    disbursementKinds.map((kind) => [kind, { paying: newTurn('paying'), settling: settlingTurns() }]),
+  ) as Record<DisbursementKind, { paying: Turn; settling: SettlingTurns }>
   const sweeping = newTurn('settling sweeps')
   const paying = repeat(
     async () => {
@@ -47,8 +47,8 @@ function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
     async () => {
       if (!(await pendingWork(ctx.database, blockchain)).underWay) return false
       let more = await settleSweeps(ctx, chain, sweeping)
-      for (const kind of orderKinds)
-        more = (await settleOrders(ctx, chain, kind, turns[kind].settling)) || more
+      for (const kind of disbursementKinds)
+        more = (await settleDisbursements(ctx, chain, kind, turns[kind].settling)) || more
       return more
     },
     logTrouble(ctx.log, 'settling what merchants send', { blockchain }),

@@ -31,7 +31,7 @@ it('payouts whose coins are elsewhere hold nobody up, however many wait', async 
   await makeMoney(poor, 40_000_000n, 'ETH')
   await makeMoney(rich, 5_000_000n)
   await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
-  // From here on the clock is stopped, so that no order times out.
+  // From here on the clock is stopped, so that no disbursement times out.
   harness.clock.hold()
   const stuck = await Promise.all(
     Array.from({ length: waiting }, () => makePayout(poor, { amount: usd('1') })),

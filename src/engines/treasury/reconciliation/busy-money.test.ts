@@ -140,7 +140,7 @@ async function mineMore(): Promise<void> {
     (select count(*) from step_cursors c where c.blockchain = ${rewritten} and c.step
       = (select max(step) from block_steps s where s.blockchain = c.blockchain)) as followed`)
   if (number !== height || followed !== 2) return
-  // A real node keeps reorged transactions in its pool; this one drops them, so leases of attempts and backoffs of orders
+  // A real node keeps reorged transactions in its pool; this one drops them, so leases of attempts and backoffs of disbursements
   // end now, not in a minute.
   await harness.database.run(sql`update attempts set lease_until = now() where state = 'sent'`)
   for (const table of ['payouts', 'transfers', 'payments'])

@@ -24,7 +24,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' })
 const found = async () => (await checkMerchants(harness.database)).map(({ what }) => what)
 const sound = () => until(async () => (await found()).length === 0, 'merchants own what they should')
 
-it('merchants own what their deposits and orders add up to, also while these are under way', async () => {
+it('merchants own what their deposits and disbursements add up to, also while these are under way', async () => {
   await makeMoney(world, 10_000_000n)
   const { id: intentId } = await makePaidIntent(world, 3_000_000n)
   const { address } = await world.payee()
@@ -48,12 +48,12 @@ it.each([
   [
     'a credit that nothing explains',
     `update payments set amount = amount - 1 where status = 'paid'`,
-    'add up to',
+    'differ from the sum of its deposits',
   ],
   [
     'a payout that was not booked',
     `update payouts set status = 'failed' where status = 'complete'`,
-    'add up to',
+    'differ from the sum of its deposits',
   ],
 ])('%s is found', async (_, forgery, said) => {
   await sound()

@@ -11,7 +11,7 @@ let world: World
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
-  // The clock is stopped, so that no order times out unless a test moves it.
+  // The clock is stopped, so that no disbursement times out unless a test moves it.
   harness.clock.hold()
 })
 afterAll(() => harness.close())

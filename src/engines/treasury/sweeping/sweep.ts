@@ -34,13 +34,16 @@ import {
 
 /** Maximum number of addresses swept at once; the next round sweeps for the shortage that remains. */
 const batchMax = 100
-/** Delay before an address whose sweep failed is tried again; shorter on a local chain, where waiting orders fail sooner. */
+/**
+ * Delay before an address whose sweep failed is tried again; shorter on a local chain, where waiting disbursements fail
+ * sooner.
+ */
 const failedRestMs = 60_000
 const failedRestLocalMs = 3_000
 
 /**
- * Sweeps the shortage of coins at the treasury: the required amount, less the coins there and those on their way. `id` is that
- * of the payout, transfer or refund that lacks them. False when nothing was swept.
+ * Sweeps the shortage of coins at the treasury: the required amount, less the coins there and those on their way. `id` is
+ * that of the payout, transfer or refund that lacks them. False when nothing was swept.
  */
 export async function sweepShortage(
   ctx: EngineCtx,

@@ -3,12 +3,12 @@ import { inTurns, isAwake, newTurn, type Shared, served, type Turn } from '#runt
 import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
 
 /** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
-export const orderKinds = ['payout', 'transfer', 'refund'] as const
-export type OrderKind = (typeof orderKinds)[number]
+export const disbursementKinds = ['payout', 'transfer', 'refund'] as const
+export type DisbursementKind = (typeof disbursementKinds)[number]
 
-/** The fields of an order that paying it requires. */
-export type Order = {
-  kind: OrderKind
+/** The fields of a disbursement that paying it requires. */
+export type Disbursement = {
+  kind: DisbursementKind
   entityId: string
   id: string
   walletId: string
@@ -24,7 +24,7 @@ export type Order = {
   paymentIntentId: string | null
 }
 
-/** The table of each kind of order, and its names of the statuses. */
+/** The table of each kind of disbursement, and its names of the statuses. */
 const kept = {
   payout: {
     table: raw('payouts'),
@@ -61,12 +61,12 @@ const kept = {
 } as const
 
 const columnsOf = (
-  kind: OrderKind,
+  kind: DisbursementKind,
 ): Sql => sql`${kind} as kind, o.entity_id as "entityId", o.id, ${kept[kind].columns},
   o.blockchain, o.token_id as "tokenId", o.currency, o.amount, o.create_date as "createDate"`
 
-/** Waiting orders; `rows` are those of a tenant that are not deferred. */
-function dueOf(kind: OrderKind, blockchain: string): Shared {
+/** Waiting disbursements; `rows` are those of a tenant that are not deferred. */
+function dueOf(kind: DisbursementKind, blockchain: string): Shared {
   const { table, isWaiting } = kept[kind]
   const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
   const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.look_after <= now()
@@ -74,36 +74,37 @@ function dueOf(kind: OrderKind, blockchain: string): Shared {
   return { from: sql`${table} o`, where, rows }
 }
 
-/** The kinds of order that are due on a chain. It is polled and mostly finds none, so it reads no deferred order. */
+/** The kinds of disbursement that are due on a chain. It is polled and mostly finds none, so it reads no deferred row. */
 export async function pendingWork(
   db: Db,
   blockchain: string,
-): Promise<{ waiting: OrderKind[]; underWay: boolean }> {
-  const first = (kind: OrderKind) => inTurns(newTurn('paying'), dueOf(kind, blockchain), 1)
-  const isAnyUnderWay = (kind: OrderKind) =>
+): Promise<{ waiting: DisbursementKind[]; underWay: boolean }> {
+  const first = (kind: DisbursementKind) => inTurns(newTurn('paying'), dueOf(kind, blockchain), 1)
+  const isAnyUnderWay = (kind: DisbursementKind) =>
     sql`exists (select 1 from ${kept[kind].table} o where o.blockchain = ${blockchain} and ${kept[kind].isUnderWay})`
-  const { underWay, ...is } = await db.one<Record<OrderKind | 'underWay', boolean>>(sql`select
+  const { underWay, ...is } = await db.one<Record<DisbursementKind | 'underWay', boolean>>(sql`select
     ${join(
-      orderKinds.map((kind) => sql`exists (${first(kind)}) as ${raw(kind)}`),
+      disbursementKinds.map((kind) => sql`exists (${first(kind)}) as ${raw(kind)}`),
       ', ',
     )},
-    ${join(orderKinds.map(isAnyUnderWay), ' or ')}
+    ${join(disbursementKinds.map(isAnyUnderWay), ' or ')}
       or exists (select 1 from sweeps s where s.blockchain = ${blockchain} and s.status = 'pending') as "underWay"`)
-  return { waiting: orderKinds.filter((kind) => is[kind]), underWay }
+  return { waiting: disbursementKinds.filter((kind) => is[kind]), underWay }
 }
 
 /**
- * Claims the next due order, round-robin over tenants, the longest due of each first, and locks it until the `tx` ends. Skips
- * orders that others have locked.
+ * Claims the next due disbursement, round-robin over tenants, the longest due of each first, and locks it until the `tx`
+ * ends. Skips disbursements that others have locked.
  */
 export async function claimWaiting(
   tx: Db,
   turn: Turn,
-  kind: OrderKind,
+  kind: DisbursementKind,
   blockchain: string,
-): Promise<Order | undefined> {
+): Promise<Disbursement | undefined> {
   const due = dueOf(kind, blockchain)
-  const found = await tx.all<Order>(sql`with chosen as materialized (${inTurns(turn, due, lookedAtMax)})
+  const found =
+    await tx.all<Disbursement>(sql`with chosen as materialized (${inTurns(turn, due, lookedAtMax)})
     select ${columnsOf(kind)} from chosen join ${due.from} on o.entity_id = chosen.entity_id and o.id = chosen.id
     where ${due.where} and o.look_after <= now() order by chosen.position limit 1 for update of o skip locked`)
   return served(turn, found)[0]
@@ -112,37 +113,39 @@ export async function claimWaiting(
 /** More than the number of workers: each skips rows that others have locked. */
 const lookedAtMax = 50
 
-/** Defers the order by `ms`, behind orders that were due before it. */
-export const postpone = (tx: Db, { kind, entityId, id }: Order, ms: number) =>
+/** Defers the disbursement by `ms`, behind disbursements that were due before it. */
+export const postpone = (tx: Db, { kind, entityId, id }: Disbursement, ms: number) =>
   tx.run(sql`update ${kept[kind].table} set look_after = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
-/** The total amount of a token that the entity's waiting orders require. */
+/** The total amount of a token that the entity's waiting disbursements require. */
 export async function waitingAmount(
   tx: Db,
-  { entityId, blockchain, tokenId }: Pick<Order, 'entityId' | 'blockchain' | 'tokenId'>,
+  { entityId, blockchain, tokenId }: Pick<Disbursement, 'entityId' | 'blockchain' | 'tokenId'>,
 ): Promise<bigint> {
-  const part = (kind: OrderKind) => sql`select coalesce(sum(o.amount), 0) as amount from ${kept[kind].table} o
+  const part = (
+    kind: DisbursementKind,
+  ) => sql`select coalesce(sum(o.amount), 0) as amount from ${kept[kind].table} o
     where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.token_id = ${tokenId} and ${kept[kind].isWaiting}`
   const row = await tx.one<{ amount: bigint }>(
-    sql`select sum(amount) as amount from (${join(orderKinds.map(part), ' union all ')}) as parts`,
+    sql`select sum(amount) as amount from (${join(disbursementKinds.map(part), ' union all ')}) as parts`,
   )
   return row.amount
 }
 
-/** Marks the order as submitted: its on-chain transaction exists. */
-export const markSubmitted = (tx: Db, { kind, entityId, id }: Order) =>
+/** Marks the disbursement as submitted: its on-chain transaction exists. */
+export const markSubmitted = (tx: Db, { kind, entityId, id }: Disbursement) =>
   tx.run(sql`update ${kept[kind].table} set submitted = true where entity_id = ${entityId} and id = ${id}`)
 
-/** Rows to sum: amounts sent in a block for orders not ended, less amounts returned by a reorg for orders that ended. */
+/** Rows to sum: amounts that a block sent for disbursements not ended, less those that a reorg returned for ended ones. */
 export const leaving = join(
-  orderKinds.flatMap((kind) => {
+  disbursementKinds.flatMap((kind) => {
     const { table, isWaiting, isUnderWay, complete } = kept[kind]
     return [
       sql`select o.entity_id, o.currency, o.amount from ${table} o
         join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
         where ((${isWaiting}) or (${isUnderWay})) and t.state in ('CONFIRMED', 'COMPLETE')`,
-      // Reads from the few transactions in progress, never from all orders: `offset 0` keeps the planner from reordering.
+      // Reads from the few transactions in progress, never from all rows: `offset 0` keeps the planner from reordering.
       sql`select o.* from (select entity_id, id from platform_transactions
           where state <> 'COMPLETE' and state in ('QUEUED', 'SENT', 'STUCK') offset 0) t
         cross join lateral (select entity_id, currency, -amount from ${table}
@@ -152,41 +155,44 @@ export const leaving = join(
   ' union all ',
 )
 
-/** The state of an order's transaction. */
-export type OrderTransaction = { state: string; txHash: string | null; errorReason: string | null }
+/** The state of a disbursement's transaction. */
+export type DisbursementTransaction = { state: string; txHash: string | null; errorReason: string | null }
 
 const transactionColumns = sql`t.state, t.tx_hash as "txHash", t.error_reason as "errorReason"`
 
-/** Orders whose transaction ended and that are not deferred, round-robin over tenants. */
-export async function endedOrders(
+/** Disbursements whose transaction ended and that are not deferred, round-robin over tenants. */
+export async function endedDisbursements(
   db: Db,
   turn: Turn,
-  kind: OrderKind,
+  kind: DisbursementKind,
   blockchain: string,
   completeTo: number,
   limit: number,
-): Promise<readonly OrderRef[]> {
+): Promise<readonly DisbursementRef[]> {
   const { table, isUnderWay } = kept[kind]
   const where = sql`o.blockchain = ${blockchain} and ${isUnderWay}`
   const rows = sql`select o.entity_id as "entityId", o.id from ${table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where ${where} and o.entity_id = turn.entity_id and ${hasEnded(completeTo)}
       and ${isAwake(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
-  return served(turn, await db.all<OrderRef>(inTurns(turn, { from: sql`${table} o`, where, rows }, limit)))
+  return served(
+    turn,
+    await db.all<DisbursementRef>(inTurns(turn, { from: sql`${table} o`, where, rows }, limit)),
+  )
 }
 
-export type OrderRef = { entityId: string; id: string }
+export type DisbursementRef = { entityId: string; id: string }
 
-/** Reads those orders again and locks them until the `tx` ends. Skips orders that others have locked. */
+/** Reads those disbursements again and locks them until the `tx` ends. Skips disbursements that others have locked. */
 export const lockEnded = (
   tx: Db,
-  kind: OrderKind,
+  kind: DisbursementKind,
   blockchain: string,
   completeTo: number,
-  refs: readonly OrderRef[],
+  refs: readonly DisbursementRef[],
 ) =>
   tx.all<
-    Order & OrderTransaction
+    Disbursement & DisbursementTransaction
   >(sql`select ${columnsOf(kind)}, ${transactionColumns} from ${kept[kind].table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where (o.entity_id, o.id) in (select * from unnest(${refs.map((ref) => ref.entityId)}::uuid[],
@@ -195,13 +201,13 @@ export const lockEnded = (
     order by o.entity_id, o.id for update of o skip locked`)
 
 /**
- * Copies new transaction hashes to their orders, round-robin over tenants; a transfer is `running` from then on. Returns the
- * changed orders.
+ * Copies new transaction hashes to their disbursements, round-robin over tenants; a transfer is `running` from then on.
+ * Returns the changed disbursements.
  */
 export async function showHashes(
   tx: Db,
   turn: Turn,
-  kind: OrderKind,
+  kind: DisbursementKind,
   blockchain: string,
   at: string,
   limit: number,
@@ -213,7 +219,7 @@ export async function showHashes(
   const rows = sql`select o.entity_id, o.id from ${table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where ${where} and o.entity_id = turn.entity_id and ${signed} order by o.id`
-  const shown = await tx.all<OrderRef & { status: string }>(sql`with chosen as materialized (
+  const shown = await tx.all<DisbursementRef & { status: string }>(sql`with chosen as materialized (
       ${inTurns(turn, { from: sql`${table} o`, where, rows }, limit)}
     ), signed as materialized (
       select o.entity_id, o.id, t.tx_hash from chosen
@@ -234,22 +240,27 @@ export type Ending = {
   riskReason?: string
 }
 
-export const setEnding = (tx: Db, { kind, entityId, id }: Order, ending: Ending, at: string) =>
+export const setEnding = (tx: Db, { kind, entityId, id }: Disbursement, ending: Ending, at: string) =>
   tx.run(sql`update ${kept[kind].table} set status = ${ending.status === 'complete' ? kept[kind].complete : 'failed'}, error_code = ${ending.errorCode ?? null},
       risk_reason = ${ending.riskReason ?? null}, update_date = ${at},
       transaction_hash = coalesce(${ending.transactionHash ?? null}, transaction_hash)
     where entity_id = ${entityId} and id = ${id}`)
 
-/** The orders of these transactions with their endings, locked until the `tx` ends. */
-export const lockOrdersOf = (tx: Db, kind: OrderKind, blockchain: string, sent: readonly SentTransaction[]) =>
-  tx.all<Order & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
+/** The disbursements of these transactions with their endings, locked until the `tx` ends. */
+export const lockDisbursementsOf = (
+  tx: Db,
+  kind: DisbursementKind,
+  blockchain: string,
+  sent: readonly SentTransaction[],
+) =>
+  tx.all<Disbursement & { ended: Ending['status'] | null }>(sql`select ${columnsOf(kind)},
       case o.status when ${kept[kind].complete} then 'complete' when 'failed' then 'failed' end as ended
     from ${kept[kind].table} o where o.blockchain = ${blockchain} and o.submitted
       and (o.entity_id, o.transaction_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
         ${sent.map((row) => row.txHash)}::text[]))
     order by o.entity_id, o.id for update`)
 
-/** Restores the status that the order had before it ended. */
-export const setUnderWay = (tx: Db, { kind, entityId, id }: Order, at: string) =>
+/** Restores the status that the disbursement had before it ended. */
+export const setUnderWay = (tx: Db, { kind, entityId, id }: Disbursement, at: string) =>
   tx.run(sql`update ${kept[kind].table} set status = ${kept[kind].sent}, error_code = null, update_date = ${at}
     where entity_id = ${entityId} and id = ${id}`)

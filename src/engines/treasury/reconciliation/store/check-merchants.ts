@@ -3,7 +3,7 @@ import { type Db, join, raw, scan, sql } from '#runtime/db/db'
 
 const shownMax = 100
 
-/** The amounts that each deposit and order contributes to its merchant's wallet: posted to it, and held in it. */
+/** The amounts that each deposit and disbursement contributes to its merchant's wallet: posted to it, and held in it. */
 const says = [
   `select entity_id, merchant_wallet_id as wallet_id, currency, case type when 'payment' then amount else -amount end as posted,
     0 as held from payments where status = 'paid'`,
@@ -17,14 +17,14 @@ const says = [
   `select entity_id, wallet_id, currency, 0, amount from payouts where status = 'pending'`,
 ].map(raw)
 
-/** Finds merchants whose balance or holds differ from the sums of their deposits and orders: equal at any moment. */
+/** Finds merchants whose balance or holds differ from the sums of their deposits and disbursements: equal at any moment. */
 export const checkMerchants = (db: Db) =>
   scan<BookError>(
     db,
     sql`with said as (
       select entity_id, wallet_id, currency, sum(posted) as posted, sum(held) as held
       from (${join(says, ' union all ')}) as each group by 1, 2, 3)
-    select 'a merchant owns or has held something else than his deposits and orders add up to' as what,
+    select 'a merchant's balance or holds differ from the sum of its deposits and disbursements' as what,
       entity_id || ' ' || currency as id
     from wallet_accounts w full join said s using (entity_id, wallet_id, currency)
     where coalesce(w.posted, 0) <> coalesce(s.posted, 0) or coalesce(w.held, 0) <> coalesce(s.held, 0)

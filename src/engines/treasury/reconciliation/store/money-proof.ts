@@ -19,7 +19,10 @@ export type MoneySums = {
   unclaimed: bigint
   /** Of the coins: adjustments booked by operators, owed to no merchant; negative where coins are missing for good. */
   adjusted: bigint
-  /** Missing from the coins: sent in a block for orders not ended, less returned by a reorg for orders that ended. */
+  /**
+   * Missing from the coins: sent in a block for disbursements not ended, less returned by a reorg for disbursements that
+   * ended.
+   */
   leaving: bigint
   gap: bigint
 }
@@ -28,7 +31,7 @@ export type MoneyGap = MoneySums & { entityId: string }
 
 /** Returns the sums of every currency and the entities with a gap, all from one snapshot. */
 export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: MoneyGap[] }> {
-  // One statement reads one snapshot, regardless of concurrently applied blocks and ended orders.
+  // One statement reads one snapshot, regardless of concurrently applied blocks and ended disbursements.
   const rows = await scan<MoneySums & { entityId: string | null }>(
     db,
     sql`
