@@ -130,7 +130,10 @@ const onChain = () => openOracle(chain().rpcUrl).transactions()
 /** Cuts lines off the end of the journal, as a failed disk does. Returns the number of lost lines. */
 async function cutJournal(countOf: (lines: number) => number): Promise<number> {
   const folder = join(dataDir, 'chains', 'BASE-SEPOLIA')
-  const name = (await readdir(folder)).find((each) => /^journal-\d+\.jsonl$/.test(each))!
+  const generations = (await readdir(folder)).map((name) =>
+    Number(/^journal-(\d+)\.jsonl$/.exec(name)?.[1] ?? 0),
+  )
+  const name = `journal-${Math.max(...generations)}.jsonl`
   const lines = (await readFile(join(folder, name), 'utf8')).split('\n').filter(Boolean)
   const kept = lines.slice(0, Math.max(0, lines.length - countOf(lines.length)))
   await writeFile(join(folder, name), `${kept.join('\n')}\n`)

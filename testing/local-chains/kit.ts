@@ -46,8 +46,16 @@ export async function startBase(
   return { local, chain: local.chains[0]! }
 }
 
-/** Starts BASE-SEPOLIA in a separate process, which `kill` ends together with its node, both without warning. */
-export async function startVictim(options: { dataDir: string; ephemeral?: boolean; blockTimeMs?: number }) {
+export type Victim = Awaited<ReturnType<typeof startVictim>>
+export type VictimOptions = {
+  dataDir: string
+  ephemeral?: boolean
+  blockTimeMs?: number
+  blockchains?: readonly string[]
+}
+
+/** Starts chains, BASE-SEPOLIA by default, in a separate process, which `kill` ends with its nodes without warning. */
+export async function startVictim(options: VictimOptions) {
   const asked = JSON.stringify({ ephemeral: false, blockchains: ['BASE-SEPOLIA'], ...options })
   const child = spawn(process.execPath, [await programFile('chains'), asked], {
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -56,14 +64,13 @@ export async function startVictim(options: { dataDir: string; ephemeral?: boolea
   child.stderr.on('data', (text: Buffer) => console.error(text.toString()))
   const [line] = await Promise.race([once(child.stdout, 'data'), once(child, 'exit')])
   if (!Buffer.isBuffer(line)) throw new Error('The process did not start its chains')
-  const chain = (JSON.parse(line.toString()) as LocalChain[])[0]!
+  const chains = JSON.parse(line.toString()) as LocalChain[]
   onTestFinished(() => {
-    signal(child.pid!, 'SIGKILL')
-    signal(chain.pid, 'SIGKILL')
+    for (const { pid } of [{ pid: child.pid! }, ...chains]) signal(pid, 'SIGKILL')
   })
   const kill = async (everything: boolean) => {
     await ended(child, 'SIGKILL')
-    if (everything) process.kill(chain.pid, 'SIGKILL')
+    if (everything) for (const { pid } of chains) process.kill(pid, 'SIGKILL')
   }
   /** Interrupts the whole process group, as Ctrl-C does. */
   const interrupt = async () => {
@@ -71,7 +78,7 @@ export async function startVictim(options: { dataDir: string; ephemeral?: boolea
     process.kill(-child.pid!, 'SIGINT')
     await exit
   }
-  return { chain, kill, stop: () => ended(child, 'SIGTERM'), interrupt }
+  return { chain: chains[0]!, chains, kill, stop: () => ended(child, 'SIGTERM'), interrupt }
 }
 
 async function ended(child: ChildProcess, name: NodeJS.Signals): Promise<void> {
@@ -89,9 +96,9 @@ export function signal(pid: number, name: NodeJS.Signals | 0): boolean {
 }
 
 /** A transfer of one base unit of the native coin to `bob`, signed by a development account. */
-export function transfer(sender: number, nonce: number): Promise<string> {
+export function transfer(sender: number, nonce: number, chainId = 84532): Promise<string> {
   return dev[sender]!.signTransaction({
-    chainId: 84532,
+    chainId,
     type: 'eip1559',
     nonce,
     to: bob,

@@ -10,7 +10,7 @@ import { careForPool } from './stranded.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
 export type StateKeeper = {
-  /** Starts (or adopts) a node with the persisted state and the right mining mode. */
+  /** Starts a node with the persisted state and the right mining mode. */
   open(mining: Mining): Promise<LocalNode>
   /** Forwards a request that may change the chain, and records the data that a later `open` needs. */
   write(node: LocalNode, body: Buffer): Promise<Reply>

@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { temporaryDirectory } from '../../../testing/local-chains/kit.ts'
@@ -6,7 +6,7 @@ import { createGate } from './gate.ts'
 import { createJournal, type JournalEntry, openJournal } from './journal.ts'
 import { kindOf, mayChange, requestsIn } from './requests.ts'
 import { createSettings } from './settings.ts'
-import { newestGeneration, removeOtherGenerations, stateFilesIn } from './state-file.ts'
+import { generationsIn, keepOnly, neededStates, stateFilesIn } from './state-file.ts'
 
 const head: JournalEntry = { kind: 'head', offsetS: 7, settings: [] }
 const raw: JournalEntry = { kind: 'raw', atS: 1, txs: ['0xaa', '0xbb'] }
@@ -47,19 +47,31 @@ test('a line that a lost write broke in the middle is left out', () => {
   expect(openJournal(path).entries).toEqual([head, raw])
 })
 
-test('only the newest whole state counts; what a killed dump left is removed', () => {
+test('journals since the oldest state that is needed are kept; what a killed dump left is removed', () => {
   const directory = temporaryDirectory()
   const files = stateFilesIn(directory)
-  expect(newestGeneration(directory)).toBe(0)
-  const left = [files.state(9), files.journal(9), files.state(10), files.journal(10)]
-  for (const path of [...left, `${files.state(11)}.tmp`, files.journal(11)]) writeFileSync(path, '{}')
-  expect(newestGeneration(directory)).toBe(10)
-  removeOtherGenerations(directory, 10)
-  expect(newestGeneration(directory)).toBe(10)
-  for (const path of [files.state(9), files.journal(9), `${files.state(11)}.tmp`, files.journal(11)]) {
-    expect(() => readFileSync(path)).toThrow()
+  expect(generationsIn(directory)).toEqual([0])
+  const whole = [8, 9, 10].flatMap((generation) => [files.state(generation), files.journal(generation)])
+  for (const path of [...whole, `${files.state(11)}.tmp`, files.journal(11)]) writeFileSync(path, '{}')
+  expect(generationsIn(directory)).toEqual([8, 9, 10])
+  keepOnly(directory, [8, 10])
+  expect(generationsIn(directory)).toEqual([8, 10])
+  const names = ['journal-10.jsonl', 'journal-8.jsonl', 'journal-9.jsonl', 'state-10.json', 'state-8.json']
+  expect(readdirSync(directory).sort()).toEqual(names)
+})
+
+test('however often the state is written, at most three are kept, and 64 to 328 blocks follow the oldest', () => {
+  let states = [{ generation: 0, block: 0 }]
+  for (let height = 0, generation = 1; generation < 500; generation++) {
+    height += (generation * 37) % 200
+    const written = [...states, { generation, block: height }]
+    const needed = neededStates(written, height)
+    states = written.filter((state) => needed.includes(state.generation))
+    expect(states.length).toBeLessThanOrEqual(3)
+    expect(states.at(-1)).toEqual({ generation, block: height })
+    const behind = height - states[0]!.block
+    expect(behind <= 328 && (behind >= 64 || states[0]!.block === 0), `${behind} blocks`).toBe(true)
   }
-  expect(readFileSync(files.journal(10), 'utf8')).toBe('{}')
 })
 
 test('requests are told apart by what they do to the chain', () => {

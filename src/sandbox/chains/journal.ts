@@ -1,6 +1,7 @@
 /**
  * File format of `journal-<generation>.jsonl`: one JSON entry per line, appended in the order of sending, to be replayed
- * onto the state of the same generation. An incomplete last line was never acknowledged and is cut off.
+ * onto the state of the same generation; the journals of later generations continue it. An incomplete last line was never
+ * acknowledged and is cut off.
  */
 import { closeSync, existsSync, fsyncSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs'
 import type { NodeCall } from './rpc.ts'
@@ -18,6 +19,8 @@ export type JournalEntry =
   | { kind: 'sent'; atS: number; hash: string; tx: Record<string, unknown> }
   | { kind: 'admin'; method: string; params: readonly unknown[] }
   | ({ kind: 'mining' } & MiningMode)
+  /** The configured gas limit from here on, in hex; a request's own is an `admin` entry. */
+  | { kind: 'gasLimit'; gasLimit: string }
   /** A mined block, so that a replay of the journal produces the same one. */
   | {
       kind: 'block'
@@ -58,19 +61,26 @@ export function createJournal(path: string, entries: readonly JournalEntry[]): C
   return journal
 }
 
+/** Returns the complete entries of a journal. */
+export function readJournal(path: string): JournalEntry[] {
+  return parseEntries(completeLines(readFileSync(path)))
+}
+
 /** Opens a journal for appending, and returns its entries. Creates a missing journal. */
 export function openJournal(path: string): { journal: ChainJournal; entries: JournalEntry[] } {
   const head: HeadEntry = { kind: 'head', offsetS: 0, settings: [] }
   if (!existsSync(path)) return { journal: createJournal(path, [head]), entries: [head] }
-  const bytes = readFileSync(path)
-  const sizeBytes = bytes.lastIndexOf(10) + 1
-  const entries = parseEntries(bytes.subarray(0, sizeBytes))
+  const complete = completeLines(readFileSync(path))
+  const sizeBytes = complete.length
+  const entries = parseEntries(complete)
   const file = openSync(path, 'r+')
   ftruncateSync(file, sizeBytes)
   const journal = journalOn(file, sizeBytes)
   for (const entry of entries) journal.count(entry)
   return { journal, entries }
 }
+
+const completeLines = (bytes: Buffer) => bytes.subarray(0, bytes.lastIndexOf(10) + 1)
 
 function parseEntries(bytes: Buffer): JournalEntry[] {
   const entries: JournalEntry[] = []

@@ -1,5 +1,6 @@
-import { appendFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { appendFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import {
   allBlocks,
@@ -11,6 +12,7 @@ import {
   startVictim,
   temporaryDirectory,
   transfer,
+  type Victim,
 } from '../../../testing/local-chains/kit.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
@@ -53,7 +55,7 @@ test.each([
         .slice(transfers / 2)
         .map((raw) => call<string>(url, 'eth_sendRawTransaction', [raw]))
       acknowledged.push(...(await Promise.all(single)))
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200))
+      await delay(Math.random() * 200)
       await victim.kill(true)
       victim = await startVictim(options)
       const found = await Promise.all(acknowledged.map((hash) => inNode(victim.chain.rpcUrl, hash)))
@@ -82,7 +84,7 @@ test('blocks that a client saw a moment before the death of everything have the 
     await Promise.all(Array.from({ length: count }, (_, index) => send(rpcUrl, index % 4, nonce(index))))
     const owned = async () => Number(await call(rpcUrl, 'eth_getBalance', [bob, 'latest']))
     await until(async () => (await owned()) === count * (cycle + 1))
-    await new Promise((resolve) => setTimeout(resolve, 150))
+    await delay(150)
     const before = await allBlocks(rpcUrl)
     await victim.kill(true)
     victim = await startVictim({ dataDir })
@@ -90,32 +92,94 @@ test('blocks that a client saw a moment before the death of everything have the 
   }
 })
 
-test('a node left running is adopted with all it has, and mines on; one that does not answer is replaced', async () => {
+test('a node left running is ended, even one that does not answer, and its blocks are mined again', async () => {
   const dataDir = temporaryDirectory()
   const first = await startVictim({ dataDir, blockTimeMs: 1000 })
-  const hash = await send(first.chain.rpcUrl, 0, 0)
+  const { rpcUrl } = first.chain
+  const hash = await send(rpcUrl, 0, 0)
+  await until(async () => (await receipt(rpcUrl, hash)) !== null)
+  await delay(150)
+  const before = await allBlocks(rpcUrl)
   await first.kill(false)
-  await until(async () => (await receipt(first.chain.nodeUrl, hash)) !== null)
-  const before = await allBlocks(first.chain.nodeUrl)
+  process.kill(first.chain.pid, 'SIGSTOP')
   const second = await startVictim({ dataDir, blockTimeMs: 1000 })
-  expect(second.chain.pid).toBe(first.chain.pid)
-  expect(second.chain.rpcUrl).toBe(first.chain.rpcUrl)
-  await until(async () => Number(await call(second.chain.rpcUrl, 'eth_blockNumber')) > before.length)
-  const adopted = await allBlocks(second.chain.rpcUrl)
-  expect(adopted.slice(0, before.length)).toEqual(before)
-  // The journal also contains blocks that were mined without a running process.
+  expect(isRunning(first.chain.pid)).toBe(false)
+  expect(second.chain.rpcUrl).toBe(rpcUrl)
+  expect((await allBlocks(rpcUrl)).slice(0, before.length)).toEqual(before)
+  await until(async () => Number(await call(rpcUrl, 'eth_blockNumber')) > before.length)
+  await second.stop()
+  expect(isRunning(second.chain.pid)).toBe(false)
+})
+
+test.each([
+  ['a kill', (victim: Victim) => victim.kill(true)],
+  ['an orderly stop', (victim: Victim) => victim.stop()],
+])('after %s a chain can be reorganised five blocks deep', async (_, end) => {
+  const dataDir = temporaryDirectory()
+  const first = await startVictim({ dataDir })
+  const { rpcUrl } = first.chain
+  for (let nonce = 0; nonce < 8; nonce++) {
+    const hash = await send(rpcUrl, 0, nonce)
+    await until(async () => (await receipt(rpcUrl, hash)) !== null)
+  }
+  await delay(150)
+  const before = await allBlocks(rpcUrl)
+  await end(first)
+  const second = await startVictim({ dataDir })
+  expect(await allBlocks(rpcUrl)).toEqual(before)
+  await call(rpcUrl, 'anvil_reorg', [5, []])
+  const after = await allBlocks(rpcUrl)
+  expect(after.slice(0, 4)).toEqual(before.slice(0, 4))
+  for (const number of [4, 5, 6, 7, 8]) expect(after[number]?.hash).not.toBe(before[number]?.hash)
+  expect(Number(await call(rpcUrl, 'eth_getBalance', [bob, 'latest']))).toBe(3)
   await second.kill(true)
-  const third = await startVictim({ dataDir, blockTimeMs: 1000 })
-  expect((await allBlocks(third.chain.rpcUrl)).slice(0, before.length)).toEqual(before)
-  await third.kill(false)
-  process.kill(third.chain.pid, 'SIGSTOP')
-  const fourth = await startVictim({ dataDir, blockTimeMs: 1000 })
-  expect(fourth.chain.pid).not.toBe(third.chain.pid)
-  expect(isRunning(third.chain.pid)).toBe(false)
-  expect((await receipt(fourth.chain.rpcUrl, hash))?.status).toBe('0x1')
-  expect((await allBlocks(fourth.chain.rpcUrl)).slice(0, before.length)).toEqual(before)
-  await fourth.stop()
-  expect(isRunning(fourth.chain.pid)).toBe(false)
+  await startVictim({ dataDir })
+  expect(await allBlocks(rpcUrl)).toEqual(after)
+})
+
+test('no mint outlives its burn on another chain when everything dies', async () => {
+  const dataDir = temporaryDirectory()
+  const blockchains = ['BASE-SEPOLIA', 'ETH-SEPOLIA']
+  let victim = await startVictim({ dataDir, blockchains })
+  const mined = async (chain: number, nonce: number) => {
+    const { rpcUrl, chainId } = victim.chains[chain]!
+    const hash = await call<string>(rpcUrl, 'eth_sendRawTransaction', [await transfer(0, nonce, chainId)])
+    await until(async () => (await receipt(rpcUrl, hash)) !== null)
+  }
+  const transfersOn = async (chain: number) =>
+    Number(await call(victim.chains[chain]!.rpcUrl, 'eth_getBalance', [bob, 'latest']))
+  for (let death = 0, nonce = 0; death < (isDeep ? 5 : 2); death++) {
+    const killed = delay(100 + Math.random() * 200).then(() => victim.kill(true))
+    try {
+      for (; ; nonce++) {
+        await mined(0, nonce)
+        await mined(1, nonce)
+      }
+    } catch {
+      await killed
+    }
+    victim = await startVictim({ dataDir, blockchains })
+    const [burnt, minted] = [await transfersOn(0), await transfersOn(1)]
+    expect([burnt - minted, minted >= nonce]).toEqual([expect.toBeOneOf([0, 1]), true])
+    for (nonce = minted; nonce < burnt; nonce++) await mined(1, nonce)
+  }
+})
+
+test('a chain whose journal gives other blocks starts from its newest state, exactly as it was', async () => {
+  const dataDir = temporaryDirectory()
+  const first = await startVictim({ dataDir })
+  for (let nonce = 0; nonce < 3; nonce++) await send(first.chain.rpcUrl, 0, nonce)
+  await until(async () => Number(await call(first.chain.rpcUrl, 'eth_blockNumber')) === 3)
+  const before = await allBlocks(first.chain.rpcUrl)
+  await first.stop()
+  const path = join(directoryOf(dataDir), 'journal-0.jsonl')
+  const later = readFileSync(path, 'utf8').replace(
+    /"timestampS":(\d+)/,
+    (_, time) => `"timestampS":${Number(time) + 1}`,
+  )
+  writeFileSync(path, later)
+  const second = await startVictim({ dataDir })
+  expect(await allBlocks(second.chain.rpcUrl)).toEqual(before)
 })
 
 test('leftovers of a kill do no harm: a process number of another process, half-written files, a refused transaction', async () => {
@@ -128,12 +192,7 @@ test('leftovers of a kill do no harm: a process number of another process, half-
   await expect(send(url, 0, 0)).rejects.toThrow(/funds/)
   await call(url, 'anvil_setBalance', [dev[0]!.address, `0x${(10 ** 18).toString(16)}`])
   await first.kill(true)
-  const record = {
-    pid: process.pid,
-    port: Number(new URL(first.chain.nodeUrl).port),
-    chainId: 84532,
-    isReady: true,
-  }
+  const record = { pid: process.pid, port: Number(new URL(first.chain.nodeUrl).port) }
   writeFileSync(join(directory, 'node.json'), JSON.stringify(record))
   writeFileSync(join(directory, 'state-1.json.tmp'), '{"block": {"number"')
   writeFileSync(join(directory, 'journal-1.jsonl'), '{"kind":"head","offsetS":0,"settings":[]}\n')
@@ -149,6 +208,7 @@ test('leftovers of a kill do no harm: a process number of another process, half-
   await second.stop()
   const kept = readdirSync(directory).filter((name) => /^(state|journal)/.test(name))
   expect(kept.sort()).toEqual([
+    'journal-0.jsonl',
     expect.stringMatching(/^journal-[12].jsonl$/),
     expect.stringMatching(/^state-[12].json$/),
   ])

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { anvilBinary } from './binary.ts'
 import { call } from './rpc.ts'
 
-/** A running node: a child process, or one adopted from an earlier process. */
+/** A running node. */
 export type LocalNode = {
   pid: number
   url: string
@@ -104,7 +104,7 @@ function lastErrors(path: string): string {
 }
 
 /** Resolves when the node answers with the right chain id. */
-export async function answering(url: string, chainId: number, signal?: AbortSignal): Promise<void> {
+async function answering(url: string, chainId: number, signal?: AbortSignal): Promise<void> {
   const deadline = performance.now() + startTimeoutMs
   while (!signal?.aborted) {
     const answer = await call<string>(url, 'eth_chainId').catch(() => undefined)

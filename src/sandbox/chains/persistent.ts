@@ -1,5 +1,5 @@
 /**
- * Keeps a local chain in a directory: a state file and a journal of everything sent since. A request is in the journal
+ * Keeps a local chain in a directory: state files and journals of everything sent since. A request is in the journal
  * before the node receives it, or before its answer is returned where only the answer identifies the transaction.
  */
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
@@ -7,16 +7,16 @@ import type { Network } from '#chains/network'
 import type { Log } from '#runtime/log/log'
 import type { StateKeeper } from './chain.ts'
 import { genesisOf } from './genesis.ts'
-import { type JournalEntry, openJournal } from './journal.ts'
-import { adoptOrEnd, readRecord, writeRecord } from './leftover-node.ts'
+import { type ChainJournal, type JournalEntry, openJournal, readJournal } from './journal.ts'
+import { endLeftover, type NodeRecord, readRecord, writeRecord } from './leftover-node.ts'
 import type { Mining } from './mining.ts'
-import { startNode } from './node.ts'
-import { type Replayed, replay } from './replay.ts'
+import { type LocalNode, startNode } from './node.ts'
+import { DifferentBlocks, replay, setGasLimit } from './replay.ts'
 import { kindOf, requestsIn } from './requests.ts'
 import { call, post } from './rpc.ts'
 import { closeSession, createSession, dumpSession, type Session } from './session.ts'
-import { createSettings, type Settings } from './settings.ts'
-import { newestGeneration, removeOtherGenerations, type StateFiles, stateFilesIn } from './state-file.ts'
+import { createSettings } from './settings.ts'
+import { generationsIn, keepOnly, type SavedState, type StateFiles, stateFilesIn } from './state-file.ts'
 import { writeAlone, writeTransactions } from './writes.ts'
 
 export type PersistentOptions = {
@@ -63,71 +63,93 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
   }
 }
 
-/** Adopts the node that an earlier process left, or starts one and replays the journal onto it. */
+/** Starts a node and replays the journals onto its state; ends the node of an earlier process that was killed. */
 async function openSession(options: PersistentOptions, mining: Mining): Promise<Session> {
   const { network, directory, log } = options
   const files = stateFilesIn(directory)
   mkdirSync(files.cache, { recursive: true })
   const genesisGasLimit = ensureGenesis(options, files)
   const previous = readRecord(directory)
-  const adopted = await adoptOrEnd(previous, files.cache)
-  const generation = newestGeneration(directory)
-  removeOtherGenerations(directory, generation)
-  const { journal, entries } = openJournal(files.journal(generation))
-  const settings = createSettings()
-  const record = {
-    pid: adopted?.pid ?? 0,
-    port: previous?.port ?? 0,
-    chainId: network.chainId,
-    isReady: false,
-  }
-  const start = async () => {
+  if (previous) await endLeftover(previous, files.cache)
+  const opened = openGenerations(files)
+  const startFrom = (generation: number) => {
     const source = generation === 0 ? { init: files.genesis } : { state: files.state(generation) }
-    const onSpawn = (spawned: { pid: number; port: number }) =>
-      writeRecord(directory, Object.assign(record, spawned))
+    const onSpawn = (spawned: NodeRecord) => writeRecord(directory, spawned)
     const wanted = { chainId: network.chainId, gasLimit: genesisGasLimit, cacheDir: files.cache, source }
     return startNode({ ...wanted, port: previous?.port || undefined, onSpawn })
   }
-  const node = adopted ?? (await start())
+  const { node, settings, replayed, entries } = await restore(opened, startFrom, options.minesAtOnce, log)
   let session: Session | undefined
   try {
-    const replayed = adopted
-      ? recall(entries, settings)
-      : await replay(node.url, entries, settings, options.minesAtOnce, log)
     const { mining: mode, lastBlock } = replayed
-    const kept = { node, files, settings, journal, generation, mining: mode, log }
-    session = createSession({ ...kept, lastBlock, entries })
-    if (adopted) await dumpIfReplaced(session, entries)
+    session = createSession({ ...opened, node, files, settings, mining: mode, lastBlock, entries, log })
     await session.follower.flush()
     await applyGasLimit(session, options.gasLimit)
-    await beginMining(session, mining, adopted !== undefined)
-    writeRecord(directory, Object.assign(record, { isReady: true, pid: node.pid }))
+    await beginMining(session, mining)
     return session
   } catch (error) {
     session?.abandon()
-    journal.close()
+    opened.journal.close()
     await node.end(0)
     throw error
   }
 }
 
-/** Derives the result of a replay from the journal, for an adopted node, which needs no replay. */
-function recall(entries: readonly JournalEntry[], settings: Settings): Replayed {
-  const recalled: Replayed = { offsetS: 0, mining: undefined, lastBlock: 0 }
-  for (const entry of entries) {
-    if (entry.kind === 'head') {
-      recalled.lastBlock = entry.block?.number ?? 0
-      recalled.mining = entry.mining
-      for (const { method, params } of entry.settings) settings.note(method, params)
-    } else if (entry.kind === 'admin') settings.note(entry.method, entry.params)
-    else if (entry.kind === 'mining')
-      recalled.mining = { automine: entry.automine, intervalS: entry.intervalS }
-    else if (entry.kind === 'block') {
-      recalled.lastBlock = entry.number
-      settings.blockMined()
+type Generations = {
+  /** The states that exist and the block that each ends with, oldest first. */
+  states: SavedState[]
+  journal: ChainJournal
+  /** The entries of the journals since the oldest state, by generation. */
+  journals: Map<number, JournalEntry[]>
+}
+
+function openGenerations(files: StateFiles): Generations {
+  const generations = generationsIn(files.directory)
+  keepOnly(files.directory, generations)
+  const [first = 0, newest = 0] = [generations[0], generations.at(-1)]
+  const journals = new Map<number, JournalEntry[]>()
+  for (let generation = first; generation < newest; generation++)
+    journals.set(generation, readJournal(files.journal(generation)))
+  const { journal, entries } = openJournal(files.journal(newest))
+  journals.set(newest, entries)
+  const states = generations.map((generation) => ({ generation, block: headOf(journals, generation) }))
+  return { states, journal, journals }
+}
+
+function headOf(journals: Generations['journals'], generation: number): number {
+  const head = journals.get(generation)?.[0]
+  return head?.kind === 'head' ? (head.block?.number ?? 0) : 0
+}
+
+/**
+ * Replays from the oldest state, so that the node mines the newest blocks itself and can reorganise them. When that gives
+ * other blocks than before, starts again from the newest state, which has them exactly.
+ */
+async function restore(
+  { states, journals }: Generations,
+  startFrom: (generation: number) => Promise<LocalNode>,
+  minesAtOnce: boolean,
+  log: Log,
+) {
+  const newest = states.at(-1)!.generation
+  for (const { generation } of states) {
+    const settings = createSettings()
+    const entries = [...journals].flatMap(([number, part]) => (number >= generation ? part : []))
+    const node = await startFrom(generation)
+    try {
+      return {
+        node,
+        settings,
+        entries,
+        replayed: await replay(node.url, entries, settings, minesAtOnce, log),
+      }
+    } catch (error) {
+      await node.end(0)
+      if (!(error instanceof DifferentBlocks) || generation === newest) throw error
+      log.warn({ err: error }, 'A local chain starts from a newer state')
     }
   }
-  return recalled
+  throw new Error('a local chain has no state')
 }
 
 /** Writes the genesis file once; a new time in it would create a new chain. Returns its gas limit. */
@@ -147,26 +169,13 @@ async function applyGasLimit(session: Session, gasLimit: bigint): Promise<void> 
   const { url } = session.node
   const latest = await call<{ gasLimit: string }>(url, 'eth_getBlockByNumber', ['latest', false])
   if (isSetByHand || BigInt(latest.gasLimit) === gasLimit) return
-  const admin = { method: 'evm_setBlockGasLimit', params: [`0x${gasLimit.toString(16)}`] }
-  session.journal.append({ kind: 'admin', ...admin })
-  await call(url, admin.method, admin.params)
+  const wanted = `0x${gasLimit.toString(16)}`
+  session.journal.append({ kind: 'gasLimit', gasLimit: wanted })
+  await setGasLimit(url, wanted)
 }
 
-async function beginMining({ node, mining }: Session, usual: Mining, isAdopted: boolean): Promise<void> {
+async function beginMining({ node, mining }: Session, usual: Mining): Promise<void> {
   if (!mining) return usual.begin(node.url)
-  if (isAdopted) return
   if (mining.automine) await call(node.url, 'evm_setAutomine', [true])
   else if (mining.intervalS !== null) await call(node.url, 'evm_setIntervalMining', [mining.intervalS])
-}
-
-/** Dumps the state if an earlier process was killed between a revert and its dump: its journal then holds removed blocks. */
-async function dumpIfReplaced(session: Session, entries: readonly JournalEntry[]): Promise<void> {
-  const last = entries.reduce<{ number: number; hash: string } | undefined>((found, entry) => {
-    if (entry.kind === 'block') return entry
-    return entry.kind === 'head' ? entry.block : found
-  }, undefined)
-  if (!last) return
-  const params = [`0x${last.number.toString(16)}`, false]
-  const block = await call<{ hash: string } | null>(session.node.url, 'eth_getBlockByNumber', params)
-  if (block?.hash !== last.hash) await dumpSession(session)
 }

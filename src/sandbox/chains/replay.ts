@@ -4,7 +4,7 @@
  * whose block was not recorded.
  */
 import type { Log } from '#runtime/log/log'
-import type { BlockEntry, JournalEntry, MiningMode } from './journal.ts'
+import type { BlockEntry, HeadEntry, JournalEntry, MiningMode } from './journal.ts'
 import { call, callMany, type NodeCall } from './rpc.ts'
 import type { Settings } from './settings.ts'
 
@@ -35,12 +35,15 @@ export async function replay(
   let last: BlockEntry | undefined
   for (const entry of entries) {
     if (entry.kind === 'head') {
+      await requireBlock(nodeUrl, entry)
       done.offsetS = entry.offsetS
       done.mining = entry.mining
       if (entry.nextBaseFee) await call(nodeUrl, setBaseFee, [entry.nextBaseFee])
       for (const setting of entry.settings) await applyAdmin(nodeUrl, setting, settings, log)
     } else if (entry.kind === 'admin') {
       await applyAdmin(nodeUrl, entry, settings, log)
+    } else if (entry.kind === 'gasLimit') {
+      await setGasLimit(nodeUrl, entry.gasLimit)
     } else if (entry.kind === 'mining') {
       done.mining = { automine: entry.automine, intervalS: entry.intervalS }
     } else if (entry.kind === 'block' && entry.number === done.lastBlock + 1) {
@@ -61,6 +64,14 @@ export async function replay(
   for (const pending of settings.pending())
     await call(nodeUrl, pending.method, pending.params).catch(() => {})
   return done
+}
+
+/** The replay of earlier journals gave other blocks than those of the state that follows them. */
+export class DifferentBlocks extends Error {}
+
+async function requireBlock(nodeUrl: string, { block }: HeadEntry): Promise<void> {
+  if (block === undefined || (await blockOf(nodeUrl, block.number))?.hash === block.hash) return
+  throw new DifferentBlocks(`block ${block.number} of a local chain was played back with another hash`)
 }
 
 /** Returns every transaction of the journal by its hash, in the order of sending. The node computes the hashes. */
@@ -117,6 +128,10 @@ async function applyAdmin(nodeUrl: string, admin: NodeCall, settings: Settings, 
       'A request was refused again while a local chain was played back',
     ),
   )
+}
+
+export async function setGasLimit(nodeUrl: string, gasLimit: string): Promise<void> {
+  await call(nodeUrl, 'evm_setBlockGasLimit', [gasLimit])
 }
 
 async function mineAgain(

@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { type Follower, followBlocks } from './follower.ts'
@@ -13,7 +12,15 @@ import {
 import type { LocalNode } from './node.ts'
 import { call, callMany } from './rpc.ts'
 import type { Settings } from './settings.ts'
-import { commitState, dumpState, type StateFiles, sizeOf } from './state-file.ts'
+import {
+  commitState,
+  dumpState,
+  keepOnly,
+  neededStates,
+  type SavedState,
+  type StateFiles,
+  sizeOf,
+} from './state-file.ts'
 
 /** One node and its files, from its start to its end. */
 export type Session = {
@@ -23,7 +30,8 @@ export type Session = {
   settings: Settings
   follower: Follower
   journal: ChainJournal
-  generation: number
+  /** The states that exist, oldest first; the journal belongs to the last one. */
+  states: readonly SavedState[]
   /** The mining mode set by a request; undefined while none has set it. */
   mining: MiningMode | undefined
   /** Unmined transactions that the node signed: their raw bytes may be no valid transaction. */
@@ -40,10 +48,7 @@ export type Session = {
   abandon(): void
 }
 
-type SessionStart = Pick<
-  Session,
-  'node' | 'files' | 'settings' | 'journal' | 'generation' | 'mining' | 'log'
-> & {
+type SessionStart = Pick<Session, 'node' | 'files' | 'settings' | 'journal' | 'states' | 'mining' | 'log'> & {
   lastBlock: number
   entries: readonly JournalEntry[]
 }
@@ -51,8 +56,9 @@ type SessionStart = Pick<
 const checkEveryMs = 1000
 const quietMs = 5000
 const maxJournalBytes = 64 * 1024 * 1024
-const maxJournalBlocks = 2000
-const maxJournalChanges = 10_000
+/** A node mines the blocks of its journals again when it starts. */
+const maxJournalBlocks = 200
+const maxJournalChanges = 2000
 /** Maximum pending transactions for a dump: each must be fetched and written again, so a burst is mined first. */
 const maxWaiting = 500
 /** Maximum share of the time spent on dumps, which block the node. */
@@ -81,7 +87,7 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
     unmined,
     lastChangeMs: now,
     lastDumpMs: now,
-    dumpCostMs: sizeOf(start.files.state(start.generation)) * dumpMsPerByte,
+    dumpCostMs: sizeOf(start.files.state(newestOf(start))) * dumpMsPerByte,
     isDumping: false,
     isUnkept: false,
     isAbandoned: false,
@@ -95,11 +101,16 @@ export function createSession({ lastBlock, entries, ...start }: SessionStart): S
   return session
 }
 
-/** Writes the current state; the caller has the gate alone. The new journal begins with the contents of the pool. */
-export async function dumpSession(session: Session): Promise<void> {
+const newestOf = ({ states }: Pick<Session, 'states'>) => states.at(-1)!.generation
+
+/**
+ * Writes the current state; the caller has the gate alone. The new journal begins with the contents of the pool.
+ * `isReplaced`: the journals do not lead to this state, so it stands alone.
+ */
+export async function dumpSession(session: Session, { isReplaced = false } = {}): Promise<void> {
   const { node, files, follower, settings, log } = session
   const startedMs = performance.now()
-  const generation = session.generation + 1
+  const generation = newestOf(session) + 1
   await follower.flush()
   const pool = await poolEntries(session)
   const number = await dumpState(node.url, files.state(generation))
@@ -113,10 +124,11 @@ export async function dumpSession(session: Session): Promise<void> {
     commitState(files.state(generation))
     session.journal.close()
     session.journal = journal
-    session.generation = generation
   })
-  for (const path of [files.journal(generation - 1), files.state(generation - 1)])
-    rmSync(path, { force: true })
+  const states = [...(isReplaced ? [] : session.states), { generation, block: number }]
+  const needed = neededStates(states, number)
+  session.states = states.filter((state) => needed.includes(state.generation))
+  keepOnly(files.directory, needed)
   session.isUnkept = false
   session.lastDumpMs = performance.now()
   session.dumpCostMs = session.lastDumpMs - startedMs

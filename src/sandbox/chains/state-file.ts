@@ -14,8 +14,12 @@ import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { post } from './rpc.ts'
 
-/** The files of one chain. A state and the journal to replay onto it share a generation; generation 0 is genesis. */
+/**
+ * The files of one chain. A state and the journal of everything after it share a generation; generation 0 is genesis. A
+ * state followed by the journals of all generations from its own on gives the chain.
+ */
 export type StateFiles = {
+  directory: string
   /** The node's own old states, useless to another node. */
   cache: string
   genesis: string
@@ -25,6 +29,7 @@ export type StateFiles = {
 
 export function stateFilesIn(directory: string): StateFiles {
   return {
+    directory,
     cache: join(directory, 'cache'),
     genesis: join(directory, 'genesis.json'),
     state: (generation) => join(directory, `state-${generation}.json`),
@@ -32,18 +37,46 @@ export function stateFilesIn(directory: string): StateFiles {
   }
 }
 
-/** Returns the generation of the newest state; 0 when only genesis exists. States are renamed into place, so are complete. */
-export function newestGeneration(directory: string): number {
-  const generations = readdirSync(directory).map((name) => Number(/^state-(\d+)\.json$/.exec(name)?.[1] ?? 0))
-  return Math.max(0, ...generations)
+/**
+ * Returns the generations whose state exists, oldest first; 0, genesis, needs no file but its journal. States are renamed
+ * into place, so are complete.
+ */
+export function generationsIn(directory: string): number[] {
+  const names = readdirSync(directory)
+  const numbers = names.map((name) => Number(/^state-(\d+)\.json$/.exec(name)?.[1] ?? 0)).filter(Boolean)
+  const hasGenesis = numbers.length === 0 || names.includes('journal-0.jsonl')
+  return [...(hasGenesis ? [0] : []), ...numbers.sort((one, other) => one - other)]
 }
 
-/** Removes the files of other generations, and those of interrupted dumps. */
-export function removeOtherGenerations(directory: string, generation: number): void {
+/** Removes the states of other generations, the journals before the first of these, and files of interrupted dumps. */
+export function keepOnly(directory: string, generations: readonly number[]): void {
+  const [first = 0, last = 0] = [generations[0], generations.at(-1)]
   for (const name of readdirSync(directory)) {
-    const match = /^(?:state|journal)-(\d+)\.jsonl?(\.tmp)?$/.exec(name)
-    if (match && (match[2] || Number(match[1]) !== generation)) rmSync(join(directory, name), { force: true })
+    const [, kind, digits, draft] = /^(state|journal)-(\d+)\.jsonl?(\.tmp)?$/.exec(name) ?? []
+    if (kind === undefined) continue
+    const generation = Number(digits)
+    const isKept =
+      kind === 'state' ? generations.includes(generation) : generation >= first && generation <= last
+    if (draft || !isKept) rmSync(join(directory, name), { force: true })
   }
+}
+
+/** A state file and the number of the last block in it. */
+export type SavedState = { generation: number; block: number }
+
+/** The number of blocks that a node mines again at its start: it can reorganise those, but none of a loaded state. */
+const reorgDepth = 64
+
+/**
+ * Returns the states that are needed when the chain has `height` blocks, oldest first: the newest one that leaves
+ * `reorgDepth` blocks to mine again, the one that will be next in its place, and the newest.
+ */
+export function neededStates(states: readonly SavedState[], height: number): number[] {
+  const isDeep = ({ block }: SavedState) => height - block >= reorgDepth
+  const base = Math.max(0, states.findLastIndex(isDeep))
+  return [...new Set([states[base], states[base + 1], states.at(-1)])].flatMap(
+    (state) => state?.generation ?? [],
+  )
 }
 
 const unzip = promisify(gunzip)

@@ -6,7 +6,7 @@ export type NodeWatchdog = { watch(pids: readonly number[]): void; dismiss(): vo
 /** Each line replaces the list of pids; the end of input means that this process has ended. */
 const script = 'while read -r line; do pids=$line; done; [ -n "$pids" ] && kill -9 $pids; rm -rf "$1"'
 
-/** Starts a watchdog for chains that no later process would adopt. Windows has no reliable shell, so no watchdog either. */
+/** Starts a watchdog for chains without a directory of their own. Windows has no reliable shell, so no watchdog either. */
 export function startWatchdog(directory: string): NodeWatchdog {
   if (process.platform === 'win32') return { watch: () => {}, dismiss: () => {} }
   const stdio = ['pipe', 'ignore', 'ignore'] as const

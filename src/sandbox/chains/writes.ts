@@ -36,7 +36,7 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   if (requests.some(setsMining)) await noteMining(session)
   const isReplaced = requests.some(({ method }) => kindOf(method) === 'wholesale')
   // Only the node knows the contents of a snapshot, so the resulting state is kept instead of the request.
-  if (isReplaced) await dumpSession(session)
+  if (isReplaced) await dumpSession(session, { isReplaced })
   else await follower.flush()
   session.lastChangeMs = performance.now()
   return reply
