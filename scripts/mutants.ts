@@ -50,6 +50,8 @@ if (values.list) {
 type Outcome = Verdict & { mutant: Mutant }
 
 const root = fileURLToPath(new URL('..', import.meta.url))
+const interruption = new AbortController()
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interruption.abort())
 const startedMs = performance.now()
 const waiting = [...chosen]
 const outcomes: Outcome[] = []
@@ -64,14 +66,15 @@ for (const { mutant, reason } of survivors)
   process.stdout.write(
     `  SURVIVED ${mutant.name}: ${reason}; again: npm run mutants -- --only ${mutant.name}\n`,
   )
-process.exit(survivors.length > 0 ? 1 : 0)
+process.exit(survivors.length > 0 || interruption.signal.aborted ? 1 : 0)
 
 async function runWaiting(): Promise<void> {
   const copy = openCopy(root)
   try {
     for (let mutant = waiting.shift(); mutant; mutant = waiting.shift()) {
       const mutantMs = performance.now()
-      const outcome = { mutant, ...(await copy.run(mutant)) }
+      const outcome = { mutant, ...(await copy.run(mutant, interruption.signal)) }
+      if (interruption.signal.aborted) return
       outcomes.push(outcome)
       printProgress(outcome, performance.now() - mutantMs)
     }

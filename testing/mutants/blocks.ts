@@ -56,7 +56,7 @@ export const blockMutants: readonly Mutant[] = [
       edit(
         'src/engines/indexer/catch-up.ts',
         'head ? head.number + 1 :',
-        'head ? Math.max(head.number + 1, target.number - 100) :',
+        'head ? Math.max(head.number + 1, target.number - 10) :',
       ),
       edit(
         'src/engines/indexer/catch-up.ts',

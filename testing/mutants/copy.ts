@@ -9,7 +9,7 @@ import { placesOf } from './tokens.ts'
 export type Verdict = { killed: boolean; reason: string }
 
 /** A copy of the sources in a temporary directory. Each bug is removed after its test. */
-export type Copy = { run(mutant: Mutant): Promise<Verdict>; remove(): void }
+export type Copy = { run(mutant: Mutant, signal: AbortSignal): Promise<Verdict>; remove(): void }
 
 const leftOut = new Set(['node_modules', '.git', 'dist', 'coverage', '.bezant'])
 
@@ -19,7 +19,7 @@ export function openCopy(root: string): Copy {
     if (!leftOut.has(name)) cpSync(join(root, name), join(directory, name), { recursive: true })
   symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
   return {
-    run: async (mutant) => {
+    run: async (mutant, signal) => {
       const original = new Map(
         mutant.edits.map(({ file }) => [file, readFileSync(join(directory, file), 'utf8')]),
       )
@@ -30,7 +30,7 @@ export function openCopy(root: string): Copy {
           if (!place || others.length > 0) return survived(`does not apply: ${file} has changed`)
           writeFileSync(join(directory, file), text.slice(0, place.start) + to + text.slice(place.end))
         }
-        return await runTest(directory, mutant)
+        return await runTest(directory, mutant, signal)
       } finally {
         for (const [file, text] of original) writeFileSync(join(directory, file), text)
       }
@@ -49,7 +49,7 @@ type Report = {
 }
 
 /** Runs the test of a bug. A test that could not be loaded has not detected the bug. */
-async function runTest(directory: string, { test }: Mutant): Promise<Verdict> {
+async function runTest(directory: string, { test }: Mutant, signal: AbortSignal): Promise<Verdict> {
   const path = join(directory, 'mutant-report.json')
   rmSync(path, { force: true })
   const title = test.title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
@@ -57,7 +57,8 @@ async function runTest(directory: string, { test }: Mutant): Promise<Verdict> {
   // These limits end a test that a bug makes wait for ever.
   args.push('--bail=1', '--testTimeout=180000', '--reporter=json', `--outputFile=${path}`)
   const env = { ...process.env, TEST_PATIENCE_MS: '60000' }
-  const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore', env })
+  const child = spawn(process.execPath, args, { cwd: directory, stdio: 'ignore', env, signal })
+  child.on('error', () => undefined)
   await new Promise((resolve) => child.once('exit', resolve))
   const report = readReport(path)
   if (!report) return survived('the test could not be run')
