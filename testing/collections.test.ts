@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { errorKinds } from '#lib/error-kinds'
-import { chanceOf } from './adversary/seed.ts'
+import { seededRandom } from './adversary/seeded-random.ts'
 import { worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { newestFirst, type Subject, subjectOf, walk } from './listing.ts'
@@ -39,9 +39,9 @@ const badDates = [
   '2026-01-01T00:00:00Z\n',
 ]
 
-const chance = chanceOf(randomInt(2 ** 31))
+const random = seededRandom(randomInt(2 ** 31))
 const badPageSizes = ['0', '-1', 'abc', '10abc', '1.5', 'null', 'NaN', 'Infinity', '0x10', ' 5', '[1]']
-const some = <Item>(items: readonly Item[]) => chance.draw(items, isDeep ? items.length : 2)
+const some = <Item>(items: readonly Item[]) => random.sample(items, isDeep ? items.length : 2)
 
 let harness: Harness
 

@@ -9,9 +9,9 @@ export type Lie = (method: string, result: any, params: readonly any[]) => unkno
 export type LyingNode = {
   url: string
   /** Number of calls of each method. */
-  asked: Map<string, number>
+  callCounts: Map<string, number>
   lie(lie: Lie | undefined): void
-  leadTo(rpcUrl: string): void
+  forwardTo(rpcUrl: string): void
   close(): Promise<void>
 }
 
@@ -51,11 +51,11 @@ export async function openLyingNode(rpcUrl: string): Promise<LyingNode> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    callCounts: asked,
     lie: (lie) => {
       bend = lie
     },
-    leadTo: (url) => {
+    forwardTo: (url) => {
       target = url
     },
     close: async () => {

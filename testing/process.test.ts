@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { chanceOf } from './adversary/seed.ts'
+import { seededRandom } from './adversary/seeded-random.ts'
 import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
 import { usedDirectory } from './programs.ts'
@@ -16,7 +16,7 @@ import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
-const chance = chanceOf(randomInt(2 ** 31))
+const random = seededRandom(randomInt(2 ** 31))
 
 /** A sandbox that tests pass on to each other: a start on an existing directory costs a third of a first one. */
 let dataDir: string
@@ -79,7 +79,7 @@ const ends = [
   ['SIGINT', 'process'],
 ] as const
 
-it.each(isDeep ? ends : chance.draw(ends, 1))(
+it.each(isDeep ? ends : random.sample(ends, 1))(
   'stops on %s to the %s although a request is half sent, leaves nothing running and loses nothing',
   async (signal, to) => {
     const first = await take()

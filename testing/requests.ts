@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { Chance } from './adversary/seed.ts'
+import type { SeededRandom } from './adversary/seeded-random.ts'
 import { anyText } from './any-text.ts'
 
 /** Text that has broken parsers before; used in every text field. */
@@ -196,16 +196,16 @@ function changed(valid: Record<string, unknown>, changes: [string, Change][]): R
 
 /**
  * The object with one member at a time replaced by one hostile value: those it has, at any depth, and those it may have. Each
- * member meets `each` values, drawn by `chance`, or all of them.
+ * member meets `each` values, drawn by `random`, or all of them.
  */
 export function* spoiledOneByOne(
   example: Record<string, unknown>,
   names: readonly string[],
-  { each, chance }: { each: number; chance: Chance },
+  { each, random }: { each: number; random: SeededRandom },
 ): Generator<{ path: string; object: Record<string, unknown> }> {
   const paths = [...new Set([...pathsIn(example), ...names])]
   for (const path of paths) {
-    for (const value of chance.draw<unknown>([...hostileTexts, ...hostileValues], each))
+    for (const value of random.sample<unknown>([...hostileTexts, ...hostileValues], each))
       yield { path, object: replaced(example, path, value) }
   }
 }

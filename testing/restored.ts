@@ -12,7 +12,7 @@ import { openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { readConfig } from '#runtime/config'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
-import type { Chance } from './adversary/seed.ts'
+import type { SeededRandom } from './adversary/seeded-random.ts'
 import { freshAddress } from './builders.ts'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type Clone, cloneOf } from './database-clone.ts'
@@ -36,10 +36,10 @@ export type Order = { to: string; amountAtomic: bigint; id: string; body: object
 export type Wallet = { id: string; address: string }
 
 /** Two machines, each with its own directory, on one chain. */
-export async function newSite(chance: Chance, { automine = false } = {}) {
+export async function newSite(random: SeededRandom, { automine = false } = {}) {
   const local = await startTestChains({
     blockchains: ['BASE-SEPOLIA'],
-    blockTimeMs: automine ? undefined : chance.pick(isDeep ? [100, 250, 600] : [250, 600]),
+    blockTimeMs: automine ? undefined : random.pick(isDeep ? [100, 250, 600] : [250, 600]),
   })
   undo.push(local.stop)
   const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
@@ -172,12 +172,12 @@ export async function submitSome(
   chain: TestChain,
   wallets: Wallet[],
   count: number,
-  chance: Chance,
+  random: SeededRandom,
 ) {
   const orders: Order[] = []
   for (let index = 0; index < count; index++) {
-    orders.push(await submit(tenant, chain, chance.pick(wallets)))
-    if (chance.oneIn(4)) await sleep(chance.below(120))
+    orders.push(await submit(tenant, chain, random.pick(wallets)))
+    if (random.oneIn(4)) await sleep(random.below(120))
   }
   return orders
 }

@@ -111,22 +111,22 @@ it('property 68: an endpoint that comes back as another chain, or as an empty on
       const { body } = await httpAs(url, undefined)('GET', '/ready')
       return body.chains[0]?.state === wanted
     }, `the chain is ${wanted}`)
-  const otherChain = () => node.leadTo(harness.chain('ETH-SEPOLIA').rpcUrl)
+  const otherChain = () => node.forwardTo(harness.chain('ETH-SEPOLIA').rpcUrl)
   const emptyChain = () => {
     node.lie((method, result) => (method === 'eth_getCode' ? '0x' : result))
-    node.leadTo(own)
+    node.forwardTo(own)
   }
   for (const [index, comeBack] of [otherChain, emptyChain].entries()) {
-    node.leadTo('http://127.0.0.1:1')
+    node.forwardTo('http://127.0.0.1:1')
     await becomes('unreachable')
-    const before = node.asked.get('eth_getBlockByNumber')
+    const before = node.callCounts.get('eth_getBlockByNumber')
     comeBack()
     const isRefused = async () => (await alarmsOf('endpoint-refused')) === index + 1
     await until(isRefused, 'the endpoint is refused')
     await becomes('unreachable')
-    expect(node.asked.get('eth_getBlockByNumber')).toBe(before)
+    expect(node.callCounts.get('eth_getBlockByNumber')).toBe(before)
     node.lie(undefined)
-    node.leadTo(own)
+    node.forwardTo(own)
     await becomes('following')
   }
   expect(worker.stderr()).toMatch(/"alarm":"endpoint-refused".*it is a node of chain 11155111/)

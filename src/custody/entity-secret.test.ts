@@ -1,6 +1,6 @@
 import { constants, publicEncrypt, randomBytes, webcrypto } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { chanceOf, seedsOf } from '../../testing/adversary/seed.ts'
+import { seededRandom, seedsOf } from '../../testing/adversary/seeded-random.ts'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import { isDeep } from '../../testing/size.ts'
 import { openEntitySecret, spendCiphertext, transportPublicKey } from './index.ts'
@@ -56,14 +56,14 @@ describe('a ciphertext', () => {
   it.each(seedsOf(1))(
     'property 36: works in no other writing of its bytes, before and after it was used (seed %i)',
     async (seed) => {
-      const chance = chanceOf(seed)
+      const random = seededRandom(seed)
       const ciphertext = await entity.encrypt()
       const variants = rewritings(ciphertext)
       expect(new Set(variants).size).toBeGreaterThanOrEqual(30)
       for (const variant of variants) expect(await refused(variant)).toEqual(wrong)
       await use(ciphertext)
       // Draws the variants again: the difference is caused by the stored state, not by the variant.
-      const again = isDeep ? variants : chance.draw(variants, Math.ceil(variants.length / 4))
+      const again = isDeep ? variants : random.sample(variants, Math.ceil(variants.length / 4))
       for (const variant of again) expect(await refused(variant)).toEqual(wrong)
     },
   )

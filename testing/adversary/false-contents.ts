@@ -24,7 +24,7 @@ type Changes = { block?: (block: Loose) => void; receipt?: (receipt: Loose) => v
 const lie = (name: string, { block, receipt }: Changes): CallFault => ({
   name,
   methods,
-  bend: async (request, honest) => {
+  answer: async (request, honest) => {
     const answer = await honest()
     const result = structuredClone(answer.result)
     if (!result) return answer

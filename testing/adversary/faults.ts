@@ -1,11 +1,11 @@
-/** Faults between a client and its node. Those with `reply` spoil a whole HTTP request, those with `bend` one call. */
+/** Faults between a client and its node. Those with `reply` spoil a whole HTTP request, those with `answer` one call. */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256 } from 'viem'
 import { type Exchange, type Reply, type RpcAnswer, type RpcRequest, refusalOf, resultFor } from './proxy.ts'
-import type { Chance } from './seed.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 export type FaultContext = {
-  chance: Chance
+  random: SeededRandom
   ask(requests: readonly RpcRequest[]): Promise<RpcAnswer[]>
   /** State of a fault, kept while its script plays. */
   memory: Map<string, unknown>
@@ -18,7 +18,7 @@ type Named = {
 }
 export type RequestFault = Named & { reply(exchange: Exchange, context: FaultContext): Promise<Reply> }
 export type CallFault = Named & {
-  bend(request: RpcRequest, honest: () => Promise<RpcAnswer>, context: FaultContext): Promise<RpcAnswer>
+  answer(request: RpcRequest, honest: () => Promise<RpcAnswer>, context: FaultContext): Promise<RpcAnswer>
 }
 export type Fault = RequestFault | CallFault
 
@@ -129,14 +129,14 @@ export const listLimits = (most: number, refused: number[] = []): RequestFault[]
 const refused = (name: string, message: string, code = -32000): CallFault => ({
   name,
   methods: send,
-  bend: async (request) => refusalOf(request, message, code),
+  answer: async (request) => refusalOf(request, message, code),
 })
 
 /** Forwards the bytes to the node and reports that it refused them. */
 const refusedAfter = (name: string, message: string, code = -32000): CallFault => ({
   name,
   methods: send,
-  bend: async (request, honest) => {
+  answer: async (request, honest) => {
     await honest()
     return refusalOf(request, message, code)
   },
@@ -148,7 +148,7 @@ export const sendFaults = {
   swallowed: {
     name: 'a hash for bytes that are dropped',
     methods: send,
-    bend: async (request) => resultFor(request, keccak256(request.params[0])),
+    answer: async (request) => resultFor(request, keccak256(request.params[0])),
   },
   internalErrorAfter: refusedAfter('internal error after taking it', 'internal error', -32603),
   limitExceeded: refused('rate limit as a JSON-RPC error', 'request rate limit exceeded', -32005),
@@ -179,25 +179,25 @@ export const readFaults = {
   nullReceipts: (blocks: number): CallFault => ({
     name: `no receipts for ${blocks} blocks`,
     methods: receiptMethods,
-    bend: async (request, honest, context) =>
+    answer: async (request, honest, context) =>
       (await withinBlocks(blocks, context)) ? resultFor(request, null) : honest(),
   }),
   receiptErrors: (blocks: number): CallFault => ({
     name: `errors for receipts for ${blocks} blocks`,
     methods: receiptMethods,
-    bend: async (request, honest, context) =>
+    answer: async (request, honest, context) =>
       (await withinBlocks(blocks, context)) ? refusalOf(request, 'transaction not found') : honest(),
   }),
   /** Every answer is as of `behind` blocks ago. */
   staleHead: (behind: number): CallFault => ({
     name: `a head ${behind} blocks behind`,
-    bend: async (request, honest, context) =>
+    answer: async (request, honest, context) =>
       asOf(Math.max(0, (await heightOf(context)) - behind), request, honest, context),
   }),
   /** The head stays where it was when the script began, until `blocks` more are mined. */
   frozenHead: (blocks = Number.POSITIVE_INFINITY): CallFault => ({
     name: 'a head that stands still',
-    bend: async (request, honest, context) => {
+    answer: async (request, honest, context) => {
       const within = await withinBlocks(blocks, context)
       return within ? asOf(Number(context.memory.get('from')), request, honest, context) : honest()
     },
@@ -205,9 +205,9 @@ export const readFaults = {
   /** Each answer is as of a different moment, up to `behind` blocks ago: the head moves back and forth. */
   timeTravel: (behind: number): CallFault => ({
     name: `a head that jumps up to ${behind} blocks`,
-    bend: async (request, honest, context) =>
+    answer: async (request, honest, context) =>
       asOf(
-        Math.max(0, (await heightOf(context)) - context.chance.below(behind + 1)),
+        Math.max(0, (await heightOf(context)) - context.random.below(behind + 1)),
         request,
         honest,
         context,
@@ -216,13 +216,13 @@ export const readFaults = {
   emptyLogs: {
     name: 'no logs where there are some',
     methods: ['eth_getLogs'],
-    bend: async (request: RpcRequest) => resultFor(request, []),
+    answer: async (request: RpcRequest) => resultFor(request, []),
   } as CallFault,
   /** Every block is a different one, as on a fork. */
   otherBlocks: {
     name: 'the blocks of a fork',
     methods: ['eth_getBlockByNumber', 'eth_getBlockByHash'],
-    bend: async (request: RpcRequest, honest: () => Promise<RpcAnswer>) => {
+    answer: async (request: RpcRequest, honest: () => Promise<RpcAnswer>) => {
       const answer = await honest()
       return answer.result
         ? resultFor(request, { ...answer.result, hash: keccak256(answer.result.hash) })
@@ -231,13 +231,13 @@ export const readFaults = {
   } as CallFault,
   unknownMethod: {
     name: 'a method that the node does not have',
-    bend: async (request: RpcRequest) =>
+    answer: async (request: RpcRequest) =>
       refusalOf(request, `the method ${request.method} does not exist/is not available`, -32601),
   } as CallFault,
   /** Delays each answer of the node by `ms`. */
   slow: (ms: number): CallFault => ({
     name: `answers ${ms} ms late`,
-    bend: async (_, honest) => {
+    answer: async (_, honest) => {
       await sleep(ms)
       return honest()
     },
@@ -245,12 +245,12 @@ export const readFaults = {
   /** An error in place of an answer. */
   says: (message: string, code = -32000): CallFault => ({
     name: `"${message}"`,
-    bend: async (request) => refusalOf(request, message, code),
+    answer: async (request) => refusalOf(request, message, code),
   }),
   wrongChainId: (chainId = 1): CallFault => ({
     name: `chain id ${chainId}`,
     methods: ['eth_chainId', 'net_version'],
-    bend: async (request) => resultFor(request, `0x${chainId.toString(16)}`),
+    answer: async (request) => resultFor(request, `0x${chainId.toString(16)}`),
   }),
 }
 

@@ -50,7 +50,7 @@ const isOnChain = async (raw: Hex) => {
 const before = new Set(['timeOut', 'resetBefore', 'error500', 'error502', 'rateLimited'])
 
 describe('a hostile node', () => {
-  it.each(Object.entries<Fault>(lineFaults))('%s gives no answer to be trusted, once', async (key, fault) => {
+  it.each(Object.entries<Fault>(lineFaults))('%s spoils one answer', async (key, fault) => {
     node.play({ fault, methods: ['eth_sendRawTransaction'], times: 1 })
     const raw = await nextSigned()
     const sending = client.batch([{ method: 'eth_sendRawTransaction', params: [raw] }], {
@@ -60,17 +60,17 @@ describe('a hostile node', () => {
     const again = before.has(key) || key === 'oneErrorForAll'
     if (key === 'hugeBody' || key === 'oneErrorForAll') await sending
     else await expect(sending).rejects.toThrow()
-    expect(node.met.at(-1)).toMatchObject({ fault: fault.name })
+    expect(node.applied.at(-1)).toMatchObject({ fault: fault.name })
     if (before.has(key)) {
       await sleep(50)
       expect(await isOnChain(raw)).toBe(false)
       await client.call('eth_sendRawTransaction', [raw])
     }
     await until(() => isOnChain(raw), 'the bytes are in a block')
-    expect(node.raws.filter((seen) => seen === raw)).toHaveLength(again ? 2 : 1)
+    expect(node.rawTransactions.filter((seen) => seen === raw)).toHaveLength(again ? 2 : 1)
   })
 
-  it('lies about bytes: known ones that are new, a hash for what is dropped, a refusal for what is taken', async () => {
+  it('lies about transactions: calls new ones known, accepts ones that it drops, refuses ones that it sends', async () => {
     const raw = await nextSigned()
     const said = async (fault: Fault) => {
       node.play({ fault, times: 1 })
@@ -83,7 +83,7 @@ describe('a hostile node', () => {
     await until(() => isOnChain(raw), 'the bytes are in a block')
   })
 
-  it('meets by method, count, window and chance, and the same again from the same seed', async () => {
+  it('applies faults by method, count, window and chance, and repeats them for the same seed', async () => {
     node.play(
       { fault: faults.error500, methods: ['eth_chainId'], after: 1, times: 1 },
       { fault: faults.resetBefore, methods: ['eth_gasPrice'], untilMs: 2_000 },
@@ -116,7 +116,7 @@ describe('a hostile node', () => {
     expect(runs[0]).not.toBe(runs[2])
   })
 
-  it('keeps receipts back for so many blocks, and then has them', async () => {
+  it('withholds receipts for a number of blocks', async () => {
     const raw = await nextSigned()
     const txHash = await client.call<Hex>('eth_sendRawTransaction', [raw])
     await until(() => isOnChain(raw), 'the bytes are in a block')
@@ -131,7 +131,7 @@ describe('a hostile node', () => {
     await expect(receipt()).rejects.toBeInstanceOf(RpcError)
   })
 
-  it('lags, stands still and travels in time', async () => {
+  it('lags, stands still and moves its head back and forth', async () => {
     await chain.mine(10)
     const height = await chain.height()
     const head = async () =>

@@ -4,9 +4,15 @@
  */
 export { falseContents } from './false-contents.ts'
 export * from './faults.ts'
-export { type HostileOptions, type HostileRpc, type Met, openHostileRpc, type Part } from './hostile-rpc.ts'
+export {
+  type AppliedFault,
+  type HostileOptions,
+  type HostileRpc,
+  openHostileRpc,
+  type ScriptStep,
+} from './hostile-rpc.ts'
 export { type Mutation, mutate, mutations } from './mutations.ts'
 export { gethRules, type PoolRules, type Rule } from './pool-rules.ts'
 export type { RpcProxy } from './proxy.ts'
-export { type Chance, chanceOf, seedsOf } from './seed.ts'
+export { type SeededRandom, seededRandom, seedsOf } from './seeded-random.ts'
 export { type Eviction, openStrictPool, type Send, type StrictPool } from './strict-pool.ts'

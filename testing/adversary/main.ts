@@ -9,7 +9,7 @@ import { runMatrix } from './matrix.ts'
 import type { RunResult } from './run.ts'
 import { matrixPoints } from './schedule.ts'
 
-const help = `Kills and freezes workers at failpoints, takes blocks back, empties the pool; then compares with the chain.
+const help = `Kills and freezes workers at failpoints, orphans blocks, empties the pool; then compares with the chain.
 
 npm run test:adversary -- [options]
 
@@ -17,7 +17,7 @@ npm run test:adversary -- [options]
   --seed N       seed of the first run; the next ones count up (default: a random one, printed)
   --points A,B   failpoints, taking turns (default: all marked *)
   --action A     kill or stop (freeze for three leases) at the point (default: the seed decides)
-  --lanes N      runs at once (default: three for each core)
+  --jobs N       runs at once (default: three for each core)
   --help         this text
 
 Failpoints:
@@ -32,7 +32,7 @@ const { values } = parseArgs({
     seed: { type: 'string', default: String(randomInt(1, 2 ** 31)) },
     points: { type: 'string', default: matrixPoints.join(',') },
     action: { type: 'string', default: '' },
-    lanes: { type: 'string', default: String(3 * availableParallelism()) },
+    jobs: { type: 'string', default: String(3 * availableParallelism()) },
     help: { type: 'boolean', default: false },
   },
 })
@@ -41,7 +41,7 @@ if (values.help) {
   process.exit(0)
 }
 
-const numberOf = (name: 'runs' | 'seed' | 'lanes') => {
+const numberOf = (name: 'runs' | 'seed' | 'jobs') => {
   if (/^\d{1,10}$/.test(values[name])) return Number(values[name])
   process.stderr.write(`--${name} must be a whole number\n`)
   process.exit(2)
@@ -58,10 +58,10 @@ if (values.action !== '' && !action) {
   process.stderr.write('--action must be kill or stop\n')
   process.exit(2)
 }
-const [runs, seed, lanes] = [numberOf('runs'), numberOf('seed'), numberOf('lanes')]
+const [runs, seed, jobs] = [numberOf('runs'), numberOf('seed'), numberOf('jobs')]
 const startedMs = performance.now()
 const seconds = () => ((performance.now() - startedMs) / 1000).toFixed(0)
-process.stdout.write(`${runs} runs from seed ${seed}, ${lanes} at once, ${availableParallelism()} cores\n`)
+process.stdout.write(`${runs} runs from seed ${seed}, ${jobs} at once, ${availableParallelism()} cores\n`)
 
 const underWay = new Map<number, Pick<RunResult, 'seed' | 'point'>>()
 // Lists the runs under way when interrupted; the workers end with their standard input.
@@ -78,7 +78,7 @@ const results = await runMatrix({
   runs,
   points: points.filter(isReached),
   action,
-  lanes,
+  jobs,
   workerArgs: [worker],
   onStart: (schedule) => void underWay.set(schedule.seed, schedule),
   onResult: (result, done) => {

@@ -6,20 +6,20 @@ import { isDeep, sizeOf } from '../size.ts'
 import { runMatrix } from './matrix.ts'
 import type { RunResult } from './run.ts'
 import { matrixPoints, scheduleOf } from './schedule.ts'
-import { chanceOf } from './seed.ts'
+import { seededRandom } from './seeded-random.ts'
 
 /** Draws points anew in every run; `npm run test:adversary -- --runs 500` is the measure. */
 const runs = sizeOf('ADVERSARY_RUNS', { usual: 1, deep: 4 * matrixPoints.length })
 const freezes = sizeOf('ADVERSARY_FREEZES', { usual: 1, deep: 8 })
 const seed = Number(process.env['ADVERSARY_SEED'] ?? randomInt(2 ** 31))
-const chance = chanceOf(seed)
+const random = seededRandom(seed)
 
 let workerArgs: readonly string[]
 
 const settings = () => ({
   runServer: inject('runServer'),
   seed,
-  lanes: availableParallelism(),
+  jobs: availableParallelism(),
   workerArgs,
 })
 
@@ -37,7 +37,7 @@ describe('the crash matrix', () => {
     const results = await runMatrix({
       ...settings(),
       runs,
-      points: chance.draw(matrixPoints, matrixPoints.length),
+      points: random.sample(matrixPoints, matrixPoints.length),
     })
     expect(defectsIn(results)).toEqual([])
     expect(results).toHaveLength(runs)
@@ -53,8 +53,8 @@ describe('the crash matrix', () => {
     expect(sum(({ deaths }) => deaths)).toBeGreaterThan(0)
   })
 
-  it('property 33: moves each value once although workers stand still for three leases and go on', async () => {
-    const points = chance.draw(
+  it('property 33: moves each value once although workers freeze for three leases and continue', async () => {
+    const points = random.sample(
       [
         'after-send-lease',
         'before-attempt-commit',
@@ -74,7 +74,7 @@ describe('the crash matrix', () => {
   })
 
   // A test of the kit itself, which a change of the program does not affect.
-  it.runIf(isDeep)('tells of a worker that ended by itself, which is not replaced', async () => {
+  it.runIf(isDeep)('reports a worker that ended by itself, and does not replace it', async () => {
     const ending = 'data:text/javascript,setTimeout(() => process.exit(3), 1_000)'
     const args = ['--import', ending, ...workerArgs]
     const [result] = await runMatrix({
@@ -86,7 +86,7 @@ describe('the crash matrix', () => {
     expect(result!.defects.join()).toMatch(/worker \d+ (ended by itself|is dead)/)
   })
 
-  it('plans the same for the same seed', () => {
+  it('plans the same schedule for the same seed', () => {
     expect(scheduleOf(7, 'after-attempt-commit')).toEqual(scheduleOf(7, 'after-attempt-commit'))
     expect(scheduleOf(8, 'after-attempt-commit')).not.toEqual(scheduleOf(7, 'after-attempt-commit'))
   })

@@ -4,10 +4,10 @@
  * independent reader of the chain checks that each accepted transfer moved its value once, or failed and moved nothing.
  */
 import type { Failpoint, FailpointAction } from '#lib/failpoints'
-import { layGround } from './lane.ts'
-import { carryOut, type RunResult } from './run.ts'
+import { type RunResult, runSchedule } from './run.ts'
 import { type Schedule, scheduleOf } from './schedule.ts'
-import { openPool } from './staff.ts'
+import { seedDatabase } from './seeded-database.ts'
+import { openIdleWorkers } from './worker-pool.ts'
 
 export type MatrixOptions = {
   /** URL of the server that gives each run its database. */
@@ -19,7 +19,7 @@ export type MatrixOptions = {
   /** The action at the points; by default the seed decides. */
   action?: FailpointAction | undefined
   /** Number of runs at once; they mostly wait for leases to end. */
-  lanes: number
+  jobs: number
   /** Arguments of `node` that start a worker process. */
   workerArgs: readonly string[]
   onStart?(schedule: Schedule): void
@@ -29,8 +29,8 @@ export type MatrixOptions = {
 /** Carries out all runs; points take turns, so that each gets an equal share. */
 export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
   const { runServer, seed, runs, points, workerArgs, onStart, onResult } = options
-  const pool = openPool(workerArgs)
-  const ground = await layGround(runServer)
+  const idleWorkers = openIdleWorkers(workerArgs)
+  const seededDatabase = await seedDatabase(runServer)
   const results: RunResult[] = []
   let started = 0
   const work = async () => {
@@ -38,16 +38,16 @@ export async function runMatrix(options: MatrixOptions): Promise<RunResult[]> {
       const index = started++
       const schedule = scheduleOf(seed + index, points[index % points.length]!, options.action)
       onStart?.(schedule)
-      const result = await carryOut({ ground, pool }, schedule)
+      const result = await runSchedule({ seededDatabase, idleWorkers }, schedule)
       results.push(result)
       onResult?.(result, results.length)
     }
   }
   try {
-    await Promise.all(Array.from({ length: Math.min(options.lanes, runs) }, work))
+    await Promise.all(Array.from({ length: Math.min(options.jobs, runs) }, work))
   } finally {
-    pool.end()
-    await ground.drop()
+    idleWorkers.killAll()
+    await seededDatabase.drop()
   }
   return results
 }

@@ -4,7 +4,7 @@
  */
 import type { CallFault } from './faults.ts'
 import { type RpcAnswer, resultFor } from './proxy.ts'
-import type { Chance } from './seed.ts'
+import type { SeededRandom } from './seeded-random.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: the changed value may be of any shape
 type Loose = any
@@ -13,7 +13,7 @@ export type Mutation = {
   name: string
   methods: readonly string[]
   /** Changes a result in place or returns another one. */
-  change(result: Loose, chance: Chance, method: string): Loose
+  change(result: Loose, random: SeededRandom, method: string): Loose
 }
 
 const byBlock = ['eth_getBlockByNumber', 'eth_getBlockByHash']
@@ -23,17 +23,17 @@ const nobody = `0x${'be'.repeat(20)}`
 const elsewhere = `0x${'e1'.repeat(32)}`
 
 /** Mutates only blocks requested with their transactions that contain some. */
-const block = (name: string, change: (block: Loose, chance: Chance) => void): Mutation => ({
+const block = (name: string, change: (block: Loose, random: SeededRandom) => void): Mutation => ({
   name: `block: ${name}`,
   methods: byBlock,
-  change: (result, chance) => {
-    if (typeof result?.transactions?.[0] === 'object') change(result, chance)
+  change: (result, random) => {
+    if (typeof result?.transactions?.[0] === 'object') change(result, random)
     return result
   },
 })
 
 const sent = (name: string, change: (transaction: Loose, block: Loose) => void): Mutation =>
-  block(`a transaction ${name}`, (result, chance) => change(chance.pick(result.transactions), result))
+  block(`a transaction ${name}`, (result, random) => change(random.pick(result.transactions), result))
 
 const receipt = (name: string, change: (receipt: Loose) => void): Mutation => ({
   name: `receipt: ${name}`,
@@ -45,12 +45,12 @@ const receipt = (name: string, change: (receipt: Loose) => void): Mutation => ({
 })
 
 /** Changes a list of logs; in receipts, the list of each. */
-const logs = (name: string, change: (logs: Loose[], chance: Chance) => Loose[]): Mutation => ({
+const logs = (name: string, change: (logs: Loose[], random: SeededRandom) => Loose[]): Mutation => ({
   name: `logs: ${name}`,
   methods: byLog,
-  change: (result, chance, method) => {
-    if (method === 'eth_getLogs') return result.length > 0 ? change(result, chance) : result
-    for (const one of [result].flat()) if (one?.logs?.length > 0) one.logs = change(one.logs, chance)
+  change: (result, random, method) => {
+    if (method === 'eth_getLogs') return result.length > 0 ? change(result, random) : result
+    for (const one of [result].flat()) if (one?.logs?.length > 0) one.logs = change(one.logs, random)
     return result
   },
 })
@@ -75,10 +75,10 @@ export const mutations: readonly Mutation[] = [
     result.transactions = []
   }),
   block('the last transaction is missing', ({ transactions }) => transactions.pop()),
-  block('a transaction is missing', ({ transactions }, chance) => {
-    transactions.splice(chance.below(transactions.length), 1)
+  block('a transaction is missing', ({ transactions }, random) => {
+    transactions.splice(random.below(transactions.length), 1)
   }),
-  block('a transaction twice', ({ transactions }, chance) => transactions.push(chance.pick(transactions))),
+  block('a transaction twice', ({ transactions }, random) => transactions.push(random.pick(transactions))),
   sent('of another block', (transaction) => {
     transaction.blockHash = elsewhere
   }),
@@ -133,9 +133,9 @@ export const mutations: readonly Mutation[] = [
   log('of an orphaned block', (one) => {
     one.removed = true
   }),
-  logs('one twice', (all, chance) => [...all, chance.pick(all)]),
-  logs('one is missing', (all, chance) => {
-    const gone = chance.below(all.length)
+  logs('one twice', (all, random) => [...all, random.pick(all)]),
+  logs('one is missing', (all, random) => {
+    const gone = random.below(all.length)
     return all.filter((_, index) => index !== gone)
   }),
   logs('the last is missing', (all) => all.slice(0, -1)),
@@ -158,9 +158,9 @@ export const mutations: readonly Mutation[] = [
 export const mutate = (mutation: Mutation): CallFault => ({
   name: mutation.name,
   methods: mutation.methods,
-  bend: async (request, honest, { chance }) => {
+  answer: async (request, honest, { random }) => {
     const answer: RpcAnswer = await honest()
     if (answer.error || answer.result === null) return answer
-    return resultFor(request, mutation.change(answer.result, chance, request.method))
+    return resultFor(request, mutation.change(answer.result, random, request.method))
   },
 })

@@ -6,11 +6,12 @@ import type { Failpoint } from '#lib/failpoints'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { cloneOf } from '../database-clone.ts'
 import { until } from '../until.ts'
-import { type Desk, openDesk } from './desk.ts'
-import { blockchain, type Ground, type Lane, openLane } from './lane.ts'
-import type { Fault, Schedule } from './schedule.ts'
-import { hire, type Pool, type Staff } from './staff.ts'
+import { type ClientLoad, openClientLoad } from './client-load.ts'
+import { type RunNode, startRunNode } from './run-node.ts'
+import type { Schedule, ScheduledFault } from './schedule.ts'
+import { blockchain, type SeededDatabase } from './seeded-database.ts'
 import { defectsOf, unsettled } from './verdict.ts'
+import { type IdleWorkers, openWorkerPool, type WorkerPool } from './worker-pool.ts'
 
 export type RunResult = {
   seed: number
@@ -29,73 +30,78 @@ export type RunResult = {
 const settleWithinMs = 60_000
 /** Longer than any run takes on a busy machine. */
 const hungAfterMs = 240_000
-/** Time after which a customer checks a transfer that makes no progress. */
+/** Time after which a client cancels a transfer that makes no progress. */
 const patienceMs = 5_000
 
-export type Stage = { ground: Ground; pool: Pool }
+/** What all runs share. */
+export type SharedResources = { seededDatabase: SeededDatabase; idleWorkers: IdleWorkers }
 
-/** Carries out one schedule from an empty chain to the verdict. */
-export async function carryOut({ ground, pool }: Stage, schedule: Schedule): Promise<RunResult> {
+/** Runs one schedule from an empty chain to the verdict. */
+export async function runSchedule(
+  { seededDatabase, idleWorkers }: SharedResources,
+  schedule: Schedule,
+): Promise<RunResult> {
   const { seed, point, plans, restartMs, transfers, faults } = schedule
-  const [lane, clone] = await Promise.all([openLane(ground), cloneOf(ground.runServer, ground.template)])
+  const { runServer, template, wallets } = seededDatabase
+  const [node, clone] = await Promise.all([startRunNode(seededDatabase), cloneOf(runServer, template)])
   const database = openDatabase(clone.connection, 2)
-  const { rpcUrl } = lane.chain
+  const { rpcUrl } = node.chain
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-adversary-'))
   const platform = { connection: clone.connection, rpcUrl, blockchain, dataDir } as const
   // An API costs as much as the other roles: one is enough unless the failpoint is in it.
   const roles = plans.map((_, index) =>
     index === 0 || isIntake(point) ? [...engines, 'api' as const] : engines,
   )
-  const staff = hire({ pool, platform, roles, restartMs })
+  const pool = openWorkerPool({ idleWorkers, platform, roles, restartMs })
   const startedMs = performance.now()
   const defects: string[] = []
-  const desk = openDesk(ground, staff.seats)
+  const load = openClientLoad(seededDatabase, pool.slots)
   let faultsMs = 0
   let settledMs = 0
   let doing = ''
   const act = async () => {
     doing = 'funding the wallets'
-    await knowsTheWallets(database, ground)
+    await untilFunded(database, seededDatabase)
     doing = 'arming the workers'
-    await staff.arm(plans)
-    await lane.mineEvery(schedule.blockTimeMs)
-    doing = 'asking for transfers, and doing harm'
+    await pool.arm(plans)
+    await node.mineEvery(schedule.blockTimeMs)
+    doing = 'requesting transfers and injecting faults'
     await Promise.all([
-      desk.submitAll(transfers).then(() => (doing = 'doing harm')),
-      inflict(lane, staff, faults).then(() => (doing = 'asking for transfers')),
+      load.submitAll(transfers).then(() => (doing = 'injecting faults')),
+      injectFaults(node, pool, faults).then(() => (doing = 'requesting transfers')),
     ])
-    doing = 'waking and replacing the workers'
-    await staff.relent()
+    doing = 'resuming and replacing the workers'
+    await pool.endFaults()
     faultsMs = performance.now() - startedMs
     doing = 'waiting for the end of all transfers'
-    const left = await untilSettled(database, lane, desk)
+    const left = await untilSettled(database, node, load)
     settledMs = performance.now() - startedMs - faultsMs
     if (left) defects.push(`not terminal within ${settleWithinMs} ms: ${left}`)
-    await lane.mineEvery(never)
+    await node.mineEvery(never)
     doing = 'waiting until no block of a transfer can be rewound'
-    await lane.chain.mine(grantsKeptBlocks)
-    await untilSettled(database, lane, desk)
+    await node.chain.mine(grantsKeptBlocks)
+    await untilSettled(database, node, load)
     doing = 'comparing with the chain'
-    const found = await defectsOf(database, lane.chain, ground.wallets, desk.accepted, desk.refused)
-    defects.push(...desk.defects, ...found)
-    doing = 'ending the workers'
-    await staff.dismiss()
+    const found = await defectsOf(database, node.chain, wallets, load.accepted, load.refused)
+    defects.push(...load.defects, ...found)
+    doing = 'stopping the workers'
+    await pool.stop()
   }
   const overtime = new AbortController()
   try {
-    const state = async () => `${doing} (workers: ${staff.states()}; the node ${await stateOf(lane)})`
-    await Promise.race([act(), staff.failed, hung(state, overtime.signal)])
+    const state = async () => `${doing} (workers: ${pool.states()}; the node ${await stateOf(node)})`
+    await Promise.race([act(), pool.failed, hung(state, overtime.signal)])
   } catch (error) {
     defects.push(String((error as Error).stack ?? error))
-    staff.fire()
+    pool.killAll()
   }
   overtime.abort()
-  await lane.stop()
+  await node.stop()
   await database.close()
   await clone.drop()
   await rm(dataDir, { recursive: true, force: true })
-  const { reached, deaths, freezes } = staff.counts
-  const accepted = desk.accepted.length
+  const { reached, deaths, freezes } = pool.counts
+  const accepted = load.accepted.length
   return { seed, point, reached, deaths, freezes, accepted, faultsMs, settledMs, defects }
 }
 
@@ -106,7 +112,7 @@ async function hung(state: () => Promise<string>, signal: AbortSignal): Promise<
 }
 
 /** Describes whether the node serves reads and writes, which every fault and request waits for. */
-async function stateOf({ chain }: Lane): Promise<string> {
+async function stateOf({ chain }: RunNode): Promise<string> {
   const does = (verb: string, method: string, params: readonly unknown[]) =>
     Promise.race([
       chain.rpc(method, params).then(
@@ -127,7 +133,7 @@ const grantsKeptBlocks = 65
 const never = 86_400_000
 
 /** Waits until the books contain the balances of the wallets; transfers are refused before. */
-const knowsTheWallets = (database: Database, { wallets }: Ground) =>
+const untilFunded = (database: Database, { wallets }: SeededDatabase) =>
   until(async () => {
     const addresses = wallets.map(({ address }) => address.toLowerCase())
     const rows = await database.all(
@@ -137,28 +143,36 @@ const knowsTheWallets = (database: Database, { wallets }: Ground) =>
   }, 'the wallets have their coins')
 
 /** Waits until everything has ended. Returns undefined, or the unfinished work when time runs out. */
-async function untilSettled(database: Database, { chain }: Lane, desk: Desk): Promise<string | undefined> {
+async function untilSettled(
+  database: Database,
+  { chain }: RunNode,
+  load: ClientLoad,
+): Promise<string | undefined> {
   const startedMs = performance.now()
-  let waits = true
+  let isPatient = true
   for (;;) {
     const left = await unsettled(database, chain)
     const waitedMs = performance.now() - startedMs
     if (!left || waitedMs > settleWithinMs) return left
-    if (waits && waitedMs > patienceMs) {
-      waits = false
-      await desk.giveUp()
+    if (isPatient && waitedMs > patienceMs) {
+      isPatient = false
+      await load.cancelUnderpriced()
     }
     await sleep(200)
   }
 }
 
-async function inflict({ chain }: Lane, { seats }: Staff, faults: readonly Fault[]): Promise<void> {
+async function injectFaults(
+  { chain }: RunNode,
+  { slots }: WorkerPool,
+  faults: readonly ScheduledFault[],
+): Promise<void> {
   const startedMs = performance.now()
   for (const fault of faults) {
     await sleep(Math.max(0, fault.atMs - (performance.now() - startedMs)))
     if (fault.kind === 'reorg') await chain.reorg(fault.depth)
     if (fault.kind === 'wipe') await chain.rpc('anvil_dropAllTransactions')
-    if (fault.kind === 'kill') seats[fault.worker]!.kill()
-    if (fault.kind === 'freeze') seats[fault.worker]!.freeze()
+    if (fault.kind === 'kill') slots[fault.worker]!.kill()
+    if (fault.kind === 'freeze') slots[fault.worker]!.freeze()
   }
 }

@@ -1,7 +1,7 @@
 import { type Failpoint, type FailpointAction, type FailpointPlan, failpoints } from '#lib/failpoints'
-import { type Dice, diceOf } from './dice.ts'
+import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
-/** The request of one customer. */
+/** The request of one client. */
 export type PlannedTransfer = {
   /** Indices of the wallet that pays and of the API that is asked first. */
   wallet: number
@@ -18,7 +18,7 @@ export type PlannedTransfer = {
 }
 
 /** A fault of a machine or of the chain, `atMs` milliseconds after the start. */
-export type Fault =
+export type ScheduledFault =
   | { kind: 'reorg'; atMs: number; depth: number }
   | { kind: 'wipe'; atMs: number }
   | { kind: 'kill'; atMs: number; worker: number }
@@ -34,7 +34,7 @@ export type Schedule = {
   /** Block interval; undefined mines each transaction at once. */
   blockTimeMs: number | undefined
   transfers: PlannedTransfer[]
-  faults: Fault[]
+  faults: ScheduledFault[]
 }
 
 /** Failpoints that only an accelerated or cancelled transaction reaches. */
@@ -65,20 +65,20 @@ export const matrixPoints = (Object.keys(failpoints) as Failpoint[]).filter(
 
 /** The whole schedule of a run, derived from its seed and its point. */
 export function scheduleOf(seed: number, point: Failpoint, chosen?: FailpointAction): Schedule {
-  const dice = diceOf(seed)
-  const count = dice.between(20, 40)
+  const random = seededRandom(seed)
+  const count = random.between(20, 40)
   const replaces = replacing.includes(point)
-  const transfers = Array.from({ length: count }, (_, index) => transferOf(dice, seed, index, point))
-  const rolled: FailpointAction = dice.oneIn(5) ? 'stop' : 'kill'
-  const action = chosen ?? rolled
+  const transfers = Array.from({ length: count }, (_, index) => transferOf(random, seed, index, point))
+  const drawn: FailpointAction = random.oneIn(5) ? 'stop' : 'kill'
+  const action = chosen ?? drawn
   const plans = Array.from({ length: workerCount }, (_, worker) =>
     // Usually both workers are armed; sometimes one has no plan.
-    worker > 0 && dice.oneIn(4) ? undefined : { point, hit: hitOf(dice, point), action },
+    worker > 0 && random.oneIn(4) ? undefined : { point, hit: hitOf(random, point), action },
   )
-  const blockTimeMs = blockTimeOf(dice, replaces)
+  const blockTimeMs = blockTimeOf(random, replaces)
   const lastMs = transfers.reduce((sum, { waitMs }) => sum + waitMs, 0)
-  const restartMs = dice.between(0, 400)
-  const faults = faultsOf(dice, Math.max(lastMs, 500), point)
+  const restartMs = random.between(0, 400)
+  const faults = faultsOf(random, Math.max(lastMs, 500), point)
   return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
 }
 
@@ -93,43 +93,43 @@ const frequent: readonly Failpoint[] = [
 ]
 
 /** Number of the hit to act on. */
-function hitOf(dice: Dice, point: Failpoint): number {
-  return frequent.includes(point) ? dice.between(1, 8) : dice.between(1, 2)
+function hitOf(random: SeededRandom, point: Failpoint): number {
+  return frequent.includes(point) ? random.between(1, 8) : random.between(1, 2)
 }
 
 /** Chooses a block time: with instant mining there is nothing to replace, and a wiped pool is empty. */
-function blockTimeOf(dice: Dice, replaces: boolean): number | undefined {
-  if (replaces) return dice.between(600, 1_000)
-  return dice.oneIn(3) ? undefined : dice.between(150, 500)
+function blockTimeOf(random: SeededRandom, replaces: boolean): number | undefined {
+  if (replaces) return random.between(600, 1_000)
+  return random.oneIn(3) ? undefined : random.between(150, 500)
 }
 
-function transferOf(dice: Dice, seed: number, index: number, point: Failpoint): PlannedTransfer {
+function transferOf(random: SeededRandom, seed: number, index: number, point: Failpoint): PlannedTransfer {
   const replaces = replacing.includes(point)
-  const flawed = dice.roll(20)
-  const coin = dice.oneIn(5) ? ('native' as const) : ('USDC' as const)
+  const flawed = random.below(20)
+  const coin = random.oneIn(5) ? ('native' as const) : ('USDC' as const)
   const made: PlannedTransfer = {
-    wallet: dice.roll(walletCount),
-    api: dice.roll(workerCount),
+    wallet: random.below(walletCount),
+    api: random.below(workerCount),
     to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index)).toString(16).padStart(40, 'c')}`,
     amountAtomic: BigInt(1 + index),
     coin,
     flaw: coin === 'native' ? 'none' : flawed === 0 ? 'little-gas' : flawed === 1 ? 'low-price' : 'none',
-    waitMs: dice.oneIn(2) ? dice.between(0, 200) : 0,
+    waitMs: random.oneIn(2) ? random.between(0, 200) : 0,
   }
-  const asked = dice.oneIn(replaces ? 2 : 6)
+  const asked = random.oneIn(replaces ? 2 : 6)
   const verb =
-    dice.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
-  const afterMs = dice.between(0, 300)
+    random.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
+  const afterMs = random.between(0, 300)
   return asked ? { ...made, later: { verb, afterMs } } : made
 }
 
-function faultsOf(dice: Dice, lastMs: number, point: Failpoint): Fault[] {
-  const at = () => dice.between(100, lastMs + 1_500)
-  const faults: Fault[] = []
-  for (let count = dice.between(point === 'during-block-rollback' ? 2 : 0, 3); count > 0; count--)
-    faults.push({ kind: 'reorg', atMs: at(), depth: dice.between(1, 3) })
-  for (let count = dice.roll(3); count > 0; count--) faults.push({ kind: 'wipe', atMs: at() })
-  if (dice.oneIn(3)) faults.push({ kind: 'kill', atMs: at(), worker: dice.roll(workerCount) })
-  if (dice.oneIn(12)) faults.push({ kind: 'freeze', atMs: at(), worker: dice.roll(workerCount) })
+function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): ScheduledFault[] {
+  const at = () => random.between(100, lastMs + 1_500)
+  const faults: ScheduledFault[] = []
+  for (let count = random.between(point === 'during-block-rollback' ? 2 : 0, 3); count > 0; count--)
+    faults.push({ kind: 'reorg', atMs: at(), depth: random.between(1, 3) })
+  for (let count = random.below(3); count > 0; count--) faults.push({ kind: 'wipe', atMs: at() })
+  if (random.oneIn(3)) faults.push({ kind: 'kill', atMs: at(), worker: random.below(workerCount) })
+  if (random.oneIn(12)) faults.push({ kind: 'freeze', atMs: at(), worker: random.below(workerCount) })
   return faults.sort((one, other) => one.atMs - other.atMs)
 }

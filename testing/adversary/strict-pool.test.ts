@@ -60,7 +60,7 @@ const sends = async (nonces: readonly number[]) => {
 }
 
 describe('a strict pool', () => {
-  it('takes a replacement only when both fees are a tenth higher', async () => {
+  it('accepts a replacement only when both fees are 10 % higher', async () => {
     const fees = (cap: bigint, tip: bigint) => ({ maxFeePerGas: cap, maxPriorityFeePerGas: tip })
     const underpriced = 'replacement transaction underpriced'
     expect(await send(await signed(0))).toBe('accepted')
@@ -75,7 +75,7 @@ describe('a strict pool', () => {
     expect(pool.avoidable().map(({ rule }) => rule)).toEqual(Array(4).fill('replacement'))
   })
 
-  it('holds 16 that can be executed and 64 that wait, of one account', async () => {
+  it('holds 16 executable and 64 waiting transactions of one account', async () => {
     const first = await sends(Array.from({ length: 17 }, (_, nonce) => nonce))
     expect(first.slice(0, 16)).toEqual(Array(16).fill('accepted'))
     expect(first[16]).toMatch(/^account limit exceeded/)
@@ -87,7 +87,7 @@ describe('a strict pool', () => {
     expect(pool.sends.at(-1)).toMatchObject({ verdict: 'accepted', place: 'executable' })
   })
 
-  it('refuses what is too cheap, too small, too dear, too old or of another chain', async () => {
+  it('refuses a low tip or gas limit, an uncovered cost, a used nonce and another chain', async () => {
     expect(await sends([0])).toEqual(['accepted'])
     await chain.mine()
     expect(await send(await signed(0, { value: 1n }))).toMatch(/^nonce too low: next nonce 1, tx nonce 0/)
@@ -105,7 +105,7 @@ describe('a strict pool', () => {
     expect(await send(await signed(2, { value: 6n * 10n ** 17n }))).toMatch(/^insufficient funds/)
   })
 
-  it('has room for one of an account that delegates, and none behind a gap', async () => {
+  it('accepts one transaction of an account that delegates, and none behind a nonce gap', async () => {
     await chain.rpc('anvil_setCode', [account.address, `0xef0100${'11'.repeat(20)}`])
     expect(await sends([1])).toEqual(['gapped-nonce tx from delegated accounts'])
     expect(await sends([0, 1])).toEqual([
@@ -114,7 +114,7 @@ describe('a strict pool', () => {
     ])
   })
 
-  it('drops what waited too long, what chance picks, and all when wiped; what was dropped may come again', async () => {
+  it('drops transactions after a time, at random and when wiped; they may be sent again', async () => {
     const { queuedLifetimeMs } = gethRules
     pool.change({ queuedLifetimeMs: 600 })
     const before = pool.evictions.length
@@ -134,7 +134,7 @@ describe('a strict pool', () => {
     expect(await chain.oracle.transactions(account.address)).toHaveLength(1)
   })
 
-  it('answers a mixed batch in order, and forgets what a reorg took from the node', async () => {
+  it('answers a mixed batch in order, and forgets transactions that a reorg removed', async () => {
     const raw = await signed(0)
     expect(await send(raw)).toBe('accepted')
     await chain.rpc('anvil_dropAllTransactions')

@@ -17,7 +17,7 @@ import {
   type Signed,
 } from './pool-rules.ts'
 import { openRpcProxy, type RpcAnswer, type RpcProxy, type RpcRequest, refusalOf } from './proxy.ts'
-import { type Chance, chanceOf } from './seed.ts'
+import { type SeededRandom, seededRandom } from './seeded-random.ts'
 
 type Hex = `0x${string}`
 
@@ -51,7 +51,7 @@ export type StrictPoolOptions = { rules?: Partial<PoolRules>; seed?: number }
 
 type State = {
   rules: PoolRules
-  chance: Chance
+  random: SeededRandom
   /** By sender and nonce. */
   pool: Map<Hex, Map<number, Pooled>>
   /** `sender:nonce` of every transaction ever accepted. */
@@ -65,7 +65,7 @@ type Ask = (requests: readonly RpcRequest[]) => Promise<RpcAnswer[]>
 export async function openStrictPool(rpcUrl: string, options: StrictPoolOptions = {}): Promise<StrictPool> {
   const state: State = {
     rules: { ...gethRules, ...options.rules },
-    chance: chanceOf(options.seed ?? 1),
+    random: seededRandom(options.seed ?? 1),
     pool: new Map(),
     taken: new Set(),
     sends: [],
@@ -204,10 +204,10 @@ async function forgetMined(state: State, ask: Ask): Promise<void> {
 
 async function evictByChance(state: State, ask: Ask): Promise<void> {
   const { evictOneIn } = state.rules
-  if (evictOneIn === 0 || !state.chance.oneIn(evictOneIn)) return
+  if (evictOneIn === 0 || !state.random.oneIn(evictOneIn)) return
   await forgetMined(state, ask)
   const all = [...state.pool.values()].flatMap((mine) => [...mine.values()])
-  if (all.length > 0) await evict(state, ask, state.chance.pick(all), 'random')
+  if (all.length > 0) await evict(state, ask, state.random.pick(all), 'random')
 }
 
 /** Drops queued transactions that are too old; executable ones do not expire. */

@@ -2,8 +2,8 @@ import { type Database, sql } from '#runtime/db/db'
 import { bookedBalances, checkBooks } from '../books.ts'
 import type { TestChain } from '../chain.ts'
 import { openOracle } from '../oracle.ts'
-import { blockchain, type PlannedWallet } from './lane.ts'
 import type { PlannedTransfer } from './schedule.ts'
+import { blockchain, type PlannedWallet } from './seeded-database.ts'
 
 /** An accepted transfer and its source address. */
 export type Accepted = { id: string; planned: PlannedTransfer; from: string }
@@ -64,7 +64,7 @@ export async function defectsOf(
   const due = new Set(accepted.map(({ planned }) => planned.to.toLowerCase()))
   for (const each of moved)
     if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
-      defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which nobody asked for`)
+      defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
   for (const { address } of wallets)
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
   return [...defects, ...(await wrongInBooks(database, chain, wallets))]
@@ -78,7 +78,7 @@ function wrongIn(
 ): string[] {
   const name = `${id} (${planned.coin}, ${planned.flaw}${planned.later ? `, ${planned.later.verb}` : ''}, ${state})`
   const due = state === 'COMPLETE' ? 1 : 0
-  if (!terminal.includes(state)) return [`${name} has not come to an end`]
+  if (!terminal.includes(state)) return [`${name} has not ended`]
   if (moved.length !== due) return [`${name} moved ${moved.length} times`]
   const [one] = moved
   if (!one) return []
@@ -101,14 +101,15 @@ async function wrongInBooks(
   await checkBooks(database).catch((error) => defects.push(error.message))
   const left = await database.one<{ held: bigint; grants: number }>(sql`select
     (select coalesce(sum(held), 0) from accounts) as held, (select count(*) from grants) as grants`)
-  if (left.held !== 0n) defects.push(`${left.held} are still held`)
+  if (left.held !== 0n) defects.push(`${left.held} base units are still held`)
   if (left.grants !== 0) defects.push(`${left.grants} grants are left`)
   const shared = await database.all<{
     address: string
     nonce: number
   }>(sql`select address, nonce from attempts
     where state <> 'rejected' group by address, nonce having count(distinct transaction_id) > 1`)
-  for (const { address, nonce } of shared) defects.push(`nonce ${nonce} of ${address} served several intents`)
+  for (const { address, nonce } of shared)
+    defects.push(`nonce ${nonce} of ${address} was used by several intents`)
   const booked = await bookedBalances(database, blockchain)
   const oracle = openOracle(chain.rpcUrl)
   for (const { address } of wallets) {
@@ -121,7 +122,7 @@ async function wrongInBooks(
       )
       const owned = await oracle.balanceOf(address, token).catch((error) => defects.push(error.message))
       const books = key ? booked[key] : '0'
-      if (String(owned) !== books) defects.push(`${address} owns ${owned} ${symbol}, the books say ${books}`)
+      if (String(owned) !== books) defects.push(`${address} owns ${owned} ${symbol}, the ledger has ${books}`)
     }
   }
   return defects

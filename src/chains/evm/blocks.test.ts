@@ -6,7 +6,7 @@ import {
   mutate,
   mutations,
   openHostileRpc,
-  type Part,
+  type ScriptStep,
   seedsOf,
 } from '../../../testing/adversary/index.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
@@ -96,9 +96,9 @@ describe('an honest node', () => {
   })
 
   it('is asked for nothing more of an empty block', async () => {
-    node.asked.clear()
+    node.callCounts.clear()
     await reader.blockByNumber(number + 1)
-    expect([...node.asked.keys()]).toEqual(['eth_getBlockByNumber'])
+    expect([...node.callCounts.keys()]).toEqual(['eth_getBlockByNumber'])
   })
 
   it('gives balances now and at a block', async () => {
@@ -221,7 +221,7 @@ function changedReceipt(change: object): Lie {
 }
 
 /** Providers that give the receipts of a block at once, and those that give one at a time. */
-const providers: [string, Part[]][] = [
+const providers: [string, ScriptStep[]][] = [
   ['all receipts of a block', []],
   ['one receipt at a time', [{ fault: faults.unknownMethod, methods: ['eth_getBlockReceipts'] }]],
 ]
@@ -257,7 +257,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
   it.each(mutations)('property 21: is not believed: $name', async (mutation) => {
     hostile.play({ fault: mutate(mutation) }, ...script)
     await expect(read()).rejects.toBeInstanceOf(RpcUnreachable)
-    expect(hostile.met.some(({ fault }) => fault === mutation.name)).toBe(true)
+    expect(hostile.applied.some(({ fault }) => fault === mutation.name)).toBe(true)
   })
 
   it('property 21: is not believed about another chain, nor about a block it was not asked for', async () => {

@@ -65,7 +65,7 @@ const signed = (): Promise<Hex> =>
     maxPriorityFeePerGas: 10n ** 9n,
     nonce: nonce++,
   })
-const askedFor = (method: string) => nodes.map(({ asked }) => asked.get(method) ?? 0)
+const askedFor = (method: string) => nodes.map(({ callCounts: asked }) => asked.get(method) ?? 0)
 
 describe('reads from several endpoints', () => {
   it('go to one of them, and over to the next when it fails', async () => {
@@ -82,9 +82,9 @@ describe('reads from several endpoints', () => {
   it('leave one alone that fails, and come back to it when it is well', async () => {
     for (const node of nodes.slice(0, 2)) node.play({ fault: faults.resetBefore })
     await height()
-    const before = nodes[0]!.met.length
+    const before = nodes[0]!.applied.length
     for (let index = 0; index < 50; index++) await height()
-    expect(nodes[0]!.met.length - before).toBeLessThan(5)
+    expect(nodes[0]!.applied.length - before).toBeLessThan(5)
     nodes[0]!.play()
     nodes[2]!.play({ fault: faults.resetBefore })
     await until(async () => (await height().catch(() => 0)) > 0, 'the first one serves again')
@@ -93,11 +93,11 @@ describe('reads from several endpoints', () => {
   it('leave one alone for as long as it asks for by 429', async () => {
     nodes[0]!.play({ fault: faults.rateLimited })
     await height()
-    const restsUntilMs = nodes[0]!.met.at(-1)!.atMs + 1_000
-    const before = nodes[0]!.met.length
+    const restsUntilMs = nodes[0]!.applied.at(-1)!.atMs + 1_000
+    const before = nodes[0]!.applied.length
     await height()
     while (performance.now() < restsUntilMs) {
-      expect(nodes[0]!.met.length).toBe(before)
+      expect(nodes[0]!.applied.length).toBe(before)
       await height()
     }
     nodes[0]!.play({ fault: faults.limitExceeded, methods: ['eth_blockNumber'] })
@@ -224,7 +224,7 @@ describe('raw transactions', () => {
     nodes[0]!.play({ fault: faults.poolFull })
     nodes[1]!.play({ fault: faults.resetBefore, methods: ['eth_sendRawTransaction'] })
     expect(meaning(await endpoints.broadcast([raw]))).toBe('accepted')
-    await until(async () => nodes.every(({ raws }) => raws.includes(raw)), 'all got it')
+    await until(async () => nodes.every(({ rawTransactions: raws }) => raws.includes(raw)), 'all got it')
   })
 
   it('are not waited for by whoever is slow', async () => {

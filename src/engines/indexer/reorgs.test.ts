@@ -86,7 +86,7 @@ it('takes everything back when the chain starts from another genesis, and from n
   moved.start()
   await caughtUp(moved, node.url)
   await next!.send(ours[0]!, 123n)
-  node.leadTo(next!.rpcUrl)
+  node.forwardTo(next!.rpcUrl)
   await caughtUp(moved, next!.rpcUrl)
   await checkBooks(moved.database)
   const truth = await truthOf(moved.database)

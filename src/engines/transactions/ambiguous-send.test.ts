@@ -6,11 +6,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import {
-  chanceOf,
   type Fault,
   type HostileRpc,
   lineFaults,
   openHostileRpc,
+  seededRandom,
   seedsOf,
   sendFaults,
 } from '../../../testing/adversary/index.ts'
@@ -25,7 +25,7 @@ const seeds = seedsOf(1)
 const { refusedInvalid: _, ...openFaults } = sendFaults
 const all: [string, Fault][] = Object.entries({ ...lineFaults, ...openFaults })
 /** Drawn by the seed, so that a replay draws the same ones. */
-const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 5)
+const shapes = isDeep ? all : seededRandom(seeds[0]!).sample(all, 5)
 const together = isDeep ? 3 : 2
 const meetings = isDeep ? 3 : 2
 
@@ -54,15 +54,15 @@ const transfer = (destinationAddress: string) =>
 
 describe.each(shapes)('a send that meets %s', (_, fault) => {
   it.each(seeds)('property 14: has one nonce and one effect, by the same bytes (seed %i)', async (seed) => {
-    const chance = chanceOf(seed)
-    const script = { times: 1 + chance.below(meetings), methods: ['eth_sendRawTransaction'] }
-    const met = node.met.length
+    const random = seededRandom(seed)
+    const script = { times: 1 + random.below(meetings), methods: ['eth_sendRawTransaction'] }
+    const met = node.applied.length
     node.play({ fault, ...script })
-    const before = node.raws.length
+    const before = node.rawTransactions.length
     const recipients = Array.from({ length: together }, freshAddress)
     const ids = await Promise.all(
       recipients.map(async (to) => {
-        await sleep(chance.below(40))
+        await sleep(random.below(40))
         return transfer(to)
       }),
     )
@@ -70,12 +70,12 @@ describe.each(shapes)('a send that meets %s', (_, fault) => {
       async () => (await sending.statesOf(ids)).every((state) => state === 'COMPLETE'),
       `all complete with ${fault.name}, seed ${seed}, ${JSON.stringify(script)}`,
     )
-    expect(node.met.length).toBeGreaterThan(met)
+    expect(node.applied.length).toBeGreaterThan(met)
     const attempts = await harness.database.all(
       sql`select tx_hash, nonce from attempts where transaction_id = any(${ids}::uuid[])`,
     )
     expect(attempts).toHaveLength(together)
-    expect(new Set(node.raws.slice(before)).size).toBe(together)
+    expect(new Set(node.rawTransactions.slice(before)).size).toBe(together)
     const chain = harness.chain()
     await chain.oracle.checkNonces(wallet.address)
     await chain.oracle.checkMovedOnce(

@@ -92,7 +92,9 @@ it(`property 22: takes and sends on while one provider is away and the other lim
   await oracle.checkMovedOnce(
     recipients.map((to) => ({ from: wallet.address, to, token: tokens.USDC, amountAtomic: 250_000n })),
   )
-  expect(new Set([...first.raws, ...second.raws]).size).toBe(before.length + during.length)
+  expect(new Set([...first.rawTransactions, ...second.rawTransactions]).size).toBe(
+    before.length + during.length,
+  )
 })
 
 it('property 21: concludes nothing from a block that only one of its providers names', async () => {

@@ -18,7 +18,7 @@ const send = 'eth_sendRawTransaction'
 const tooLow: Fault = {
   name: '"nonce too low" of what it never saw',
   methods: [send],
-  bend: async ({ id }) => ({
+  answer: async ({ id }) => ({
     jsonrpc: '2.0',
     id,
     error: { code: -32000, message: 'nonce too low: next nonce 7, tx nonce 5' },
@@ -57,7 +57,7 @@ async function movedOnce(wallet: Wallet, to: string): Promise<void> {
 
 /** Returns a function that waits for this many further hits of the fault. */
 function meeting(fault: Fault) {
-  const count = () => node.met.filter((met) => met.fault === fault.name).length
+  const count = () => node.applied.filter((met) => met.fault === fault.name).length
   const before = count()
   return (times: number) => until(async () => count() >= before + times, `${fault.name}, ${times} times`)
 }
@@ -68,7 +68,7 @@ async function signedWhileCounting(count: number, wallet: Wallet) {
   const counting: Fault = {
     name: `a count of ${count}`,
     methods: ['eth_getTransactionCount'],
-    bend: async ({ id }) => ({ jsonrpc: '2.0', id, result }),
+    answer: async ({ id }) => ({ jsonrpc: '2.0', id, result }),
   }
   node.play({ fault: counting })
   const ordered = await order(wallet)
@@ -85,7 +85,7 @@ async function order(wallet: Wallet) {
 describe('a nonce that is said to be too low for bytes that were only signed', () => {
   it('property 15: concludes nothing when it is a lie, and sends the same bytes until they are taken', async () => {
     const wallet = await on.fundedWallet()
-    const before = node.raws.length
+    const before = node.rawTransactions.length
     const said = meeting(tooLow)
     node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
     const { id, to } = await order(wallet)
@@ -93,7 +93,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     // No node is known to have accepted it: it is not shown as sent.
     expect((await on.read(id)).state).toBe('QUEUED')
     await on.reaches(id, 'COMPLETE')
-    expect(new Set(node.raws.slice(before)).size).toBe(1)
+    expect(new Set(node.rawTransactions.slice(before)).size).toBe(1)
     expect(await on.attemptsOf(id)).toHaveLength(1)
     await movedOnce(wallet, to)
   })
@@ -148,7 +148,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     const ahead: Fault = {
       name: 'a count that is ahead',
       methods: ['eth_getTransactionCount'],
-      bend: async (_, ask) => {
+      answer: async (_, ask) => {
         const answer = await ask()
         return { ...answer, result: `0x${(Number(answer.result) + 1).toString(16)}` }
       },

@@ -80,7 +80,7 @@ it.each(troubles)('property 62: $name is no verdict on a transfer, nor on an est
   for (let round = 0; round < rounds; round++) await sign()
   expect((await on.read(id)).state).toBe('INITIATED')
   expect((await estimate()).status).toBe(503)
-  expect(node.met.length).toBeGreaterThan(0)
+  expect(node.applied.length).toBeGreaterThan(0)
 })
 
 it('property 62: the reason why nothing is signed is logged once, however often that is tried', async () => {
@@ -91,7 +91,7 @@ it('property 62: the reason why nothing is signed is logged once, however often 
   node.play({ fault: faults.error502, methods: ['eth_getTransactionCount'] })
   await until(async () => {
     await sign(ctx)
-    return node.met.length >= 3
+    return node.applied.length >= 3
   }, 'it was tried three times')
   expect(logged).toEqual([expect.objectContaining({ address: wallet.address, blockchain: 'BASE-SEPOLIA' })])
 })
@@ -160,7 +160,7 @@ it('property 62: sends that no node answered do not count as refusals', async ()
   )
   node.play({ fault: faults.says('exceeds block gas limit'), methods: sending, times: 1 })
   harness.startEngines()
-  await until(() => node.met.length > 0, 'it is refused once')
+  await until(() => node.applied.length > 0, 'it is refused once')
   await on.reaches(id, 'COMPLETE')
   node.play()
   expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original'])

@@ -7,12 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import {
-  type Chance,
-  chanceOf,
   type Fault,
   faults,
   type HostileRpc,
   openHostileRpc,
+  type SeededRandom,
+  seededRandom,
   seedsOf,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
@@ -28,16 +28,16 @@ const { confirmations } = soonFinal
 const hourMs = 3_600_000
 
 /** Scripts that lie for up to this many blocks. */
-const all: [string, (blocks: number, chance: Chance) => Fault][] = [
+const all: [string, (blocks: number, random: SeededRandom) => Fault][] = [
   ['no receipts', (blocks) => faults.nullReceipts(blocks)],
   ['errors for receipts', (blocks) => faults.receiptErrors(blocks)],
   ['a head that stands still', (blocks) => faults.frozenHead(blocks)],
   ['a head that lags', (blocks) => faults.staleHead(blocks)],
-  ['a head that travels in time', (blocks, chance) => faults.timeTravel(1 + chance.below(blocks))],
+  ['a head that travels in time', (blocks, random) => faults.timeTravel(1 + random.below(blocks))],
   ['resets for everything but sends', () => faults.resetAfter],
 ]
 /** Drawn by the seed, so that a replay draws the same ones. */
-const shapes = isDeep ? all : chanceOf(seeds[0]!).draw(all, 2)
+const shapes = isDeep ? all : seededRandom(seeds[0]!).sample(all, 2)
 
 let harness: Harness
 let sending: ReturnType<typeof sendingOn>
@@ -79,20 +79,20 @@ const reading = [
 
 describe.each(shapes)(`%s for up to ${blocksMax} blocks`, (name, shape) => {
   it.each(seeds)('property 15: never pays again (seed %i)', async (seed) => {
-    const chance = chanceOf(seed)
-    const blocks = 1 + chance.below(blocksMax)
+    const random = seededRandom(seed)
+    const blocks = 1 + random.below(blocksMax)
     const what = `${name} for ${blocks} blocks, seed ${seed}`
-    const before = node.raws.length
+    const before = node.rawTransactions.length
     const recipients = [freshAddress(), freshAddress()]
-    node.play({ fault: shape(blocks, chance), methods: reading })
+    node.play({ fault: shape(blocks, random), methods: reading })
     const ids = await Promise.all(recipients.map(transfer))
-    await until(async () => new Set(node.raws.slice(before)).size === 2, `both are sent: ${what}`)
+    await until(async () => new Set(node.rawTransactions.slice(before)).size === 2, `both are sent: ${what}`)
     for (let mined = 0; mined < blocks; ) {
-      const some = Math.min(blocks - mined, 1 + chance.below(60))
+      const some = Math.min(blocks - mined, 1 + random.below(60))
       await harness.chain().mine(some)
       mined += some
-      harness.clock.moveMs(chance.below(6) * hourMs)
-      await sleep(chance.below(120))
+      harness.clock.moveMs(random.below(6) * hourMs)
+      await sleep(random.below(120))
       expect(await attemptsOf(ids)).toHaveLength(2)
       expect((await sending.statesOf(ids)).every((state) => state !== 'FAILED')).toBe(true)
     }
@@ -103,7 +103,7 @@ describe.each(shapes)(`%s for up to ${blocksMax} blocks`, (name, shape) => {
       `complete: ${what}`,
     )
     expect(await attemptsOf(ids)).toHaveLength(2)
-    expect(new Set(node.raws.slice(before)).size).toBe(2)
+    expect(new Set(node.rawTransactions.slice(before)).size).toBe(2)
     const chain = harness.chain()
     await chain.oracle.checkNonces(wallet.address)
     await chain.oracle.checkMovedOnce(

@@ -67,7 +67,7 @@ afterEach(async () => {
   harness.startEngines()
 })
 
-const estimates = () => node.asked.get('eth_estimateGas') ?? 0
+const estimates = () => node.callCounts.get('eth_estimateGas') ?? 0
 const sign = (turn = newTurn('signing')) => signWaiting(harness.ctx, chain, turn, () => undefined)
 
 it('property 64: senders that no node can decide about hold up nobody, and rest', async () => {
@@ -104,7 +104,7 @@ it('property 64: a sender is not looked at before what it waits for is due', asy
     transaction(stuck[0]!, { create_date: new Date().toISOString() }),
   ])
   node.lie((method, result) => (method === 'eth_estimateGas' ? 'nothing that can be read' : result))
-  const looks = () => node.asked.get('eth_getTransactionCount') ?? 0
+  const looks = () => node.callCounts.get('eth_getTransactionCount') ?? 0
   const before = { estimates: estimates(), looks: looks() }
   await until(async () => {
     await sign()

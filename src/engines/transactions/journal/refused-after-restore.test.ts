@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { chanceOf } from '../../../../testing/adversary/seed.ts'
+import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
 import type { TestChain } from '../../../../testing/chain.ts'
 import { copyOf, fundedWallets, newSite, submit, undo, undoAll } from '../../../../testing/restored.ts'
 import { until } from '../../../../testing/until.ts'
@@ -43,7 +43,7 @@ it.each([
 ])(
   'property 30: what was sent is not refused for good after a copy made $saved is restored',
   async ({ failpoint }) => {
-    const site = await newSite(chanceOf(1), { automine: true })
+    const site = await newSite(seededRandom(1), { automine: true })
     const { chain } = site
     const first = await copyOf('seeded')
     const tenant = await site.front(first)

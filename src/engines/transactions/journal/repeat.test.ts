@@ -4,7 +4,7 @@
  */
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { chanceOf } from '../../../../testing/adversary/seed.ts'
+import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
 import type { TestChain } from '../../../../testing/chain.ts'
 import {
   copyOf,
@@ -60,23 +60,23 @@ async function booksAgree(database: Database, { oracle, tokens }: TestChain, add
 }
 
 it('property 30: who repeats a request after a restore is answered as before, and nothing is paid again', async () => {
-  const site = await newSite(chanceOf(1), { automine: true })
+  const site = await newSite(seededRandom(1), { automine: true })
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
   for (const machine of ['one', 'two']) await site.open(first, machine)
   const wallets = await fundedWallets(api, chain)
-  const kept = await submitSome(api, chain, wallets, isDeep ? 3 : 1, chanceOf(2))
+  const kept = await submitSome(api, chain, wallets, isDeep ? 3 : 1, seededRandom(2))
   await allReach(api, kept, ['COMPLETE'])
   await site.closeAll()
   const restored = await copyOf(first.name)
 
   const later = await site.front(first)
   const worker = await site.open(first, 'two')
-  const paid = await submitSome(later, chain, wallets, isDeep ? 4 : 2, chanceOf(3))
+  const paid = await submitSome(later, chain, wallets, isDeep ? 4 : 2, seededRandom(3))
   await allReach(later, paid, ['COMPLETE'])
   await chain.setAutomine(false)
-  const flying = await submitSome(later, chain, wallets, isDeep ? 4 : 2, chanceOf(4))
+  const flying = await submitSome(later, chain, wallets, isDeep ? 4 : 2, seededRandom(4))
   await allReach(later, flying, ['SENT'])
   const accelerated = flying[0]!
   const speed = await later.http('POST', `/v1/w3s/developer/transactions/${accelerated.id}/accelerate`, {
@@ -88,7 +88,7 @@ it('property 30: who repeats a request after a restore is answered as before, an
   await until(async () => (await original.all(bumped)).length === 1, 'it is accelerated')
   await original.close()
   worker.signal('SIGKILL')
-  const unsigned = await submitSome(later, chain, wallets, isDeep ? 2 : 1, chanceOf(5))
+  const unsigned = await submitSome(later, chain, wallets, isDeep ? 2 : 1, seededRandom(5))
   await site.killAll()
 
   const database = openDatabase(restored.connection, 2)

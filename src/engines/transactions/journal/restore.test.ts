@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
-import { type Chance, chanceOf, seedsOf } from '../../../../testing/adversary/seed.ts'
+import { type SeededRandom, seededRandom, seedsOf } from '../../../../testing/adversary/seeded-random.ts'
 import { makeTransfer, worldOf } from '../../../../testing/builders.ts'
 import { type Clone, urlOf } from '../../../../testing/database-clone.ts'
 import { openHarness } from '../../../../testing/harness.ts'
@@ -33,7 +33,7 @@ import { readFrom } from './segments.ts'
 
 afterEach(undoAll)
 
-const drawn = (chance: Chance, least: number, sides: number) => least + chance.below(sides)
+const drawn = (random: SeededRandom, least: number, sides: number) => least + random.below(sides)
 
 async function journaledHashes(home: string): Promise<Set<string>> {
   const hashes = new Set<string>()
@@ -45,17 +45,17 @@ async function journaledHashes(home: string): Promise<Set<string>> {
 }
 
 it.each(seedsOf(1))('property 30: a restored older database moves no value twice (seed %i)', async (seed) => {
-  const chance = chanceOf(seed)
-  const site = await newSite(chance)
+  const random = seededRandom(seed)
+  const site = await newSite(random)
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
   for (const machine of ['one', 'two']) await site.open(first, machine)
   const wallets = await fundedWallets(api, chain)
-  const kept = await submitSome(api, chain, wallets, drawn(chance, isDeep ? 5 : 2, isDeep ? 15 : 4), chance)
+  const kept = await submitSome(api, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 15 : 4), random)
   await site.closeWorkers()
   // Accepted and unsigned at the time of the copy: sent afterwards, they must not be sent again.
-  kept.push(...(await submitSome(api, chain, wallets, drawn(chance, 1, isDeep ? 6 : 3), chance)))
+  kept.push(...(await submitSome(api, chain, wallets, drawn(random, 1, isDeep ? 6 : 3), random)))
   await site.closeAll()
   const restored = await copyOf(first.name)
 
@@ -63,12 +63,12 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   await site.open(first, 'one')
   const worker = await site.open(first, 'two')
   const lost: Order[] = []
-  const count = drawn(chance, isDeep ? 10 : 5, isDeep ? 30 : 6)
+  const count = drawn(random, isDeep ? 10 : 5, isDeep ? 30 : 6)
   for (let index = 0; index < count; index++) {
-    lost.push(...(await submitSome(later, chain, wallets, 1, chance)))
-    if (index === Math.floor(count / 2) && chance.oneIn(2)) worker.signal('SIGKILL')
+    lost.push(...(await submitSome(later, chain, wallets, 1, random)))
+    if (index === Math.floor(count / 2) && random.oneIn(2)) worker.signal('SIGKILL')
   }
-  await sleep(chance.below(1_500))
+  await sleep(random.below(1_500))
   await site.killAll()
   const known = await journaledHashes(site.home)
 
@@ -78,7 +78,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   await site.open(restored, 'one')
   // The other machine's journal is missing: every new request waits for it.
   const before = await database.one<{ n: number }>(sql`select count(*) as n from signatures`)
-  const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, chance)
+  const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, random)
   await sleep(1_500)
   const signed = await database.one<{ n: number }>(sql`select count(*) as n from attempts a
     where not (tx_hash = any(${[...known]}::text[])) and exists (select 1 from transactions t where t.id = a.transaction_id
@@ -86,7 +86,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   expect(signed.n).toBe(0)
   await site.open(restored, 'two')
   fresh.push(
-    ...(await submitSome(again, chain, wallets, drawn(chance, isDeep ? 5 : 2, isDeep ? 10 : 3), chance)),
+    ...(await submitSome(again, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 10 : 3), random)),
   )
   await until(async () => {
     const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
@@ -122,14 +122,14 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
 })
 
 it('property 30: nothing is signed before a journal that is missing was brought and merged, or was declared lost', async () => {
-  const chance = chanceOf(1)
-  const site = await newSite(chance)
+  const random = seededRandom(1)
+  const site = await newSite(random)
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
   for (const machine of ['one', 'two', 'three']) await site.open(first, machine)
   const wallets = await fundedWallets(api, chain)
-  const kept = await submitSome(api, chain, wallets, isDeep ? 5 : 2, chance)
+  const kept = await submitSome(api, chain, wallets, isDeep ? 5 : 2, random)
   const before = openDatabase(first.connection, 1)
   await until(async () => (await listWorkerJournals(before)).length === 3, 'every worker has its journal')
   await until(async () => (await countOf(before)) === kept.length, 'everything is signed')
@@ -140,7 +140,7 @@ it('property 30: nothing is signed before a journal that is missing was brought 
   undo.push(() => database.close())
   const again = await site.front(restored)
   await site.open(restored, 'one')
-  const fresh = await submitSome(again, chain, wallets, isDeep ? 3 : 2, chance)
+  const fresh = await submitSome(again, chain, wallets, isDeep ? 3 : 2, random)
   const signedNow = async () => (await countOf(database)) - kept.length
   await until(
     async () => (await listWorkerJournals(database)).filter(({ awaited }) => awaited).length === 2,

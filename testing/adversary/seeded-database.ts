@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
-import { startTestChains, type TestChain } from '../chain.ts'
+import { startTestChains } from '../chain.ts'
 import { cloneOf } from '../database-clone.ts'
 import { testLog } from '../log.ts'
 import { testRootKey } from '../template.ts'
@@ -13,8 +13,8 @@ export const blockchain = 'BASE-SEPOLIA'
 
 export type PlannedWallet = { id: string; address: string }
 
-/** The start of all runs: a database that contains the wallets and has no open connections. */
-export type Ground = {
+/** The database that each run gets a copy of: it contains the wallets and has no open connections. */
+export type SeededDatabase = {
   runServer: string
   template: string
   wallets: PlannedWallet[]
@@ -31,8 +31,8 @@ const account = {
 
 export const tenantAt = (url: string): Tenant => tenantOf(url, account)
 
-/** Creates the wallets once, through the API, without any chain. */
-export async function layGround(runServer: string): Promise<Ground> {
+/** Creates the wallets once, through the API. */
+export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
   const { name, connection, drop } = await cloneOf(runServer, 'seeded')
   const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
   const context = await openContext({
@@ -70,55 +70,4 @@ async function ask(tenant: Tenant, method: string, path: string, body?: object) 
   const answer = await tenant.http(method, path, body && { body })
   if (answer.status > 299) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return answer.body.data
-}
-
-/** The node of one run. */
-export type Lane = {
-  chain: TestChain
-  /** Mines on a timer, or each transaction at once when undefined, until the next call. */
-  mineEvery(blockTimeMs: number | undefined): Promise<void>
-  stop(): Promise<void>
-}
-
-const funds = { native: 100n * 10n ** 18n, usdc: 1_000n * 10n ** 6n }
-
-/** Number of blocks above the funding, so that no reorg of a run reaches it. */
-const blocksAbove = 4
-
-/** Starts a separate node, funds the wallets on it, and mines nothing until requested. */
-export async function openLane({ wallets }: Ground): Promise<Lane> {
-  const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
-  const chain = chains[0]!
-  let timer: NodeJS.Timeout | undefined
-  const mineEvery = async (blockTimeMs: number | undefined) => {
-    clearInterval(timer)
-    await chain.setAutomine(blockTimeMs === undefined)
-    if (blockTimeMs === undefined) return
-    let isMining = false
-    timer = setInterval(() => {
-      if (isMining) return
-      isMining = true
-      chain
-        .rpc('evm_mine')
-        .catch(() => undefined)
-        .finally(() => {
-          isMining = false
-        })
-    }, blockTimeMs)
-  }
-  // The first also mints the tokens that all are paid from; the others fit into one block, which is less to follow.
-  for (const [index, { address }] of wallets.entries()) {
-    await chain.send(address, funds.usdc, 'USDC')
-    if (index === 0) await chain.setAutomine(false)
-    await chain.send(address, funds.native)
-  }
-  await chain.mine(blocksAbove)
-  return {
-    chain,
-    mineEvery,
-    stop: async () => {
-      clearInterval(timer)
-      await stop()
-    },
-  }
 }

@@ -1,0 +1,53 @@
+import { startTestChains, type TestChain } from '../chain.ts'
+import { blockchain, type SeededDatabase } from './seeded-database.ts'
+
+/** The node of one run, with funded wallets. */
+export type RunNode = {
+  chain: TestChain
+  /** Mines on a timer until the next call, or each transaction at once when undefined. */
+  mineEvery(blockTimeMs: number | undefined): Promise<void>
+  stop(): Promise<void>
+}
+
+const funds = { native: 100n * 10n ** 18n, usdc: 1_000n * 10n ** 6n }
+
+/** Number of blocks above the funding, so that no reorg of a run reaches it. */
+const blocksAbove = 4
+
+/** Starts a node, funds the wallets on it, and mines nothing until requested. */
+export async function startRunNode({ wallets }: SeededDatabase): Promise<RunNode> {
+  const { chains, stop } = await startTestChains({ blockchains: [blockchain] })
+  const chain = chains[0]!
+  let timer: NodeJS.Timeout | undefined
+  const mineEvery = async (blockTimeMs: number | undefined) => {
+    clearInterval(timer)
+    await chain.setAutomine(blockTimeMs === undefined)
+    if (blockTimeMs === undefined) return
+    let isMining = false
+    timer = setInterval(() => {
+      if (isMining) return
+      isMining = true
+      chain
+        .rpc('evm_mine')
+        .catch(() => undefined)
+        .finally(() => {
+          isMining = false
+        })
+    }, blockTimeMs)
+  }
+  // The first also mints the tokens that all are paid from; the others fit into one block, which is less to follow.
+  for (const [index, { address }] of wallets.entries()) {
+    await chain.send(address, funds.usdc, 'USDC')
+    if (index === 0) await chain.setAutomine(false)
+    await chain.send(address, funds.native)
+  }
+  await chain.mine(blocksAbove)
+  return {
+    chain,
+    mineEvery,
+    stop: async () => {
+      clearInterval(timer)
+      await stop()
+    },
+  }
+}
