@@ -24,7 +24,7 @@ export const checkMerchants = (db: Db) =>
     sql`with said as (
       select entity_id, wallet_id, currency, sum(posted) as posted, sum(held) as held
       from (${join(says, ' union all ')}) as each group by 1, 2, 3)
-    select 'a merchant's balance or holds differ from the sum of its deposits and disbursements' as what,
+    select 'the balance or holds of a merchant differ from the sum of its deposits and disbursements' as what,
       entity_id || ' ' || currency as id
     from wallet_accounts w full join said s using (entity_id, wallet_id, currency)
     where coalesce(w.posted, 0) <> coalesce(s.posted, 0) or coalesce(w.held, 0) <> coalesce(s.held, 0)
