@@ -131,7 +131,7 @@ it('names the field of what is unknown, by the code of its product', async () =>
     404,
     156001,
     'walletId',
-    'walletId names no wallet of yours',
+    'walletId matches no wallet of this entity',
   ])
   expect(await refusal(estimate, { ...transfer, ...source, tokenId: id })).toEqual([
     404,

@@ -1,6 +1,6 @@
 import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, invalid, notFound } from '#lib/errors'
 
 export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
 
@@ -50,5 +50,5 @@ export async function requireSource(
 /** The error for a wallet that cannot be found, by the one field of the request that names it. */
 export function walletUnknown(named: Record<string, string | undefined>) {
   const [field, value] = Object.entries(named).find(([, given]) => given !== undefined)!
-  return invalid(field, 'names no wallet of yours', value, 'walletNotFound')
+  return notFound('wallet', value, 'walletNotFound', field)
 }

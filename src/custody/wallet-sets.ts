@@ -1,4 +1,4 @@
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
@@ -45,7 +45,7 @@ export async function updateWalletSet(
 ): Promise<WalletSet> {
   const nowMs = ctx.clock.nowMs()
   const renamed = await renameWalletSet(ctx.db, ctx.entity.id, id, name || null, formatInstant(nowMs))
-  if (!renamed) throw invalid('id', 'names no wallet set of yours', id, 'walletSetNotFound')
+  if (!renamed) throw notFound('wallet set', id, 'walletSetNotFound')
   await recordChange(ctx, nowMs, 'walletSet.updated', id)
   return renamed
 }

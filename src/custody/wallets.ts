@@ -1,4 +1,4 @@
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
@@ -46,8 +46,7 @@ export async function createWallets(
 ): Promise<Wallet[]> {
   const { db, entity } = ctx
   const set = await lockWalletSet(db, entity.id, input.walletSetId)
-  if (!set)
-    throw invalid('walletSetId', 'names no wallet set of yours', input.walletSetId, 'walletSetNotFound')
+  if (!set) throw notFound('wallet set', input.walletSetId, 'walletSetNotFound', 'walletSetId')
   requireRoom(set, input.count * input.chains.length)
   const names = input.chains.map((chain) => chain.blockchain)
   const first = await nextIndex(db, entity.id, input.walletSetId, names)
@@ -205,7 +204,7 @@ export async function deriveWallet(
 export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
   const { db, entity } = ctx
   const wallet = await lockWallet(db, entity.id, id)
-  if (!wallet) throw invalid('id', 'names no wallet of yours', id, 'walletNotFound')
+  if (!wallet) throw notFound('wallet', id, 'walletNotFound')
   if (metadata.name === undefined && metadata.refId === undefined) return wallet
   if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
   const nowMs = ctx.clock.nowMs()
@@ -216,6 +215,6 @@ export async function updateWallet(ctx: CustodyCtx, id: string, metadata: Wallet
 /** Returns the wallet; 156001 when the entity has no such wallet. */
 export async function requireWallet(ctx: CustodyCtx, id: string): Promise<Wallet> {
   const wallet = await findWallet(ctx.db, ctx.entity.id, id)
-  if (!wallet) throw invalid('id', 'names no wallet of yours', id, 'walletNotFound')
+  if (!wallet) throw notFound('wallet', id, 'walletNotFound')
   return wallet
 }

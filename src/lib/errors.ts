@@ -43,21 +43,6 @@ export class ApiError extends Error {
   }
 }
 
-/**
- * A refusal that pending postings may overturn. The code that runs the request waits until `settled`, without holding
- * locks, and decides the request again before the refusal is final.
- */
-export class Premature extends Error {
-  readonly refusal: ApiError
-  readonly settled: () => Promise<boolean>
-
-  constructor(refusal: ApiError, settled: () => Promise<boolean>) {
-    super(refusal.message, { cause: refusal })
-    this.refusal = refusal
-    this.settled = settled
-  }
-}
-
 /** Creates the error for one bad field: `invalid('amounts[0]', 'must be above zero', '0')`. */
 export function invalid(
   location: string,
@@ -71,6 +56,10 @@ export function invalid(
   if (shown !== undefined) field.invalidValue = shown
   return new ApiError(kind, `${errorKinds[kind].text} ${ended(field.message)}`, [field])
 }
+
+/** Creates the error for an id that matches none of the caller's resources: `notFound('payout', id, 'payoutNotFound')`. */
+export const notFound = (noun: string, id: string | undefined, kind: ErrorName, location = 'id'): ApiError =>
+  invalid(location, `matches no ${noun} of this entity`, id, kind)
 
 /** Adds a full stop to a sentence, unless it is a question: "did you mean BASE?" */
 export const ended = (sentence: string) => (sentence.endsWith('?') ? sentence : `${sentence}.`)

@@ -3,7 +3,7 @@ import { showMoney } from '#api/money'
 import { requireMainWallet } from '#api/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { type FiatDeposit, findFiatDeposit, listFiatDeposits } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { receiveWire } from './receive-wire.ts'
@@ -50,7 +50,7 @@ export const businessDepositEndpoints = [
     errors: ['depositNotFound', 'invalidRequest', 'unauthorized'],
     verb: async (ctx: Ctx, { params }) => {
       const deposit = await findFiatDeposit(ctx.db, ctx.entity.id, params.id)
-      if (!deposit) throw invalid('id', 'names no deposit of yours', params.id, 'depositNotFound')
+      if (!deposit) throw notFound('deposit', params.id, 'depositNotFound')
       return show(deposit)
     },
   }),

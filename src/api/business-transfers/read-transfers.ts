@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { findTransfer, listTransfers as listFound, merchantWalletIdOf } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
 import type { transferFilters } from './schema.ts'
@@ -9,7 +9,7 @@ import { showTransfer } from './show-transfer.ts'
 
 export async function getTransfer(ctx: Ctx, id: string, query: { returnIdentities?: boolean } = {}) {
   const transfer = await findTransfer(ctx.db, ctx.entity.id, id)
-  if (!transfer) throw invalid('id', 'names no transfer of yours', id, 'transferNotFound')
+  if (!transfer) throw notFound('transfer', id, 'transferNotFound')
   return showTransfer(transfer, { ...query, running: ctx.config.transferRunning })
 }
 

@@ -1,14 +1,13 @@
 import type { Ctx } from '#engines/ctx'
 import { expireOnRequest } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { invalid, notFound } from '#lib/errors'
 import { getPaymentIntent } from './get-payment-intent.ts'
 
 /** Expires a payment intent; repeatable with the same answer. A later payment is credited without a match. */
 export async function expirePaymentIntent(ctx: Ctx, id: string) {
   const by = { entityId: ctx.entity.id, id, actor: ctx.actor, requestId: ctx.requestId }
   const closed = await expireOnRequest(ctx.db, ctx.clock.nowMs(), by)
-  if (closed === 'unknown')
-    throw invalid('id', 'names no payment intent of yours', id, 'paymentIntentNotFound')
+  if (closed === 'unknown') throw notFound('payment intent', id, 'paymentIntentNotFound')
   if (closed === 'cannot')
     throw invalid(
       'id',

@@ -10,7 +10,7 @@ import {
   type PaymentIntent,
   paymentProgressOf,
 } from '#engines/treasury/index'
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, invalid, notFound } from '#lib/errors'
 import { parseInstant } from '#lib/time'
 import type { refundSchema } from './schema.ts'
 import { showPayment } from './show-payment.ts'
@@ -24,7 +24,7 @@ const refundableMs = 30 * 24 * 3_600_000
 /** Refunds an intent, in full or in part; from then on it accepts no more payments. */
 export async function refundPaymentIntent(ctx: Ctx, { params, body }: RefundInput) {
   const [intent] = await lockPaymentIntents(ctx.db, [{ entityId: ctx.entity.id, id: params.id }])
-  if (!intent) throw invalid('id', 'names no payment intent of yours', params.id, 'paymentIntentNotFound')
+  if (!intent) throw notFound('payment intent', params.id, 'paymentIntentNotFound')
   const { destination, toAmount } = body
   for (const [location, currency] of [
     ['amount.currency', body.amount.currency],

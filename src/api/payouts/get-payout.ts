@@ -1,10 +1,10 @@
 import type { Ctx } from '#engines/ctx'
 import { findPayout } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import { showPayout } from './show-payout.ts'
 
 export async function getPayout(ctx: Ctx, id: string, options: { returnIdentities?: boolean } = {}) {
   const payout = await findPayout(ctx.db, ctx.entity.id, id)
-  if (!payout) throw invalid('id', 'names no payout of yours', id, 'payoutNotFound')
+  if (!payout) throw notFound('payout', id, 'payoutNotFound')
   return showPayout(payout, options)
 }

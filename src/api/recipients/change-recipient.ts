@@ -1,7 +1,7 @@
 import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { changeRecipient as change } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import { getRecipient } from './get-recipient.ts'
 import type { recipientChangesSchema } from './schema.ts'
 import { showRecipient } from './show-recipient.ts'
@@ -23,6 +23,6 @@ export async function changeRecipient(ctx: Ctx, { params: { id }, body }: Change
       ...(bns !== undefined && { bns: bns || null }),
     },
   })
-  if (!changed) throw invalid('id', 'names no recipient of yours', id, 'recipientNotFound')
+  if (!changed) throw notFound('recipient', id, 'recipientNotFound')
   return showRecipient(changed)
 }

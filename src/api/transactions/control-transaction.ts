@@ -1,7 +1,7 @@
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { control, findTransaction, type TransactionRow } from '#engines/transactions/index'
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, notFound } from '#lib/errors'
 
 /** Replaces a pending transaction by one with the price of the highest fee level. Its id stays the same. */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
@@ -25,8 +25,7 @@ async function controlled(
 ): Promise<TransactionRow> {
   await spendCiphertext(ctx, secret)
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
-  if (row?.transactionType !== 'OUTBOUND')
-    throw invalid('id', 'names no transaction of yours', id, 'transactionNotFound')
+  if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
   const changed = await control(ctx, row, wanted)
   if (changed) return changed

@@ -1,13 +1,11 @@
 import { requireSource, type SourceFields } from '#api/source'
-import type { Chain } from '#chains/chain'
-import { type EntitySecret, spendCiphertext, type Wallet } from '#custody/index'
+import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'
-import { invalid, Premature } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { type ExecutionFields, requireCall } from './execution-request.ts'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
-import { settledFor } from './settled.ts'
 import { requireChain } from './transfer-request.ts'
 
 export type ExecutionBody = SourceFields & ExecutionFields & FeeFields & { refId?: string }
@@ -34,7 +32,9 @@ export async function createExecution(ctx: Ctx, { body }: { body: ExecutionBody 
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
-    throw notCovered(ctx, chain, wallet, amount)
+    const reason =
+      'is more than the native coins that the wallet has available: fund it or wait for what is under way'
+    throw invalid('amount', reason, amount, 'insufficientBalance', 'max_value')
   }
 }
 
@@ -42,11 +42,4 @@ async function requireExecution(ctx: Ctx, body: ExecutionBody) {
   const wallet = await requireSource(ctx, body)
   const chain = requireChain(ctx, wallet.blockchain)
   return { wallet, chain, call: requireCall(chain, body) }
-}
-
-function notCovered(ctx: Ctx, chain: Chain, wallet: Wallet, amount: string | undefined): Premature {
-  const reason =
-    'is more than the native coins that the wallet has available: fund it or wait for what is under way'
-  const refusal = invalid('amount', reason, amount, 'insufficientBalance', 'max_value')
-  return new Premature(refusal, settledFor(ctx, chain, wallet))
 }

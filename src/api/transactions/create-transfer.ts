@@ -3,9 +3,8 @@ import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'
-import { invalid, Premature } from '#lib/errors'
+import { invalid } from '#lib/errors'
 import { type FeeFields, parseFeeRequest } from './fee-request.ts'
-import { settledFor } from './settled.ts'
 import {
   requireAmount,
   requireChain,
@@ -59,13 +58,12 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
-    const refusal = invalid(
+    throw invalid(
       'amounts[0]',
       `is more ${token.symbol} than the wallet has available: fund it or wait for what is under way`,
       amount.text,
       'insufficientBalance',
       'max_value',
     )
-    throw new Premature(refusal, settledFor(ctx, chain, wallet))
   }
 }

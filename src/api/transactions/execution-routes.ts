@@ -13,6 +13,7 @@ import {
   sourceErrors,
 } from './documented-errors.ts'
 import { estimateExecution } from './estimate-execution.ts'
+import { provisionalBalance } from './provisional-balance.ts'
 import { estimateExecutionBody, executionBody, feeTableAnswer, transferAnswer } from './schema.ts'
 
 const tag = 'Transactions'
@@ -52,6 +53,7 @@ export const executionEndpoints = [
       ...chainErrors,
       ...sourceErrors,
     ],
+    provisional: provisionalBalance,
     prepare: openSecretOf,
     verb: createExecution,
   }),

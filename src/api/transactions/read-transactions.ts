@@ -1,6 +1,6 @@
 import type { Ctx } from '#engines/ctx'
 import { findTransaction, listTransactions, type TransactionFilters } from '#engines/transactions/index'
-import { invalid } from '#lib/errors'
+import { invalid, notFound } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
@@ -10,7 +10,7 @@ export async function getTransaction(ctx: Ctx, id: string, txType?: string) {
   requireType(txType)
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
   if (!row || (txType !== undefined && row.transactionType !== txType))
-    throw invalid('id', 'names no transaction of yours', id, 'transactionNotFound')
+    throw notFound('transaction', id, 'transactionNotFound')
   return { transaction: showTransaction(row) }
 }
 

@@ -12,6 +12,7 @@ import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } fr
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getFeeParameters } from './get-fee-parameters.ts'
+import { provisionalBalance } from './provisional-balance.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
   acceleratedAnswer,
@@ -97,6 +98,7 @@ const transferEndpoint = (addressed: Addressed) =>
     response: transferAnswer,
     status: 201,
     idempotent: { ...controlledOnce, operation: 'createTransfer' },
+    provisional: provisionalBalance,
     prepare: openSecretOf,
     verb: createTransfer,
   })

@@ -7,7 +7,7 @@ import {
   updateWalletSet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { invalid } from '#lib/errors'
+import { notFound } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import {
@@ -23,7 +23,7 @@ const tag = 'Wallet sets'
 
 async function getWalletSet(ctx: Ctx, id: string) {
   const set = await findWalletSet(ctx.db, ctx.entity.id, id)
-  if (!set) throw invalid('id', 'names no wallet set of yours', id, 'walletSetNotFound')
+  if (!set) throw notFound('wallet set', id, 'walletSetNotFound')
   return { walletSet: showWalletSet(set) }
 }
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Ctx, EngineCtx } from '#engines/ctx'
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, invalid, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -83,7 +83,7 @@ export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
   const { db, entity, actor, requestId } = ctx
   await lockSubscriptions(db, entity.id)
   const subscription = await findSubscription(db, entity.id, id)
-  if (!subscription) throw invalid('id', 'names no subscription of yours', id, 'subscriptionNotFound')
+  if (!subscription) throw notFound('subscription', id, 'subscriptionNotFound')
   if (subscription.details.some(({ status }) => status === 'pending'))
     throw new ApiError('subscriptionPending')
   const nowMs = ctx.clock.nowMs()

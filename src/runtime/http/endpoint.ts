@@ -44,6 +44,8 @@ export type Endpoint<Ctx = RequestScope> = {
   collection?: Collection & { items?: string }
   /** Present when the body carries `idempotencyKey`. `status` of the conflict differs between product lines. */
   idempotent?: Idempotent<Ctx>
+  /** Present when pending work can overturn some refusals of this operation. */
+  provisional?: Provisional<Ctx>
   /**
    * Whether the operation writes, and so runs in a `tx`; default: all but GET. A GET that writes, such as a link in a
    * message, has no HEAD route. A POST that only reads holds no database connection while it waits for a node.
@@ -68,6 +70,13 @@ export type Idempotent<Ctx> = {
   replayStatus?: 200 | 201
   resourceIdOf: (result: never) => string
   reload: (ctx: Ctx, resourceId: string) => Promise<unknown>
+}
+
+/** Refusals that pending work can overturn: the request waits without a `tx` until it is settled, and is decided again. */
+export type Provisional<Ctx> = {
+  errors: readonly ErrorName[]
+  /** Begins the settlement of a refused request, outside its `tx`; resolves to a check whether it is complete. */
+  settlement: (ctx: Ctx, input: Input<never, never, never>) => Promise<() => Promise<boolean>>
 }
 
 type Typed<Ctx, Params, Query, Body, Prepared> = Omit<

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { ApiError, Premature } from '#lib/errors'
+import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { fingerprintOf } from '#lib/json'
 import { workLimits } from '#runtime/db/limits'
 import { type BindingKey, bindResource, claimBinding, findBinding } from '#runtime/idempotency/store'
 import { untilUnclaimed } from '#runtime/idempotency/wait'
 import type { RequestScope } from '#runtime/scope'
-import { type Endpoint, type Idempotent, type Input, isChanging } from './endpoint.ts'
+import { type Endpoint, type Idempotent, type Input, isChanging, type Provisional } from './endpoint.ts'
 
 export type Invocation = { result: unknown; replayed: boolean }
 
@@ -25,6 +25,7 @@ export async function invoke(
     prepare?: (ctx: RequestScope, input: AnyInput) => Promise<unknown>
     verb: (ctx: RequestScope, input: AnyInput, prepared: unknown) => Promise<unknown>
     idempotent?: Idempotent<RequestScope>
+    provisional?: Provisional<RequestScope>
   }
   const once = run.idempotent && bindingOf(endpoint, ctx, input)
   if (run.idempotent && once) {
@@ -34,8 +35,12 @@ export async function invoke(
   const prepared = await run.prepare?.(ctx, input)
   if (!isChanging(endpoint)) return { result: await run.verb(ctx, input, prepared), replayed: false }
   const endMs = performance.now() + twinMs
+  const settlementOf = (refused: unknown) =>
+    refused instanceof ApiError && run.provisional?.errors.includes(refused.kind)
+      ? run.provisional.settlement({ ...ctx, db: ctx.database }, input as never)
+      : undefined
   for (;;) {
-    const outcome = await untilSettled(ctx, async (inTx) => {
+    const outcome = await untilSettled(ctx, settlementOf, async (inTx) => {
       const claim = once ? await claimBinding(inTx.db, once, once.fingerprint, ctx.receivedMs) : 'claimed'
       if (claim !== 'claimed') return { claim }
       const result = await run.verb(inTx, input, prepared)
@@ -59,9 +64,12 @@ const twinMs = workLimits.idleMs + 3_000
 const settleMs = 2_000
 const settlePollMs = 10
 
-/** Runs `work` in a `tx`. A premature refusal is decided again once the pending postings are booked. */
+type SettlementOf = (refused: unknown) => Promise<() => Promise<boolean>> | undefined
+
+/** Runs `work` in a `tx`. A provisional refusal is decided again once its settlement is complete. */
 async function untilSettled<Result>(
   ctx: RequestScope,
+  settlementOf: SettlementOf,
   work: (inTx: RequestScope) => Promise<Result>,
 ): Promise<Result> {
   const endMs = performance.now() + settleMs
@@ -75,16 +83,22 @@ async function untilSettled<Result>(
         act().catch((error) => ctx.log.warn({ err: error, requestId: ctx.requestId }, 'after a commit'))
       return result
     } catch (error) {
-      const premature = error instanceof Premature ? error : undefined
-      const late = performance.now() > endMs || (decided > 0 && (await premature?.settled()))
-      if (premature && !late) {
-        while (!(await premature.settled()) && performance.now() < endMs) await sleep(settlePollMs)
-        continue
-      }
+      const settlement = performance.now() < endMs ? settlementOf(error) : undefined
+      const settles = settlement?.then((isSettled) => waitUntil(isSettled, decided > 0, endMs))
+      const failed = (reason: unknown) =>
+        ctx.log.warn({ err: reason, requestId: ctx.requestId }, 'the settlement of a refusal failed')
+      if (await settles?.catch(failed)) continue
       await Promise.all(afterRollback.map((act) => act()))
-      throw premature?.refusal ?? error
+      throw error
     }
   }
+}
+
+/** Waits for a settlement until `endMs`. False when it was complete already, so that deciding again changes nothing. */
+async function waitUntil(isSettled: () => Promise<boolean>, again: boolean, endMs: number): Promise<boolean> {
+  if (again && (await isSettled())) return false
+  while (!(await isSettled()) && performance.now() < endMs) await sleep(settlePollMs)
+  return true
 }
 
 type Once = BindingKey & { fingerprint: Buffer }

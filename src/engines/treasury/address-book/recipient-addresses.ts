@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { ApiError, invalid } from '#lib/errors'
+import { ApiError, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
@@ -52,7 +52,7 @@ export async function removeRecipientAddress(
   { id, ...by }: RequestOrigin & { id: string },
 ): Promise<void> {
   const found = await lockRecipientAddress(ctx.db, by.entityId, id, 'update')
-  if (!found) throw invalid('id', 'names no recipient address of yours', id, 'recipientAddressNotFound')
+  if (!found) throw notFound('recipient address', id, 'recipientAddressNotFound')
   if (found.status === 'verification_succeeded') throw new ApiError('recipientAddressHeld')
   const nowMs = ctx.clock.nowMs()
   await deleteRecipientAddress(ctx.db, by.entityId, id, formatInstant(nowMs))
