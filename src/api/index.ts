@@ -2,7 +2,7 @@ import { balanceEndpoints } from '#api/balances/routes'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
 import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
-import { tellTransfer } from '#api/business-transfers/tell-transfer'
+import { transferNotification } from '#api/business-transfers/transfer-notification'
 import { configurationEndpoints } from '#api/configuration/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
@@ -10,15 +10,15 @@ import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
 import { operatorEndpoints } from '#api/operator/routes'
+import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
-import { tellPaymentIntent } from '#api/payment-intents/tell-payment-intent'
+import { paymentNotification } from '#api/payments/payment-notification'
 import { paymentEndpoints } from '#api/payments/routes'
-import { tellPayment } from '#api/payments/tell-payment'
+import { payoutNotification } from '#api/payouts/payout-notification'
 import { payoutEndpoints } from '#api/payouts/routes'
-import { tellPayout } from '#api/payouts/tell-payout'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
+import { recipientNotification } from '#api/recipients/recipient-notification'
 import { recipientEndpoints } from '#api/recipients/routes'
-import { tellRecipient } from '#api/recipients/tell-recipient'
 import { signingEndpoints } from '#api/signing/routes'
 import { stablecoinEndpoints } from '#api/stablecoins/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
@@ -66,9 +66,13 @@ export const probes = endpoints.filter(({ path }) => probePaths.includes(path))
 
 /** Topics of notifications, by the first part of the event's type; each shows its resource as its GET does. */
 export const topics: Topics = {
-  paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: tellPaymentIntent },
-  payment: { name: 'payments', key: 'payment', show: tellPayment },
-  transfer: { name: 'transfers', key: 'transfer', show: tellTransfer },
-  payout: { name: 'payouts', key: 'payout', show: tellPayout },
-  addressBookRecipient: { name: 'addressBookRecipients', key: 'addressBookRecipient', show: tellRecipient },
+  paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: paymentIntentNotification },
+  payment: { name: 'payments', key: 'payment', show: paymentNotification },
+  transfer: { name: 'transfers', key: 'transfer', show: transferNotification },
+  payout: { name: 'payouts', key: 'payout', show: payoutNotification },
+  addressBookRecipient: {
+    name: 'addressBookRecipients',
+    key: 'addressBookRecipient',
+    show: recipientNotification,
+  },
 }

@@ -1,5 +1,9 @@
 import { showToken } from '#api/token-shape'
 import type { Ctx } from '#engines/ctx'
+import { tokensByIds } from '#engines/ledger/index'
+import { ApiError, shorten } from '#lib/errors'
+import { answer } from '#runtime/http/endpoint'
+import { recordChanges } from '#runtime/record/store'
 import {
   addMonitored,
   findMonitorScope,
@@ -7,11 +11,7 @@ import {
   type MonitorScope,
   removeMonitored,
   setMonitorScope,
-  tokensByIds,
-} from '#engines/ledger/index'
-import { ApiError, shorten } from '#lib/errors'
-import { answer } from '#runtime/http/endpoint'
-import { recordChanges } from '#runtime/record/store'
+} from './store.ts'
 
 /** Adds monitored tokens; from then on only selected ones are shown by default. 201 if that changed anything. */
 export async function createMonitoredTokens(ctx: Ctx, tokenIds: readonly string[]) {

@@ -1,7 +1,6 @@
 import Type from 'typebox'
 import { showToken, tokenShape } from '#api/token-shape'
 import type { Ctx } from '#engines/ctx'
-import { findMonitorScope, listMonitored } from '#engines/ledger/index'
 import { walletCollection } from '#runtime/collection/query'
 import { answer, endpoint } from '#runtime/http/endpoint'
 import {
@@ -10,6 +9,7 @@ import {
   updateMonitoredTokens,
   updateMonitorScope,
 } from './change-monitored-tokens.ts'
+import { findMonitorScope, listMonitored } from './store.ts'
 
 const tag = 'Monitored tokens'
 const path = '/v1/w3s/config/entity/monitoredTokens'

@@ -1,9 +1,19 @@
 import type { Ctx } from '#engines/ctx'
-import { invalid } from '#lib/errors'
-import { tellPaymentIntent } from './tell-payment-intent.ts'
+import { findPaymentIntent, paymentIdsOf } from '#engines/treasury/index'
+import { notFound } from '#lib/errors'
+import type { Db } from '#runtime/db/db'
+import { showPaymentIntent } from './show-payment-intent.ts'
 
 export async function getPaymentIntent(ctx: Ctx, id: string) {
-  const intent = await tellPaymentIntent(ctx.db, { entityId: ctx.entity.id, resourceId: id })
-  if (!intent) throw invalid('id', 'names no payment intent of yours', id, 'paymentIntentNotFound')
+  const intent = await readPaymentIntent(ctx.db, ctx.entity.id, id)
+  if (!intent) throw notFound('payment intent', id, 'paymentIntentNotFound')
   return intent
+}
+
+/** A payment intent as the API shows it, or undefined when the entity has none of that id. */
+export async function readPaymentIntent(db: Db, entityId: string, id: string) {
+  const intent = await findPaymentIntent(db, entityId, id)
+  if (!intent) return undefined
+  if (intent.type === 'continuous') return showPaymentIntent(intent)
+  return showPaymentIntent(intent, await paymentIdsOf(db, entityId, id))
 }

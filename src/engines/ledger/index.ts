@@ -28,23 +28,14 @@ export {
   walletEntries,
   walletMoney,
 } from './store/money.ts'
-export {
-  addMonitored,
-  findMonitorScope,
-  keepOnlyMonitored,
-  listMonitored,
-  type MonitoredFilters,
-  type MonitorScope,
-  monitoredOnly,
-  removeMonitored,
-  setMonitorScope,
-} from './store/monitored-tokens.ts'
 export { type Entry, type Posting, post, reverse } from './store/postings.ts'
 export { copyHolds, restoreHolds } from './store/restored-holds.ts'
 export {
+  listTokens,
   nativeToken,
   seedTokens,
   type Token,
+  type TokenFilters,
   tokenByAddress,
   tokenById,
   tokensByIds,

@@ -4,7 +4,7 @@ import { type Db, isDatabaseAway } from '#runtime/db/db'
 import { rest, type Turn } from '#runtime/turns/store'
 import {
   insertNotifications,
-  lastTold,
+  lastNotifications,
   type NewNotification,
   type QueuedEvent,
   queuedTenants,
@@ -23,31 +23,31 @@ const entitiesMax = 10
  * deferred. True when events were taken.
  */
 export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
-  let told = false
+  let hasTaken = false
   for (const { entityId, createDate } of await queuedTenants(ctx.database, turn, entitiesMax))
     try {
-      told = (await fanOutOf(ctx, topics, entityId)) || told
+      hasTaken = (await fanOutOf(ctx, topics, entityId)) || hasTaken
     } catch (error) {
       if (isDatabaseAway(error)) throw error
       ctx.log.error({ err: error, entityId }, 'writing notifications failed; trying again')
       const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
       await rest(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
     }
-  return told
+  return hasTaken
 }
 
 const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boolean> =>
   ctx.database.tx(async (tx) => {
     const events = await takeQueued(tx, entityId, eventsMax)
     if (events.length === 0) return false
-    const notifications = await tell(ctx, tx, topics, entityId, events)
+    const notifications = await notificationsFor(ctx, tx, topics, entityId, events)
     if (notifications.length > 0)
       await insertNotifications(tx, entityId, notifications, formatInstant(ctx.clock.nowMs()))
     return true
   })
 
 /** Builds the notifications for these events. Skips events that leave the resource unchanged since its last notification. */
-async function tell(
+async function notificationsFor(
   { config }: EngineCtx,
   tx: Db,
   topics: Topics,
@@ -58,8 +58,8 @@ async function tell(
     const topic = topicOf(topics, type)?.name
     return topic === undefined ? [] : [{ topic, resourceId }]
   })
-  const told = await lastTold(tx, entityId, named)
-  const last = new Map(told.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
+  const sent = await lastNotifications(tx, entityId, named)
+  const last = new Map(sent.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
   const made: NewNotification[] = []
   for (const { id, type, resourceId, updateDate } of events) {
     const topic = topicOf(topics, type)

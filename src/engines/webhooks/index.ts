@@ -68,22 +68,22 @@ export function startWebhooks(
     },
     logTrouble(ctx.log, 'sending notifications'),
   )
-  const tellingTurn = newTurn('writing notifications')
-  const telling = repeat(() => fanOut(ctx, topics, tellingTurn), logTrouble(ctx.log, 'writing notifications'))
+  const writingTurn = newTurn('writing notifications')
+  const writing = repeat(() => fanOut(ctx, topics, writingTurn), logTrouble(ctx.log, 'writing notifications'))
   const tidying = repeat(
     () => removeUnconfirmed(ctx),
     logTrouble(ctx.log, 'removing dead subscriptions'),
     tidyMs,
   )
   const listening = [
-    hearNotices(ctx, 'queued_events', () => telling.wake()),
+    hearNotices(ctx, 'queued_events', () => writing.wake()),
     hearNotices(ctx, 'notification_deliveries', () => sending.wake()),
   ]
   return {
     stop: async () => {
       for (const unlisten of listening) await unlisten()
       ending.abort()
-      await Promise.all([sending.stop(), telling.stop(), tidying.stop()])
+      await Promise.all([sending.stop(), writing.stop(), tidying.stop()])
       await Promise.all(lanes.keys())
     },
   }

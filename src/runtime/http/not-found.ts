@@ -4,8 +4,10 @@ import { pathsOf } from './schemas.ts'
 /** A documented operation that is not implemented, such as `GET /v1/w3s/users/{id}`. */
 export type NotBuilt = `${Endpoint['method']} /${string}`
 
-/** Creates the text of a 404, which distinguishes a documented but unimplemented operation from an unknown path. */
-export function tellNotFound(notBuilt: readonly NotBuilt[]): (method: string, path: string) => string {
+/** Creates the message of a 404, which distinguishes a documented but unimplemented operation from an unknown path. */
+export function createNotFoundMessage(
+  notBuilt: readonly NotBuilt[],
+): (method: string, path: string) => string {
   const patterns = new Map<string, string[][]>()
   for (const operation of notBuilt) {
     const [method, documented] = operation.split(' ') as [string, string]

@@ -13,7 +13,7 @@ import { admitRequests } from './admission.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
-import { type NotBuilt, tellNotFound } from './not-found.ts'
+import { createNotFoundMessage, type NotBuilt } from './not-found.ts'
 import { registerOpenApi } from './openapi.ts'
 import { registerEndpoint } from './register.ts'
 
@@ -124,9 +124,9 @@ function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput)
       scope.log.error({ err: thrown, requestId: request.id, url: request.url }, 'request failed')
     return sendError(reply, error)
   })
-  const tell = tellNotFound(notBuilt)
+  const messageFor = createNotFoundMessage(notBuilt)
   server.setNotFoundHandler((request, reply) => {
-    const message = tell(request.method, request.url.split('?')[0]!)
+    const message = messageFor(request.method, request.url.split('?')[0]!)
     return sendError(reply, new ApiError('notFound', message))
   })
 }

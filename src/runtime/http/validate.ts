@@ -78,14 +78,14 @@ function refusal(errors: ErrorObject[], part: RequestPart, malformedId: ErrorNam
 type FieldExplanation = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
 
 function fieldErrorOf(error: ErrorObject): FieldError {
-  const { error: name, reason, constraints = {} } = tell(error)
+  const { error: name, reason, constraints = {} } = explain(error)
   const location = locationOf(error)
   const field: FieldError = { error: name, message: `${location} ${reason}`, location, constraints }
   if (name !== 'required') field.invalidValue = shorten(error.data)
   return field
 }
 
-function tell(error: ErrorObject): FieldExplanation {
+function explain(error: ErrorObject): FieldExplanation {
   const params = error.params as Record<string, unknown>
   switch (error.keyword) {
     case 'required':
@@ -106,7 +106,7 @@ function tell(error: ErrorObject): FieldExplanation {
       }
     case 'minLength':
     case 'maxLength':
-      return lengthTold(error)
+      return explainLength(error)
     case 'pattern':
       return {
         error: 'pattern_mismatch',
@@ -147,7 +147,7 @@ const formatReasons: Record<string, string> = {
   hex: 'must be 0x and an even number of hexadecimal digits',
 }
 
-function lengthTold(error: ErrorObject): FieldExplanation {
+function explainLength(error: ErrorObject): FieldExplanation {
   const schema = error.parentSchema as { minLength?: number; maxLength?: number }
   const min = schema.minLength ?? 0
   const { maxLength: max } = schema

@@ -1,7 +1,6 @@
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { monitoredOnly } from './monitored-tokens.ts'
 import { type Token, tokenColumns } from './tokens.ts'
 
 /** One token of one address. The token's id is the row's id, and so its cursor. */
@@ -33,7 +32,9 @@ export const listBalances = (
       scope: sql`t.entity_id = ${owner.entityId} and t.kind = 'address' and t.blockchain = ${owner.blockchain}
         and t.owner = ${owner.address}`,
       filters: [
-        filters.includeAll ? undefined : monitoredOnly(owner.entityId, sql`t.id`),
+        filters.includeAll
+          ? undefined
+          : sql`not exists (select 1 from unmonitored_tokens u where u.entity_id = t.entity_id and u.token_id = t.id)`,
         filters.name === undefined ? undefined : sql`t.name = ${filters.name}`,
         filters.standard === undefined ? undefined : sql`t.standard = ${filters.standard}`,
         filters.tokenAddresses === undefined

@@ -1,6 +1,8 @@
 import type { Network } from '#chains/network'
 import { formatInstant } from '#lib/time'
-import { type Database, type Db, sql } from '#runtime/db/db'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
 
 /** A token of the books. Only listed tokens are booked: a contract that merely calls itself USDC is not one. */
 export type Token = {
@@ -64,4 +66,30 @@ export const nativeToken = (db: Db, blockchain: string) =>
 export const tokensOf = (db: Db, blockchain: string) =>
   db.all<Token>(
     sql`select ${columns} from tokens t where t.blockchain = ${blockchain} order by t.is_native desc, t.symbol`,
+  )
+
+export type TokenFilters = {
+  blockchain?: string | undefined
+  tokenAddress?: string | undefined
+  symbol?: string | undefined
+}
+
+/** Lists the tokens `t` that fulfil `scope`. */
+export const listTokens = (db: Db, scope: Sql, filters: TokenFilters, page: PageQuery) =>
+  readPage<Token>(
+    db,
+    {
+      columns,
+      from: sql`tokens t`,
+      alias: 't',
+      scope,
+      filters: [
+        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
+        filters.tokenAddress === undefined
+          ? undefined
+          : sql`t.address = ${filters.tokenAddress.toLowerCase()}`,
+        filters.symbol === undefined ? undefined : sql`t.symbol = ${filters.symbol}`,
+      ],
+    },
+    page,
   )

@@ -1,4 +1,3 @@
-import { monitoredOnly } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -109,7 +108,8 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
           : sql`t.destination_address = ${filters.destinationAddress.toLowerCase()}`,
         filters.includeAll
           ? undefined
-          : sql`(t.transaction_type = 'OUTBOUND' or ${monitoredOnly(entityId, sql`t.token_id`)})`,
+          : sql`(t.transaction_type = 'OUTBOUND' or not exists (select 1 from unmonitored_tokens u
+              where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
         filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash.toLowerCase()}`,

@@ -52,7 +52,11 @@ export type NewNotification = {
 export type LastNotification = { topic: string; resourceId: string; message: string }
 
 /** The last notification of each of the resources. */
-export const lastTold = (db: Db, entityId: string, of: readonly Omit<LastNotification, 'message'>[]) =>
+export const lastNotifications = (
+  db: Db,
+  entityId: string,
+  of: readonly Omit<LastNotification, 'message'>[],
+) =>
   db.all<LastNotification>(sql`select t as topic, r as "resourceId", last.message
     from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
     cross join lateral (select message from notifications n

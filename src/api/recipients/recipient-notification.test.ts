@@ -19,25 +19,26 @@ beforeEach(async () => {
 })
 afterAll(() => harness?.close())
 
-const told = () =>
+const shown = () =>
   sink
     .notices('addressBookRecipients')
     .map((notice) => notice['addressBookRecipient'] as Record<string, unknown>)
-const untilTold = (count: number) => until(async () => told().length >= count, `${count} are told`)
+const untilShown = (count: number) =>
+  until(async () => shown().length >= count, `${count} recipients were notified of`)
 
-it('each status of a recipient is told, also one that was soon over, as its GET shows it', async () => {
+it('notifies of each status of a recipient, even a short one, as its GET shows it', async () => {
   const { id } = await makeRecipient(world)
-  await untilTold(2)
-  expect(told().map(({ status }) => status)).toEqual(['pending', 'active'])
-  expect(told()[1]).toEqual(await world.call('GET', `/v1/addressBook/recipients/${id}`))
+  await untilShown(2)
+  expect(shown().map(({ status }) => status)).toEqual(['pending', 'active'])
+  expect(shown()[1]).toEqual(await world.call('GET', `/v1/addressBook/recipients/${id}`))
   await world.call('PATCH', `/v1/addressBook/recipients/${id}`, { metadata: { nickname: 'Ada L.' } })
-  await untilTold(4)
-  expect(told().map(({ status }) => status)).toEqual(['pending', 'active', 'pending', 'active'])
+  await untilShown(4)
+  expect(shown().map(({ status }) => status)).toEqual(['pending', 'active', 'pending', 'active'])
 })
 
-it('the verification of an address to withdraw to is told in the words of recipients', async () => {
+it('notifies of the verification of a withdrawal address in the form of a recipient', async () => {
   const { id, address } = await makeRecipientAddress(world)
-  await untilTold(2)
-  expect(told().map(({ status }) => status)).toEqual(['pending', 'active'])
-  expect(told()[1]).toMatchObject({ id, address, chain: 'BASE', metadata: { nickname: 'Our cold wallet' } })
+  await untilShown(2)
+  expect(shown().map(({ status }) => status)).toEqual(['pending', 'active'])
+  expect(shown()[1]).toMatchObject({ id, address, chain: 'BASE', metadata: { nickname: 'Our cold wallet' } })
 })

@@ -1,8 +1,7 @@
+import { listTokens, type TokenFilters } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
-import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, type Sql, sql } from '#runtime/db/db'
-import { type Token, tokenColumns } from './tokens.ts'
+import { type Db, sql } from '#runtime/db/db'
 
 export type MonitorScope = 'SELECTED' | 'MONITOR_ALL'
 
@@ -35,32 +34,10 @@ export const keepOnlyMonitored = (tx: Db, entityId: string, tokenIds: readonly s
     sql`delete from monitored_tokens where entity_id = ${entityId} and not token_id = any(${tokenIds}::uuid[])`,
   )
 
-/** SQL condition: the entity monitors the token; `tokenId` is a column. */
-export const monitoredOnly = (entityId: string, tokenId: Sql): Sql => sql`(
-  not exists (select 1 from monitored_token_scopes s where s.entity_id = ${entityId} and s.scope = 'SELECTED')
-  or exists (select 1 from monitored_tokens m where m.entity_id = ${entityId} and m.token_id = ${tokenId}))`
-
-export type MonitoredFilters = {
-  blockchain?: string | undefined
-  tokenAddress?: string | undefined
-  symbol?: string | undefined
-}
-
-export const listMonitored = (db: Db, entityId: string, filters: MonitoredFilters, page: PageQuery) =>
-  readPage<Token>(
+export const listMonitored = (db: Db, entityId: string, filters: TokenFilters, page: PageQuery) =>
+  listTokens(
     db,
-    {
-      columns: tokenColumns,
-      from: sql`(select k.*, m.entity_id from monitored_tokens m join tokens k on k.id = m.token_id) t`,
-      alias: 't',
-      scope: sql`t.entity_id = ${entityId}`,
-      filters: [
-        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
-        filters.tokenAddress === undefined
-          ? undefined
-          : sql`t.address = ${filters.tokenAddress.toLowerCase()}`,
-        filters.symbol === undefined ? undefined : sql`t.symbol = ${filters.symbol}`,
-      ],
-    },
+    sql`exists (select 1 from monitored_tokens m where m.entity_id = ${entityId} and m.token_id = t.id)`,
+    filters,
     page,
   )

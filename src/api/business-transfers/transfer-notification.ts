@@ -7,7 +7,7 @@ import { showTransfer } from './show-transfer.ts'
 const statuses: readonly TransferStatus[] = ['pending', 'running', 'complete', 'failed']
 
 /** A transfer in its state after the event. Each transition is reported, even one that is superseded by now. */
-export async function tellTransfer(
+export async function transferNotification(
   db: Db,
   { entityId, resourceId, type, updateDate }: TopicEvent,
   { transferRunning: running }: Config,

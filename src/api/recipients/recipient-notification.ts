@@ -7,7 +7,7 @@ import { showRecipient } from './show-recipient.ts'
  * A recipient in its state after the event, as its GET shows it; `undefined` once it is deleted. Each status is reported,
  * even one that is superseded by now. Recipient addresses are reported in the same form.
  */
-export async function tellRecipient(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
+export async function recipientNotification(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const status = recipientStatuses.find((each) => type === `addressBookRecipient.${each}`)
   if (!status) return undefined
   const recipient = await findRecipient(db, entityId, resourceId)

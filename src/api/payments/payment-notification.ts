@@ -13,7 +13,7 @@ const statuses: Record<string, PaymentStatus> = {
 }
 
 /** A payment in its state after the event. Each step is reported, even one that is superseded by now. */
-export async function tellPayment(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
+export async function paymentNotification(db: Db, { entityId, resourceId, type, updateDate }: TopicEvent) {
   const payment = await findPayment(db, entityId, resourceId)
   if (!payment) return undefined
   return showPayment({ ...payment, status: statuses[type] ?? payment.status, updateDate })
