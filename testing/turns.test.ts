@@ -4,10 +4,10 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { claimUnsent } from '#engines/transactions/store/attempts'
-import { aboveUnsigned, outpricedBelow, refusedBelow } from '#engines/transactions/store/gaps'
-import { leftBehind, wishesOf } from '#engines/transactions/store/replacements'
-import { unexplained } from '#engines/transactions/store/reverted'
+import { claimDueAttempts } from '#engines/transactions/store/attempts'
+import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
+import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
+import { withoutRevertReason } from '#engines/transactions/store/revert-reasons'
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
 import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
@@ -25,7 +25,7 @@ import { claimLanes } from '#engines/webhooks/store/deliveries'
 import { queuedTenants } from '#engines/webhooks/store/queue'
 import { openAsOwner } from '#runtime/db/db'
 import { type Queue, queues } from '#runtime/turns/queues'
-import { newTurn, rest, type Turn } from '#runtime/turns/store'
+import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import {
   addressOf,
@@ -73,7 +73,7 @@ const money = {
   currency: 'USD',
   token_id: randomUUID(),
   blockchain,
-  look_after: earlier,
+  next_attempt_at: earlier,
   wallet_id: '1',
   chain: 'BASE',
 }
@@ -151,41 +151,41 @@ const starved: Record<Queue, Starved> = {
   },
   sending: {
     fill: (all) => insertUnderWay(db(), all),
-    claim: (turn) => claimUnsent(db(), turn, blockchain, limit, 60_000),
+    claim: (turn) => claimDueAttempts(db(), turn, blockchain, limit, 60_000),
   },
   'filling refused nonces': {
     fill: async (all) => {
       await insertUnderWay(db(), all)
       await insertBeneath(db(), all, { state: 'rejected' })
     },
-    claim: (turn) => refusedBelow(db(), turn, blockchain, limit),
+    claim: (turn) => refusedGaps(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   'filling outpriced nonces': {
     fill: async (all) => {
       await insertUnderWay(db(), all)
-      await insertBeneath(db(), all, { kind: 'filler' })
+      await insertBeneath(db(), all, { kind: 'noop' })
     },
-    claim: (turn) => outpricedBelow(db(), turn, blockchain, 2n, limit),
+    claim: (turn) => underpricedGaps(db(), turn, blockchain, 2n, limit),
     restsBy: addressOf,
   },
   'filling unsigned nonces': {
     fill: (all) => insertUnderWay(db(), all, { attempt: { broadcast_count: 3 } }),
-    claim: (turn) => aboveUnsigned(db(), turn, blockchain, limit),
+    claim: (turn) => attemptsAboveGaps(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   replacing: {
-    fill: (all) => insertUnderWay(db(), all, { transaction: { wanted: 'cancel' } }),
-    claim: (turn) => wishesOf(db(), turn, blockchain, limit),
+    fill: (all) => insertUnderWay(db(), all, { transaction: { requested_replacement: 'cancel' } }),
+    claim: (turn) => replacementRequests(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   'finding stuck transactions': {
     fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'sent' } }),
-    claim: (turn) => leftBehind(db(), turn, blockchain, 2n, Date.parse(now), limit),
+    claim: (turn) => stuckTransactions(db(), turn, blockchain, 2n, Date.parse(now), limit),
   },
   'explaining reverts': {
     fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),
-    claim: (turn) => unexplained(db(), turn, blockchain, limit),
+    claim: (turn) => withoutRevertReason(db(), turn, blockchain, limit),
     restsBy: idOf,
   },
   'writing notifications': {
@@ -314,7 +314,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
-  await owner.script(`truncate rests, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
+  await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
     recipient_addresses, fiat_deposits, queued_events, notification_subscriptions cascade`)
   await owner.close()
 })
@@ -328,7 +328,7 @@ it.each(queues)('property 64: the queue "%s" serves a tenant behind one that fil
   if (!restsBy) return
   const chain = queue === 'writing notifications' ? '' : blockchain
   const stuck = ofNoisy.map((made) => ({ entityId: noisy, key: restsBy(made), waitedMs: 60_000 }))
-  await rest(db(), queue, chain, stuck)
+  await defer(db(), queue, chain, stuck)
   const left = await claim(newTurn(queue))
   expect(new Set(left.map(({ entityId }) => entityId))).toEqual(new Set([victim]))
 })
@@ -356,7 +356,7 @@ it('property 64: a sender that rests is looked at again when something about it 
   const turn = newTurn('signing')
   const claim = () => waitingSenders(db(), turn, blockchain, limit)
   const [sender] = await claim()
-  await rest(db(), 'signing', blockchain, [
+  await defer(db(), 'signing', blockchain, [
     { entityId: victim, key: sender!.address, seen: sender!.seen, waitedMs: 300_000 },
   ])
   expect(await claim()).toEqual([])

@@ -12,8 +12,8 @@ const exempt: Record<string, string> = {
   'src/engines/indexer/store/steps.ts claimStep': 'one chain',
   'src/engines/ledger/store/check.ts checkBooks': 'an operator is shown so many',
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
-  'src/engines/transactions/store/attempts.ts retireSiblings': 'attempts for one nonce',
-  'src/engines/transactions/store/attempts.ts displaceBy': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts markReplaced': 'attempts for one nonce',
+  'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/journaled.ts copyAttempts': 'attempts for one nonce',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
   'src/engines/treasury/reconciliation/store/check-merchants.ts checkMerchants':

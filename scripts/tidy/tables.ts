@@ -2,10 +2,16 @@ import type { Repository, Rule } from './repository.ts'
 
 type Table = { name: string; body: string; file: string; tenant: boolean }
 
+/** All tables under their present names. */
 function tablesOf(repository: Repository): Table[] {
-  return repository.matching(/^migrations\/.*\.sql$/).flatMap(({ path, text }) =>
+  const migrations = repository.matching(/^migrations\/.*\.sql$/)
+  const renames = migrations.flatMap(({ text }) => [
+    ...text.matchAll(/^alter table (\w+) rename to (\w+);/gm),
+  ])
+  const renamed = new Map(renames.map(([, from, to]) => [from!, to!]))
+  return migrations.flatMap(({ path, text }) =>
     [...text.matchAll(/create table (\w+) \(([\s\S]*?)\n\);/g)].map(([, name, body]) => ({
-      name: name!,
+      name: renamed.get(name!) ?? name!,
       body: body!,
       file: path,
       tenant: /\bentity_id uuid\b/.test(body!),

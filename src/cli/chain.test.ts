@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vite
 import { acceptFork, ForkChanged, findFork, startIndexer } from '#engines/indexer/index'
 import { findHalt } from '#engines/indexer/store/halts'
 import { signWaiting } from '#engines/transactions/sign'
-import { claimUnsent } from '#engines/transactions/store/attempts'
+import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'
 import { checkBooks } from '../../testing/books.ts'
@@ -101,7 +101,7 @@ it('property 67: a halted chain signs nothing, sends nothing and accepts nothing
   harness.startEngines()
   const chain = harness.ctx.chains.find(blockchain)!
   expect(await signWaiting(harness.ctx, chain, newTurn('signing'), () => undefined)).toBe(false)
-  expect(await claimUnsent(harness.database, newTurn('sending'), blockchain, 10, 0)).toEqual([])
+  expect(await claimDueAttempts(harness.database, newTurn('sending'), blockchain, 10, 0)).toEqual([])
   const request = {
     idempotencyKey: randomUUID(),
     walletId: wallet.id,

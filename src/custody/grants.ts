@@ -73,7 +73,7 @@ export type SigningRequest = IntentRef & {
   /** The digest signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
   replaces?: Buffer | undefined
   /** A no-op transaction, which only uses up the nonce: it may replace a payload of another intent. */
-  filler?: boolean | undefined
+  noop?: boolean | undefined
 }
 
 /** Number of signatures after which the event loop gets a turn. */
@@ -128,7 +128,7 @@ function payloadOf(request: SigningRequest, grant: GrantRow | undefined): Payloa
     digest,
     maxFeeAtomic,
     priorityFeeAtomic,
-    filler: request.filler ?? false,
+    noop: request.noop ?? false,
     replaces: request.replaces ?? null,
   }
 }

@@ -148,7 +148,7 @@ describe('the signing ledger', () => {
     await expect(sign(replacing(second, { ...dear, replaces: undefined }))).rejects.toThrow(SecondPayload)
     const other = await newRequest(first.nonce, { ...dear, replaces: second.digest })
     await expect(sign(other)).rejects.toThrow('another intent')
-    await sign({ ...other, filler: true })
+    await sign({ ...other, noop: true })
     // A signed payload may be requested again whatever its state; the signature is the same.
     await sign(first)
     await sign(second)

@@ -114,8 +114,8 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/reprice.ts`,
-        "isOutpriced(offer, suggestion) ? 'outpriced'",
-        "isOutpriced(offer, suggestion) || offer ? 'outpriced'",
+        "isBelowSuggestion(fee, suggestion) ? 'price-rose'",
+        "isBelowSuggestion(fee, suggestion) || fee ? 'price-rose'",
       ),
     ],
     test: proof(`${engine}/reprice.test.ts`, 'property 28: is not believed'),
@@ -133,9 +133,9 @@ export const transactionMutants: readonly Mutant[] = [
     test: proof(`${engine}/nonce-too-low.test.ts`, 'property 15'),
   },
   {
-    name: 'filler-without-its-hold',
+    name: 'noop-without-its-hold',
     about: 'a more expensive no-op holds its fee under an id that nothing releases',
-    edits: [edit(`${engine}/fill.ts`, 'holder?.intentId ?? id', 'id')],
+    edits: [edit(`${engine}/fill-gaps.ts`, 'holder?.intentId ?? id', 'id')],
     test: proof(`${engine}/reprice.test.ts`, 'property 28: what fills'),
   },
   {

@@ -11,7 +11,7 @@ import {
   type Wallet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { requireGoingOn } from '#engines/transactions/index'
+import { requireNotHalted } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -51,7 +51,7 @@ export type Signing = {
 /** The only place that signs for a caller who then holds the signature: policy decides first, the audit log records it. */
 export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
   const { digest, operation, memo } = signing
-  await requireGoingOn(ctx.db, wallet.blockchain)
+  await requireNotHalted(ctx.db, wallet.blockchain)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
   const signature = await signNow(ctx, secret, await decide(ctx, wallet, request))
   const { actor, requestId } = ctx

@@ -1,6 +1,6 @@
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { control, findTransaction, type TransactionRow } from '#engines/transactions/index'
+import { findTransaction, requestReplacement, type TransactionRow } from '#engines/transactions/index'
 import { ApiError, notFound } from '#lib/errors'
 
 /** Replaces a pending transaction by one with the price of the highest fee level. Its id stays the same. */
@@ -21,19 +21,19 @@ async function controlled(
   ctx: Ctx,
   id: string,
   secret: EntitySecret,
-  wanted: 'bump' | 'cancel',
+  requested: 'bump' | 'cancel',
 ): Promise<TransactionRow> {
   await spendCiphertext(ctx, secret)
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
   if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
-  const changed = await control(ctx, row, wanted)
+  const changed = await requestReplacement(ctx, row, requested)
   if (changed) return changed
-  throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(wanted, row)}.`)
+  throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(requested, row)}.`)
 }
 
-function reasonAgainst(wanted: 'bump' | 'cancel', { state }: TransactionRow): string {
-  if (wanted === 'cancel')
+function reasonAgainst(requested: 'bump' | 'cancel', { state }: TransactionRow): string {
+  if (requested === 'cancel')
     return `${state}: only what is INITIATED, CLEARED, QUEUED, SENT or STUCK can be cancelled`
   if (state === 'SENT' || state === 'STUCK')
     return 'being cancelled: to offer more for its cancellation, cancel it once more'

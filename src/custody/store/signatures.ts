@@ -6,7 +6,7 @@ export type NonceRef = { entityId: string; address: string; blockchain: string; 
 export type PayloadRow = NonceRef & {
   digest: Buffer
   intentId: string
-  filler: boolean
+  noop: boolean
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
   replaces: Buffer | null
@@ -21,19 +21,19 @@ const asked = (rows: readonly Dated[]) =>
   sql`unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.address)}::text[],
     ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.nonce)}::int8[],
     ${rows.map((row) => row.digest)}::bytea[], ${rows.map((row) => row.intentId)}::uuid[],
-    ${rows.map((row) => row.filler)}::boolean[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
+    ${rows.map((row) => row.noop)}::boolean[], ${rows.map((row) => row.maxFeeAtomic.toString())}::numeric[],
     ${rows.map((row) => row.priorityFeeAtomic.toString())}::numeric[], ${rows.map((row) => row.replaces)}::bytea[],
     ${rows.map((row) => row.createDate)}::timestamptz[])
-    as n(entity_id, address, blockchain, nonce, digest, intent_id, filler, max_fee, priority_fee, replaces, create_date)`
+    as n(entity_id, address, blockchain, nonce, digest, intent_id, noop, max_fee, priority_fee, replaces, create_date)`
 
 /**
  * Inserts each row at its place in the sequence of its nonce. A place that is taken stays unchanged, so the caller must
  * compare with `payloadsOf`. Throws when a replacement violates the rules of the table.
  */
 export const takePlaces = (tx: Db, rows: readonly Dated[]) =>
-  tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, filler, max_fee,
+  tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, noop, max_fee,
       priority_fee, replaces, create_date)
-    select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.filler,
+    select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.noop,
       n.max_fee, n.priority_fee, n.replaces, n.create_date
     from ${asked(rows)}
     left join lateral (select s.ordinal from signatures s where n.replaces is not null and s.entity_id = n.entity_id
@@ -47,7 +47,7 @@ export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
   db.all<
     PayloadRow & { ordinal: number; createDate: string }
   >(sql`select s.entity_id as "entityId", s.address, s.blockchain,
-      s.nonce, s.ordinal, s.digest, s.intent_id as "intentId", s.filler, s.max_fee as "maxFeeAtomic",
+      s.nonce, s.ordinal, s.digest, s.intent_id as "intentId", s.noop, s.max_fee as "maxFeeAtomic",
       s.priority_fee as "priorityFeeAtomic", s.replaces, s.create_date as "createDate"
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.address)}::text[],
       ${refs.map((ref) => ref.blockchain)}::text[], ${refs.map((ref) => ref.nonce)}::int8[])

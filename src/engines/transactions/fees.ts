@@ -38,7 +38,7 @@ const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price ==
 const larger = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 
 /** Whether the chain suggests more than the offer, so that a node may refuse it for its price. */
-export function isOutpriced(
+export function isBelowSuggestion(
   offered: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint },
   suggestion: FeeSuggestion,
 ): boolean {

@@ -6,8 +6,8 @@ import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { concludeForeign } from './displace.ts'
-import { markMined, retireSiblings, reviveAttempts } from './store/attempts.ts'
+import { requeueAfterExternalUse } from './external-nonce-use.ts'
+import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
   completeUpTo,
   failInbound,
@@ -17,7 +17,7 @@ import {
   returnToSent,
   upsertInbound,
 } from './store/chain-effects.ts'
-import { holdersOf } from './store/gaps.ts'
+import { noopFeeHolders } from './store/gaps.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** Applies one step of the feed to the transactions. */
@@ -37,7 +37,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   const byHash = new Map(seen.map((row) => [`${row.entityId}:${row.txHash}`, row]))
   const mined = await markMined(tx, blockchain, seen)
   const nowMs = ctx.clock.nowMs()
-  await retireSiblings(tx, blockchain, mined)
+  await markReplaced(tx, blockchain, mined)
   const rows = mined.map(({ entityId, transactionId, txHash, kind }) => ({
     entityId,
     id: transactionId,
@@ -47,7 +47,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   await resolveHolds(
     tx,
     nowMs,
-    (await holdersOf(tx, mined)).map((intent) => ({ ...intent, outcome: 'posted' })),
+    (await noopFeeHolders(tx, mined)).map((intent) => ({ ...intent, outcome: 'posted' })),
   )
   const changed = await markInBlock(
     tx,
@@ -120,7 +120,7 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
     ctx.clock.nowMs(),
     mined.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED'),
   )
-  await concludeForeign(ctx, tx, step)
+  await requeueAfterExternalUse(ctx, tx, step)
 }
 
 /**
@@ -129,10 +129,10 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
 async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
-  const revived = await reviveAttempts(tx, blockchain, seen)
+  const revived = await reviveOrphaned(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
-  await holdAgain(tx, nowMs, [...intents, ...(await holdersOf(tx, revived))])
+  await holdAgain(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)
   await note(ctx, tx, sent, 'SENT')
   await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')

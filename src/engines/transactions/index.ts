@@ -10,19 +10,19 @@ import { followSteps, hasFollowed, isHalted } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
-import { stuckFinder } from './care.ts'
-import { explainReverts } from './explain.ts'
-import { gapFiller } from './fill.ts'
+import { stuckBumper } from './bump-stuck.ts'
+import { gapFiller } from './fill-gaps.ts'
 import { followStep } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
-import { replaceWanted } from './replace.ts'
+import { signReplacements } from './replace.ts'
+import { readRevertReasons } from './revert-reasons.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
-export { control } from './control.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from './journal/operate.ts'
+export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { queueDepths } from './store/queue.ts'
 export {
@@ -38,7 +38,7 @@ export {
 export {
   type CallRequest,
   type FeeRequest,
-  requireGoingOn,
+  requireNotHalted,
   submit,
   submitFromTreasury,
   type TreasuryCallRequest,
@@ -109,18 +109,21 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     trouble('signing transactions'),
   )
   const fillGaps = gapFiller(ctx, chain)
-  const careForStuck = stuckFinder(ctx, chain)
-  const mending = repeat(async () => {
+  const bumpStuck = stuckBumper(ctx, chain)
+  const maintaining = repeat(async () => {
     if (!(await maySign())) return false
     const filled = await fillGaps()
-    const replaced = await replaceWanted(ctx, chain, turns.replacing)
-    const cared = await careForStuck()
-    const did = filled || replaced || cared
+    const replaced = await signReplacements(ctx, chain, turns.replacing)
+    const bumped = await bumpStuck()
+    const did = filled || replaced || bumped
     if (did) for (const loop of [sending, signing]) loop.wake()
     return did
-  }, trouble('mending what is under way'))
-  const explaining = repeat(() => explainReverts(ctx, chain, turns.explaining), trouble('explaining reverts'))
-  const loops = [signing, sending, mending, explaining]
+  }, trouble('maintaining transactions in flight'))
+  const explaining = repeat(
+    () => readRevertReasons(ctx, chain, turns.explaining),
+    trouble('explaining reverts'),
+  )
+  const loops = [signing, sending, maintaining, explaining]
   return {
     wake: () => {
       for (const loop of loops) loop.wake()

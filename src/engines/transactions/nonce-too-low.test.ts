@@ -193,8 +193,8 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
       sql`select kind, nonce from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
     )
     expect(attempts.map(({ kind, nonce }) => [kind, nonce])).toEqual([
-      ['filler', 0],
-      ['filler', 1],
+      ['noop', 0],
+      ['noop', 1],
       ['original', 2],
     ])
     await movedOnce(wallet, to)

@@ -4,10 +4,15 @@ import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { type Hex, hexOf } from '#lib/hex'
 import { createTally } from '#lib/tally'
-import { rest } from '#runtime/turns/store'
+import { defer } from '#runtime/turns/store'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-import { oldestUnderWay, type Queued, tellOwners, type WaitingTransaction } from './store/transactions.ts'
-import { noteTrouble } from './trouble.ts'
+import { logProviderFailure } from './provider-failures.ts'
+import {
+  oldestInFlight,
+  type QueuedTransaction,
+  showWaitReason,
+  type WaitingTransaction,
+} from './store/transactions.ts'
 
 /** The fee and gas limit of one waiting transaction, or the reason for which it fails. */
 export type Plan =
@@ -30,23 +35,24 @@ const undecidedTimes = createTally()
 export async function planWaiting(
   ctx: EngineCtx,
   chain: Chain,
-  rows: readonly Queued[],
+  rows: readonly QueuedTransaction[],
   pricesOf = suggestedFees,
 ): Promise<Plan[]> {
   const { blockchain } = chain.network
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
     // Read before the simulations, so that a transaction mined meanwhile still counts as in flight.
-    rows[0] && oldestUnderWay(ctx.database, blockchain, rows[0]),
+    rows[0] && oldestInFlight(ctx.database, blockchain, rows[0]),
   ])
   if (suggestion instanceof Error) {
-    await noteUndecided(ctx, chain, rows, suggestion.message)
+    await reportUndecided(ctx, chain, rows, suggestion.message)
     return []
   }
   const outcomes = await simulate(ctx, chain, rows, suggestion)
   const planned = decided(outcomes, oldest)
   // The price may have fallen since it was read: no transaction fails because of an outdated price.
-  if (pricesOf === suggestedFees && planned.some(isTooDear)) return planWaiting(ctx, chain, rows, currentFees)
+  if (pricesOf === suggestedFees && planned.some(exceedsFeeMax))
+    return planWaiting(ctx, chain, rows, currentFees)
   await refreshFunds(ctx, chain, planned)
   return planned
 }
@@ -61,14 +67,14 @@ type PlanOutcome = { row: WaitingTransaction; plan: Plan | undefined; reverts: b
 async function simulate(
   ctx: EngineCtx,
   chain: Chain,
-  rows: readonly Queued[],
+  rows: readonly QueuedTransaction[],
   suggestion: FeeSuggestion,
 ): Promise<PlanOutcome[]> {
   const kinds = new Map<string, Promise<Estimate>>()
-  const undecided: { row: Queued; said: string }[] = []
+  const undecided: { row: QueuedTransaction; said: string }[] = []
   const outcomes = await Promise.all(
     rows.map(async (row): Promise<PlanOutcome> => {
-      if (row.rests) return { row, plan: undefined, reverts: false }
+      if (row.isDeferred) return { row, plan: undefined, reverts: false }
       const kind = kindOf(row)
       const known = rows.length > estimatedEachMax ? kinds.get(kind) : undefined
       const own = known ?? estimateOf(ctx, chain, row)
@@ -82,40 +88,40 @@ async function simulate(
       return { row, plan, reverts: estimate.kind === 'reverted' }
     }),
   )
-  await restUndecided(ctx, chain, undecided)
+  await deferUndecided(ctx, chain, undecided)
   return outcomes
 }
 
 const isVerdict = ({ kind }: Estimate) => kind !== 'gas' && kind !== 'unknown'
 
 /** Defers each one separately: the sender continues with its others in their order, as long as one of them can proceed. */
-async function restUndecided(
+async function deferUndecided(
   ctx: EngineCtx,
   chain: Chain,
-  undecided: readonly { row: Queued; said: string }[],
+  undecided: readonly { row: QueuedTransaction; said: string }[],
 ): Promise<void> {
   const [first] = undecided
   if (!first) return
   const nowMs = ctx.clock.nowMs()
   const rows = undecided.map(({ row }) => row)
-  const resting = rows.map(({ entityId, id, createDate }) => {
+  const deferrals = rows.map(({ entityId, id, createDate }) => {
     return { entityId, key: id, waitedMs: nowMs - Date.parse(createDate) }
   })
-  await rest(ctx.database, 'signing', chain.network.blockchain, resting)
-  await noteUndecided(ctx, chain, rows, first.said)
+  await defer(ctx.database, 'signing', chain.network.blockchain, deferrals)
+  await reportUndecided(ctx, chain, rows, first.said)
 }
 
 /** Logs the failure for the operator, and shows it to the owners of the rows once it is not the first one for any of them. */
-async function noteUndecided(
+async function reportUndecided(
   ctx: EngineCtx,
   chain: Chain,
   rows: readonly WaitingTransaction[],
   said: string,
 ): Promise<void> {
   const tries = Math.max(...rows.map(({ id }) => undecidedTimes.failed(id)))
-  noteTrouble(ctx, chain, { doing: 'estimating', said, tries })
+  logProviderFailure(ctx, chain, { doing: 'estimating', said, tries })
   const why = `no node of ${chain.network.blockchain} can say now what this needs: it is asked again until one can`
-  if (tries > 1) await tellOwners(ctx.database, ctx.clock.nowMs(), rows, why)
+  if (tries > 1) await showWaitReason(ctx.database, ctx.clock.nowMs(), rows, why)
 }
 
 /** Transfers of one token cost about the same; the cost of a contract call is known only for that very call. */
@@ -150,14 +156,14 @@ function planOf(row: WaitingTransaction, fee: Fee, estimate: Estimate): Plan | u
   return { row, failure: { reason, details: estimate.message } }
 }
 
-const tooDear = 'FEE_EXCEEDS_MAX_ALLOWANCE'
-const isTooDear = (plan: Plan) => 'failure' in plan && plan.failure.reason === tooDear
+const feeExceedsMax = 'FEE_EXCEEDS_MAX_ALLOWANCE'
+const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason === feeExceedsMax
 
 /** Fails a plan whose fee can exceed `feeMaxAtomic`: a fee left to the chain's prices is not paid at any price. */
 function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   if (costOf(plan) <= feeMaxAtomic) return plan
   const details = `the fee could come to ${costOf(plan)} wei, which is above the ${feeMaxAtomic} wei allowed`
-  return { row: plan.row, failure: { reason: tooDear, details } }
+  return { row: plan.row, failure: { reason: feeExceedsMax, details } }
 }
 
 function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain): Fee {

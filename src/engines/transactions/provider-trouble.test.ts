@@ -19,7 +19,7 @@ import { asIssuer } from '../../../testing/issuer.ts'
 import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
-import { explainReverts } from './explain.ts'
+import { readRevertReasons } from './revert-reasons.ts'
 import { signWaiting } from './sign.ts'
 
 const rounds = sizeOf('TROUBLE_ROUNDS', { usual: 12, deep: 100 })
@@ -185,13 +185,13 @@ it('property 62: why a transfer reverted is asked for as long as nodes are in tr
     await database.run(
       sql`update transactions set update_date = update_date - interval '1 hour' where id = ${id}`,
     )
-    await database.run(sql`update rests set look_after = now() where key = ${id}`)
-    await explainReverts(harness.ctx, chains.list()[0]!, newTurn('explaining reverts'))
+    await database.run(sql`update deferrals set next_attempt_at = now() where key = ${id}`)
+    await readRevertReasons(harness.ctx, chains.list()[0]!, newTurn('explaining reverts'))
   }
   expect(await on.read(id)).toMatchObject({ errorReason: 'FAILED_ON_CHAIN', errorDetails: null })
   expect(alarms()).toBe(before + 1)
   node.play()
-  await database.run(sql`update rests set look_after = now() where key = ${id}`)
+  await database.run(sql`update deferrals set next_attempt_at = now() where key = ${id}`)
   harness.startEngines()
   await until(async () => /blocklisted/.test((await on.read(id)).errorDetails ?? ''), 'it is explained')
 })

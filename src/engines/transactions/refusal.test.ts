@@ -86,7 +86,7 @@ describe('what a node says to a send', () => {
     const kinds = await harness.database.all<{ kind: string }>(
       sql`select kind from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
     )
-    expect(kinds.map(({ kind }) => kind)).toEqual(['original', 'filler', 'original'])
+    expect(kinds.map(({ kind }) => kind)).toEqual(['original', 'noop', 'original'])
   })
 
   it('a price below that of the block fails the transfer with its reason, and holds up nobody', async () => {
@@ -125,7 +125,7 @@ describe('what a node says to a send', () => {
     expect(attempts.map((attempt) => [attempt.kind, attempt.nonce - nonce])).toEqual([
       ['original', 0],
       ['original', 1],
-      ['filler', 0],
+      ['noop', 0],
     ])
     expect((await on.read(first)).state).toBe('FAILED')
     await harness.chain().oracle.checkNonces(wallet.address)

@@ -8,52 +8,52 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { type Resting, rest, type Turn } from '#runtime/turns/store'
+import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { intentBytes } from './intent.ts'
+import { logSigningFailure } from './provider-failures.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import {
-  endOutlivedWishes,
-  endWish,
-  lockWish,
-  type Replaceable,
-  showReplacement,
-  type Wish,
-  wishesOf,
+  clearOutdatedRequests,
+  clearReplacementRequest,
+  lockReplacementRequest,
+  type ReplacementKind,
+  type ReplacementRequest,
+  recordReplacement,
+  replacementRequests,
 } from './store/replacements.ts'
-import { noteUnsigned } from './trouble.ts'
 
-const wishesMax = 100
+const requestsMax = 100
 
 /**
  * Signs the replacements that bump or cancel transactions: same key and nonce, higher price, linked to the replaced attempt.
  * Like the original, a replacement is stored before it is sent; the one that is mined decides. True when something was
  * signed.
  */
-export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+export async function signReplacements(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
-  const wishes = await wishesOf(ctx.database, turn, blockchain, wishesMax)
-  if (wishes.length === 0) {
-    await endOutlivedWishes(ctx.database, blockchain)
+  const requests = await replacementRequests(ctx.database, turn, blockchain, requestsMax)
+  if (requests.length === 0) {
+    await clearOutdatedRequests(ctx.database, blockchain)
     return false
   }
   const suggestion = await currentFees(chain)
   let did = false
-  const still = new Map<string, Resting>()
-  for (const row of wishes) {
+  const deferred = new Map<string, Deferral>()
+  for (const row of requests) {
     const { entityId, address } = row
-    if (still.has(address)) continue
+    if (deferred.has(address)) continue
     try {
       did = (await replaceOne(ctx, chain, row, suggestion)) || did
     } catch (error) {
       const waitedMs = ctx.clock.nowMs() - Date.parse(row.updateDate)
-      still.set(address, { entityId, key: address, waitedMs })
+      deferred.set(address, { entityId, key: address, waitedMs })
       if (error instanceof WalletFrozen) continue
-      noteUnsigned(ctx, chain, { transactionId: row.id }, error)
+      logSigningFailure(ctx, chain, { transactionId: row.id }, error)
     }
   }
-  await rest(ctx.database, turn.queue, blockchain, [...still.values()])
+  await defer(ctx.database, turn.queue, blockchain, [...deferred.values()])
   return did
 }
 
@@ -61,12 +61,13 @@ export async function replaceWanted(ctx: EngineCtx, chain: Chain, turn: Turn): P
  * Records that a request is impossible. A bump for a transaction that no node accepted yet is retried and may fail often, so
  * it raises an alarm instead of recording a change each time.
  */
-async function tellImpossible(tx: Db, ctx: EngineCtx, wish: Replaceable): Promise<void> {
-  if (wish.wanted !== 'bump' || wish.state !== 'QUEUED') return note(tx, ctx, wish, 'replacementImpossible')
+async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequest): Promise<void> {
+  if (request.requested !== 'bump' || request.state !== 'QUEUED')
+    return recordEvent(tx, ctx, request, 'replacementImpossible')
   raiseAlarm(
     ctx.log,
     'price-out-of-reach',
-    { transactionId: wish.id },
+    { transactionId: request.id },
     'the price is above what may be paid or what the wallet has: the transaction waits until it falls',
   )
 }
@@ -76,21 +77,25 @@ type Replacement = { call: Call; gasLimit: bigint; fee: Fee }
 async function replaceOne(
   ctx: EngineCtx,
   chain: Chain,
-  row: Replaceable,
+  row: ReplacementRequest,
   suggestion: FeeSuggestion,
 ): Promise<boolean> {
   const replacement = await plan(chain, row, suggestion)
   const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
-    const wish = await lockWish(tx, row)
-    if (!wish || wish.wanted !== row.wanted || (await isReplaced(tx, row.entityId, row.attemptId)))
+    const request = await lockReplacementRequest(tx, row)
+    if (
+      !request ||
+      request.requested !== row.requested ||
+      (await isReplaced(tx, row.entityId, row.attemptId))
+    )
       return false
     // A cancel transaction in flight satisfies a cancel request, unless it offers less than the base fee.
     const isEnough = row.maxFee >= suggestion.baseFeeAtomic
-    const done = wish.wanted === 'cancel' && wish.kind === 'cancel' && isEnough
-    if (done || replacement === 'too dear' || !(await holdFee(tx, ctx, chain, row, replacement))) {
-      await endWish(tx, row)
-      if (!done) await tellImpossible(tx, ctx, wish)
+    const done = request.requested === 'cancel' && request.kind === 'cancel' && isEnough
+    if (done || replacement === 'too expensive' || !(await holdFee(tx, ctx, chain, row, replacement))) {
+      await clearReplacementRequest(tx, row)
+      if (!done) await recordImpossible(tx, ctx, request)
       return false
     }
     await signReplacement(tx, ctx, chain, row, replacement)
@@ -102,9 +107,9 @@ async function replaceOne(
 
 async function plan(
   chain: Chain,
-  row: Replaceable,
+  row: ReplacementRequest,
   suggestion: FeeSuggestion,
-): Promise<Replacement | 'too dear'> {
+): Promise<Replacement | 'too expensive'> {
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
   const own = row.address as `0x${string}`
@@ -112,15 +117,15 @@ async function plan(
   const call: Call = cancelling
     ? { to: own, valueAtomic: 0n, data: '0x' }
     : { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
-  const gasLimit = cancelling ? await gasOfNothing(chain, call) : row.gasLimit
-  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too dear' : { call, gasLimit, fee }
+  const gasLimit = cancelling ? await estimateSelfCall(chain, call) : row.gasLimit
+  return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too expensive' : { call, gasLimit, fee }
 }
 
 /** The replacement of a cancel transaction is a cancel transaction, too. */
-const kindOf = ({ wanted, kind }: Replaceable): Wish =>
-  wanted === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
+const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
+  requested === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
-async function gasOfNothing(chain: Chain, call: Call): Promise<bigint> {
+async function estimateSelfCall(chain: Chain, call: Call): Promise<bigint> {
   const estimate = await chain.estimateGas(call.to, call)
   if (estimate.kind === 'estimated') return estimate.gas
   throw new Error(`a transaction to oneself cannot be estimated: ${estimate.message}`)
@@ -131,7 +136,7 @@ async function holdFee(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  row: Replaceable,
+  row: ReplacementRequest,
   { gasLimit, fee }: Replacement,
 ) {
   const { blockchain } = chain.network
@@ -145,7 +150,7 @@ async function signReplacement(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
-  row: Replaceable,
+  row: ReplacementRequest,
   { call, gasLimit, fee }: Replacement,
 ) {
   const { entityId, id, address, nonce, attemptId: replacesId } = row
@@ -173,11 +178,11 @@ async function signReplacement(
     txHash,
   }
   await insertAttempts(tx, nowMs, [{ ...kept, raw: bytesOf(raw), gasLimit, maxFeeAtomic, priorityFeeAtomic }])
-  await showReplacement(tx, nowMs, row, txHash)
-  await note(tx, ctx, row, kind === 'cancel' ? 'cancelling' : 'accelerated')
+  await recordReplacement(tx, nowMs, row, txHash)
+  await recordEvent(tx, ctx, row, kind === 'cancel' ? 'cancelling' : 'accelerated')
 }
 
-const note = (tx: Db, ctx: EngineCtx, { entityId, id }: Replaceable, what: string) =>
+const recordEvent = (tx: Db, ctx: EngineCtx, { entityId, id }: ReplacementRequest, event: string) =>
   recordChanges(tx, ctx.clock.nowMs(), [
-    { entityId, actor: 'transactions', type: `transaction.${what}`, resourceId: id },
+    { entityId, actor: 'transactions', type: `transaction.${event}`, resourceId: id },
   ])

@@ -191,7 +191,7 @@ it('property 28: what fills a gap pays the new price too', async () => {
   const isFiller = async ({ params }: Asked) =>
     (
       await harness.database.all(
-        sql`select 1 from attempts where kind = 'filler' and raw_transaction = ${Buffer.from(params[0]!.slice(2), 'hex')}`,
+        sql`select 1 from attempts where kind = 'noop' and raw_transaction = ${Buffer.from(params[0]!.slice(2), 'hex')}`,
       )
     ).length > 0
   let refused: string | undefined
@@ -217,13 +217,13 @@ it('property 28: what fills a gap pays the new price too', async () => {
   })
   harness.startEngines()
   await on.reaches(lost, 'FAILED')
-  const fillers = () =>
+  const noops = () =>
     harness.database.all<{ state: string }>(
-      sql`select state from attempts where address = ${wallet.address} and kind = 'filler' order by max_fee`,
+      sql`select state from attempts where address = ${wallet.address} and kind = 'noop' order by max_fee`,
     )
-  const isMined = async () => (await fillers()).some(({ state }) => state === 'mined')
-  await until(isMined, 'a block holds a filler')
-  expect((await fillers()).map(({ state }) => state)).toEqual(['replaced', 'mined'])
+  const isMined = async () => (await noops()).some(({ state }) => state === 'mined')
+  await until(isMined, 'a block holds a no-op')
+  expect((await noops()).map(({ state }) => state)).toEqual(['replaced', 'mined'])
   // Attempts sent before wait for the price to fall again, or for their owner.
   await setBaseFee(calmAtomic)
   await on.reaches(behind, 'COMPLETE')

@@ -1,15 +1,15 @@
 import type { BroadcastOutcome, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { currentFees, isOutpriced } from './fees.ts'
-import type { Claimed } from './store/attempts.ts'
-import { offersOf } from './store/replacements.ts'
+import { currentFees, isBelowSuggestion } from './fees.ts'
+import type { ClaimedAttempt } from './store/attempts.ts'
+import { attemptFees } from './store/replacements.ts'
 
 /**
- * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `outpriced`: prices have risen since.
- * `unexplained`: they have not, and an unfounded refusal does not raise the price again and again. `unread`: no node reports
+ * The cause of an `underpriced` refusal of bytes priced by the chain's suggestion. `price-rose`: the chain suggests more now.
+ * `unfounded`: it does not, and such a refusal must not raise the price again and again. `price-unknown`: no node reports
  * current prices.
  */
-export type PriceRefusal = 'outpriced' | 'unexplained' | 'unread'
+export type PriceRefusal = 'price-rose' | 'unfounded' | 'price-unknown'
 
 /**
  * Returns the cause for each attempt refused as underpriced, by its id; attempts with a price fixed by the owner are left
@@ -18,22 +18,22 @@ export type PriceRefusal = 'outpriced' | 'unexplained' | 'unread'
 export async function readPriceRefusals(
   ctx: EngineCtx,
   chain: Chain,
-  attempts: readonly Claimed[],
+  attempts: readonly ClaimedAttempt[],
   outcomes: readonly BroadcastOutcome[],
 ): Promise<Map<string, PriceRefusal>> {
   const refused = attempts.filter(({ kind, state }, index) => {
     const outcome = outcomes[index]!
     const isRefused = outcome.kind === 'refused' && outcome.reason === 'underpriced'
-    return isRefused && state === 'signed' && kind !== 'filler'
+    return isRefused && state === 'signed' && kind !== 'noop'
   })
   if (refused.length === 0) return new Map()
-  const offers = (await offersOf(ctx.database, refused)).filter(({ isFixed }) => !isFixed)
-  if (offers.length === 0) return new Map()
+  const fees = (await attemptFees(ctx.database, refused)).filter(({ isFixed }) => !isFixed)
+  if (fees.length === 0) return new Map()
   const suggestion = await currentFees(chain).catch(() => undefined)
   return new Map(
-    offers.map((offer) => {
-      if (!suggestion) return [offer.id, 'unread']
-      return [offer.id, isOutpriced(offer, suggestion) ? 'outpriced' : 'unexplained']
+    fees.map((fee) => {
+      if (!suggestion) return [fee.id, 'price-unknown']
+      return [fee.id, isBelowSuggestion(fee, suggestion) ? 'price-rose' : 'unfounded']
     }),
   )
 }

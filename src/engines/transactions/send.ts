@@ -7,14 +7,14 @@ import { createTally } from '#lib/tally'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
-import { concludeOverlooked } from './displace.ts'
-import { fail } from './fail.ts'
+import { requeueAfterOverlookedUse } from './external-nonce-use.ts'
+import { failUnsent } from './fail-unsent.ts'
 import type { JournalWriter } from './journal/write.ts'
+import { logProviderFailure } from './provider-failures.ts'
 import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
-import { type Claimed, claimUnsent, recordSends, type SendResult } from './store/attempts.ts'
-import { giveUp, wishDearer } from './store/replacements.ts'
+import { type ClaimedAttempt, claimDueAttempts, recordSends, type SendResult } from './store/attempts.ts'
+import { cancelRefused, requestBumps } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
-import { noteTrouble } from './trouble.ts'
 
 const requestMax = 100
 /**
@@ -29,20 +29,20 @@ const resendMs = 15_000
  * Delay before the next check whether an indexed block contains a used nonce. The first check and all rounds before the alarm
  * fit in a minute.
  */
-const accountMs = 4_000
+const recheckMs = 4_000
 const retryMs = 1_000
 
 /**
  * Broadcasts due signed attempts, and again those in no block yet, always with the same bytes. Requests leave one at a time;
  * meanwhile the next batch is claimed and journaled and the previous outcomes are recorded. Ends when nothing is due, or
- * after the claimed batch once `mayGoOn` is false. True when something was due.
+ * after the claimed batch once `mayContinue` is false. True when something was due.
  */
 export async function sendSigned(
   ctx: EngineCtx,
   chain: Chain,
   journal: JournalWriter,
   turn: Turn,
-  mayGoOn: () => boolean,
+  mayContinue: () => boolean,
 ): Promise<boolean> {
   let did = false
   let next = prepare(ctx, chain, journal, turn)
@@ -51,12 +51,12 @@ export async function sendSigned(
     const due = await next
     if (!due) break
     did = true
-    next = mayGoOn() ? prepare(ctx, chain, journal, turn) : Promise.resolve(undefined)
+    next = mayContinue() ? prepare(ctx, chain, journal, turn) : Promise.resolve(undefined)
     // Each promise is awaited later; until then its rejection must not count as unhandled.
     next.catch(() => undefined)
     const outcomes = await broadcast(chain, due)
     await recording
-    recording = record(ctx, chain, due, outcomes)
+    recording = recordOutcomes(ctx, chain, due, outcomes)
     recording.catch(() => undefined)
   }
   await recording
@@ -69,18 +69,18 @@ async function prepare(
   chain: Chain,
   journal: JournalWriter,
   turn: Turn,
-): Promise<Claimed[] | undefined> {
-  const claimed = await claimUnsent(ctx.database, turn, chain.network.blockchain, requestMax, leaseMs)
+): Promise<ClaimedAttempt[] | undefined> {
+  const claimed = await claimDueAttempts(ctx.database, turn, chain.network.blockchain, requestMax, leaseMs)
   if (claimed.length === 0) return undefined
   failpoint('after-send-lease')
-  const due = await leaveMined(ctx, chain, claimed)
+  const due = await deferMined(ctx, chain, claimed)
   if (due.length === 0) return due
   await journal.write(chain.network.blockchain, due)
   failpoint('before-send')
   return due
 }
 
-async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<BroadcastOutcome[]> {
+async function broadcast(chain: Chain, due: readonly ClaimedAttempt[]): Promise<BroadcastOutcome[]> {
   if (due.length === 0) return []
   const outcomes = await chain.broadcast(due.map((attempt) => hexOf(attempt.raw)))
   failpoint('before-send-record')
@@ -92,19 +92,23 @@ async function broadcast(chain: Chain, due: readonly Claimed[]): Promise<Broadca
  * Defers attempts tried before whose nonce the chain counts as used: most likely by these very bytes, which the indexer will
  * confirm. The count alone proves nothing. Returns the other attempts.
  */
-async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claimed[]): Promise<Claimed[]> {
-  const wasTried = ({ state, broadcastCount }: Claimed) => state === 'sent' || broadcastCount > 1
+async function deferMined(
+  ctx: EngineCtx,
+  chain: Chain,
+  claimed: readonly ClaimedAttempt[],
+): Promise<ClaimedAttempt[]> {
+  const wasTried = ({ state, broadcastCount }: ClaimedAttempt) => state === 'sent' || broadcastCount > 1
   const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
   const counting = [...senders].map(
     async (address) => [address, await chain.nonceOf(address as `0x${string}`)] as const,
   )
   const counts = new Map(await Promise.all(counting))
-  const isMined = (attempt: Claimed) =>
+  const isMined = (attempt: ClaimedAttempt) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)
   const mined = claimed.filter(isMined)
-  await raiseUnaccounted(ctx, chain, mined)
+  await reportUnaccounted(ctx, chain, mined)
   if (mined.length > 0) {
-    await concludeOverlooked(ctx, chain.network.blockchain, mined)
+    await requeueAfterOverlookedUse(ctx, chain.network.blockchain, mined)
     await recordSends(
       ctx.database,
       mined.map(({ entityId, id, fencingToken, state }) => ({
@@ -112,7 +116,7 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
         id,
         fencingToken,
         state,
-        againMs: Math.min(accountMs, resendAfterMs(chain)),
+        againMs: Math.min(recheckMs, resendAfterMs(chain)),
         error: null,
       })),
     )
@@ -123,7 +127,11 @@ async function leaveMined(ctx: EngineCtx, chain: Chain, claimed: readonly Claime
 /** Alert after this many rounds in which the chain reports a nonce as used but no indexed block contains it. */
 const unaccountedRounds = 10
 
-async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Claimed[]): Promise<void> {
+async function reportUnaccounted(
+  ctx: EngineCtx,
+  chain: Chain,
+  mined: readonly ClaimedAttempt[],
+): Promise<void> {
   const unaccounted = mined.filter(({ broadcastCount }) => broadcastCount % unaccountedRounds === 0)
   if (unaccounted.length === 0) return
   const [head, followed] = await Promise.all([
@@ -140,19 +148,19 @@ async function raiseUnaccounted(ctx: EngineCtx, chain: Chain, mined: readonly Cl
   )
 }
 
-/** Whether the attempt carries out the customer's request, unlike a cancel transaction or a filler. */
-const isIntent = ({ kind }: Claimed) => kind === 'original' || kind === 'bump'
+/** Whether the attempt carries out the customer's request, unlike a cancel transaction or a no-op. */
+const isIntent = ({ kind }: ClaimedAttempt) => kind === 'original' || kind === 'bump'
 
 const resendAfterMs = ({ local }: Chain) => (local ? resendLocalMs : resendMs)
 
-async function record(
+async function recordOutcomes(
   ctx: EngineCtx,
   chain: Chain,
-  part: readonly Claimed[],
+  part: readonly ClaimedAttempt[],
   outcomes: readonly BroadcastOutcome[],
 ): Promise<void> {
   if (part.length === 0) return
-  noteUnknown(ctx, chain, part, outcomes)
+  reportUnknown(ctx, chain, part, outcomes)
   const prices = await readPriceRefusals(ctx, chain, part, outcomes)
   const results = part.map((attempt, index) =>
     resultOf(chain, attempt, outcomes[index]!, prices.get(attempt.id)),
@@ -166,7 +174,7 @@ async function record(
       // A rebroadcast changes no state: a stuck transaction stays stuck until a node accepts its replacement.
       .filter(
         ({ attempt, result }) =>
-          result.state === 'sent' && attempt.state === 'signed' && attempt.kind !== 'filler',
+          result.state === 'sent' && attempt.state === 'signed' && attempt.kind !== 'noop',
       )
       .map(intentOf)
     const nowMs = ctx.clock.nowMs()
@@ -182,21 +190,21 @@ async function record(
         data: { state: 'SENT' },
       })),
     )
-    const outpriced = mine.filter(({ attempt }) => prices.get(attempt.id) === 'outpriced').map(intentOf)
-    if (outpriced.length > 0) await wishDearer(tx, nowMs, chain.network.blockchain, outpriced)
+    const underpriced = mine.filter(({ attempt }) => prices.get(attempt.id) === 'price-rose').map(intentOf)
+    if (underpriced.length > 0) await requestBumps(tx, nowMs, chain.network.blockchain, underpriced)
     for (const { attempt, result } of mine) {
-      if (result.giveUp === undefined) continue
-      await giveUp(
+      if (result.cancelReason === undefined) continue
+      await cancelRefused(
         tx,
         nowMs,
         chain.network.blockchain,
         intentOf({ attempt }),
-        result.giveUp,
+        result.cancelReason,
         refusalText(result),
       )
     }
     const rejected = mine.filter(({ result }) => result.state === 'rejected')
-    await fail(
+    await failUnsent(
       tx,
       ctx,
       rejected.map(({ attempt, result }) => ({
@@ -210,10 +218,10 @@ async function record(
 }
 
 /** Logs broadcasts with an unknown outcome. For an attempt that a node accepted before, it counts as a single try. */
-function noteUnknown(
+function reportUnknown(
   ctx: EngineCtx,
   chain: Chain,
-  part: readonly Claimed[],
+  part: readonly ClaimedAttempt[],
   outcomes: readonly BroadcastOutcome[],
 ): void {
   const unknown = part.flatMap(({ state, broadcastCount }, index) => {
@@ -223,10 +231,10 @@ function noteUnknown(
       : []
   })
   const [worst] = unknown.sort((one, other) => other.tries - one.tries)
-  if (worst) noteTrouble(ctx, chain, { doing: 'sending', ...worst })
+  if (worst) logProviderFailure(ctx, chain, { doing: 'sending', ...worst })
 }
 
-const intentOf = ({ attempt }: { attempt: Claimed }) => ({
+const intentOf = ({ attempt }: { attempt: ClaimedAttempt }) => ({
   entityId: attempt.entityId,
   id: attempt.transactionId,
 })
@@ -241,11 +249,11 @@ const reasons = new Map<RefusalReason, string>([
   ['invalid', 'INTERNAL_ERROR'],
 ])
 
-/** Give up bytes after this many refusals: a cancel transaction takes their nonce. */
+/** Cancel after this many refusals: a cancel transaction takes the nonce of the refused bytes. */
 const refusalsMax = 5
 /**
  * Number of refusals of each attempt that this process received; broadcasts without an answer do not count. A restarted
- * process counts from zero, so it gives up later, never sooner.
+ * process counts from zero, so it cancels later, never sooner.
  */
 const refusals = createTally()
 
@@ -255,7 +263,7 @@ const refusals = createTally()
  */
 function resultOf(
   chain: Chain,
-  attempt: Claimed,
+  attempt: ClaimedAttempt,
   outcome: BroadcastOutcome,
   price: PriceRefusal | undefined,
 ): SendResult {
@@ -270,16 +278,16 @@ function resultOf(
   if (outcome.kind === 'unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   // A replacement at the current price follows, or may be necessary.
-  if (price === 'outpriced' || price === 'unread')
+  if (price === 'price-rose' || price === 'price-unknown')
     return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
   const reason = reasons.get(outcome.reason)
-  const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unexplained'
-  // This node may not know of incoming coins yet. A filler is kept: nothing else would use its nonce.
+  const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unfounded'
+  // This node may not know of incoming coins yet. A no-op is kept: nothing else would use its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
     return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
-  const mayGiveUp = reason && attempt.state === 'signed' && isIntent(attempt)
-  if (mayGiveUp && refusals.failed(id) >= refusalsMax)
-    return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, giveUp: reason }
+  const mayCancel = reason && attempt.state === 'signed' && isIntent(attempt)
+  if (mayCancel && refusals.failed(id) >= refusalsMax)
+    return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, cancelReason: reason }
   // A nonce reported as used may be used by these bytes, by a foreign transaction, or not at all: only blocks decide.
   const againMs = attempt.state === 'sent' ? resend : backoff
   return { ...kept, state: attempt.state, againMs, error: outcome.message }

@@ -8,17 +8,18 @@ import { bytesOf, hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { rest, type Turn } from '#runtime/turns/store'
-import { type Failure, fail } from './fail.ts'
+import { defer, type Turn } from '#runtime/turns/store'
+import { type Failure, failUnsent } from './fail-unsent.ts'
 import { intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
+import { logSigningFailure } from './provider-failures.ts'
 import {
   insertAttempts,
   lockNonces,
   type NewAttempt,
   type NonceState,
   nonceState,
-  stillAnswers,
+  requireConnection,
 } from './store/attempts.ts'
 import {
   markQueued,
@@ -28,7 +29,6 @@ import {
   waitingOf,
   waitingSenders,
 } from './store/transactions.ts'
-import { noteUnsigned } from './trouble.ts'
 
 const batchMax = 400
 /** Number of senders in one round; senders that arrive meanwhile wait for the next one. */
@@ -42,8 +42,8 @@ const roundMs = 200
 
 type Ready = Extract<Plan, { gasLimit: bigint }>
 
-/** `still`: the sender cannot proceed yet. `busy`: another worker is processing it. */
-export type SigningOutcome = 'moved' | 'still' | 'busy'
+/** `blocked`: the sender cannot proceed yet. `busy`: another worker is processing it. */
+export type SigningOutcome = 'advanced' | 'blocked' | 'busy'
 
 /**
  * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is
@@ -61,11 +61,11 @@ export async function signWaiting(
   const signOne = async (sender: WaitingSender) => {
     // The failure of one sender must not block the others of the chain.
     const outcome = await signSender(ctx, chain, sender).catch((error): SigningOutcome => {
-      noteUnsigned(ctx, chain, sender, error)
-      return 'still'
+      logSigningFailure(ctx, chain, sender, error)
+      return 'blocked'
     })
-    if (outcome === 'still') await restSender(ctx, turn, blockchain, sender)
-    if (outcome !== 'moved') return
+    if (outcome === 'blocked') await deferSender(ctx, turn, blockchain, sender)
+    if (outcome !== 'advanced') return
     did = true
     onSigned()
   }
@@ -77,7 +77,7 @@ export async function signWaiting(
     (sender) => sender === chosen.find(({ entityId }) => entityId === sender.entityId),
   )
   const further = chosen.filter((sender) => !first.includes(sender))
-  const left = inTime(turned(first), turned(further), performance.now() + roundMs)
+  const left = untilDeadline(fromRandomStart(first), fromRandomStart(further), performance.now() + roundMs)
   let freshBegun = 0
   const work = async () => {
     for (const sender of left) {
@@ -90,7 +90,7 @@ export async function signWaiting(
 }
 
 /** Yields all of `first`, then those of `others` that start before `endMs`. */
-function* inTime<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
+function* untilDeadline<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
   yield* first
   for (const each of others) {
     if (performance.now() > endMs) return
@@ -98,25 +98,25 @@ function* inTime<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: num
   }
 }
 
-const restSender = (
+const deferSender = (
   ctx: EngineCtx,
   { queue }: Turn,
   blockchain: string,
   { entityId, address, createDate, seen }: WaitingSender,
 ) => {
   const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
-  return rest(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
+  return defer(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
 }
 
 /** Yields the senders from a random start, so that workers that start together do not all begin with the same sender. */
-function* turned<Each>(senders: readonly Each[]) {
+function* fromRandomStart<Each>(senders: readonly Each[]) {
   const start = senders.length === 0 ? 0 : randomInt(senders.length)
   yield* senders.slice(start)
   yield* senders.slice(0, start)
 }
 
 /** Custody refuses to sign one of these intents: its grant is gone, or was made for another intent. */
-class CannotSign extends Error {
+class SigningRefused extends Error {
   readonly ids: readonly string[]
 
   constructor(cause: unknown, ids: readonly string[]) {
@@ -132,8 +132,8 @@ async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise
     try {
       return await signBatch(ctx, chain, sender, limit, unsignable)
     } catch (error) {
-      if (error instanceof WalletFrozen) return 'still'
-      if (!(error instanceof CannotSign)) throw error
+      if (error instanceof WalletFrozen) return 'blocked'
+      if (!(error instanceof SigningRefused)) throw error
       ctx.log.error(
         { err: error.cause, ...sender, count: error.ids.length },
         'a transaction cannot be signed',
@@ -153,7 +153,7 @@ async function signBatch(
 ): Promise<SigningOutcome> {
   const { blockchain } = chain.network
   const sender = { entityId, address: address as `0x${string}` }
-  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'still'
+  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [chainNonce, inFlightMax] = await Promise.all([
     chain.nonceOf(sender.address),
     chain.inFlightMaxOf(sender.address),
@@ -164,14 +164,14 @@ async function signBatch(
   }
   // Simulates no more transactions than may be in flight.
   const { room: roomBefore } = await roomIn(ctx.database)
-  if (roomBefore <= 0) return 'still'
+  if (roomBefore <= 0) return 'blocked'
   const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
   const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
-  if (plans.size === 0) return 'still'
+  if (plans.size === 0) return 'blocked'
   const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
     const { nonces, room } = await roomIn(tx)
-    if (room <= 0) return 'still'
+    if (room <= 0) return 'blocked'
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
     const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
@@ -179,29 +179,29 @@ async function signBatch(
     const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
     const failed = [
       ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
-      ...refused.map(lackOfGrant),
-      ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(lackOfCoins) : []),
+      ...refused.map(grantMissing),
+      ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(feeNotCovered) : []),
     ]
-    await fail(tx, ctx, failed)
+    await failUnsent(tx, ctx, failed)
     await signAll(tx, ctx, chain, covered, nonces, chainNonce)
     failpoint('before-attempt-commit')
-    return covered.length + failed.length > 0 ? 'moved' : 'still'
+    return covered.length + failed.length > 0 ? 'advanced' : 'blocked'
   })
-  if (outcome === 'moved') failpoint('after-attempt-commit')
+  if (outcome === 'advanced') failpoint('after-attempt-commit')
   return outcome
 }
 
 const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
-function lackOfCoins(plan: Ready): Failure[] {
+function feeNotCovered(plan: Ready): Failure[] {
   const { entityId, id, address, ofTreasury } = plan.row
   if (ofTreasury) return []
   const details = `the fee of up to ${costOf(plan)} wei is not covered: fund ${address} with native coins`
   return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 
-const lackOfGrant = ({ row }: Plan): Failure => ({
+const grantMissing = ({ row }: Plan): Failure => ({
   entityId: row.entityId,
   id: row.id,
   reason: 'INTERNAL_ERROR',
@@ -258,10 +258,10 @@ async function signAll(
     // The intents are valid: another payload was signed for this nonce, or the wallet is frozen.
     if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
     // Throws the original error when the connection is lost; otherwise custody refused.
-    await stillAnswers(tx).catch(() => {
+    await requireConnection(tx).catch(() => {
       throw error
     })
-    throw new CannotSign(
+    throw new SigningRefused(
       error,
       plans.map(({ row }) => row.id),
     )
@@ -282,7 +282,7 @@ async function signAll(
       fee: shownFee(plan),
     })),
   )
-  await noteQueued(tx, nowMs, plans)
+  await recordQueued(tx, nowMs, plans)
 }
 
 /** The fields of a payload that the signing ledger records. */
@@ -318,7 +318,7 @@ function attemptOf(
   }
 }
 
-const noteQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
+const recordQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
   recordChanges(
     tx,
     nowMs,

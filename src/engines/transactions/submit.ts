@@ -124,7 +124,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
   const { chain, call, fee } = request
   const { signatory, leaving } = origin
   const { blockchain } = chain.network
-  await requireGoingOn(ctx.db, blockchain)
+  await requireNotHalted(ctx.db, blockchain)
   const id = request.id ?? newId(ctx.nowMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
@@ -166,7 +166,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
 }
 
 /** Throws `chainHalted` for a halted chain: it reverted final blocks that its books are built on. */
-export async function requireGoingOn(db: Db, blockchain: string): Promise<void> {
+export async function requireNotHalted(db: Db, blockchain: string): Promise<void> {
   if (await isHalted(db, blockchain)) throw new ApiError('chainHalted')
 }
 

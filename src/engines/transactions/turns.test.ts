@@ -18,8 +18,8 @@ import {
 import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
-import { gapFiller } from './fill.ts'
-import { replaceWanted } from './replace.ts'
+import { gapFiller } from './fill-gaps.ts'
+import { signReplacements } from './replace.ts'
 import { signWaiting } from './sign.ts'
 
 const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })
@@ -60,7 +60,7 @@ afterEach(async () => {
   node.lie(undefined)
   const owner = openAsOwner(harness.connection)
   await owner.script(`delete from attempts where entity_id = '${stuck[0]!.entityId}';
-    delete from transactions where entity_id = '${stuck[0]!.entityId}'; truncate rests`)
+    delete from transactions where entity_id = '${stuck[0]!.entityId}'; truncate deferrals`)
   await owner.close()
   await harness.chain().setAutomine(true)
   await harness.chain().mine()
@@ -92,7 +92,7 @@ it('property 64: senders that no node can decide about hold up nobody, and rest'
   expect(estimates() - before).toBeLessThan(roundMax / 2)
   slowMs = 0
   for (let round = 0; round < stuckTotal && (await sign()); round++);
-  await harness.database.run(sql`update rests set look_after = now() + interval '1 hour'`)
+  await harness.database.run(sql`update deferrals set next_attempt_at = now() + interval '1 hour'`)
   const after = estimates()
   for (let round = 0; round < rounds; round++) await sign()
   expect(estimates()).toBe(after)
@@ -122,7 +122,7 @@ it('property 64: nothing is simulated for a sender without room in flight, until
   await harness.stopEngines()
   const before = estimates()
   for (let round = 0; round < rounds; round++) {
-    await harness.database.run(sql`delete from rests`)
+    await harness.database.run(sql`delete from deferrals`)
     await sign()
   }
   expect(estimates()).toBe(before)
@@ -143,16 +143,16 @@ it('property 64: gaps that cannot be filled do not keep another one open', async
   const fill = gapFiller(harness.ctx, chain)
   await fill()
   const kinds = (await on.attemptsOf(ids[1]!)).map(({ kind }) => kind)
-  expect(kinds).toEqual(['original', 'filler'])
+  expect(kinds).toEqual(['original', 'noop'])
 })
 
-it('property 64: wishes that nobody can fulfil do not keep another one waiting', async () => {
+it('property 64: requests that cannot be met delay no other', async () => {
   await harness.chain().setAutomine(false)
   const id = await on.transfer(wallet)
   await on.sent(id, 'original')
   await harness.stopEngines()
-  await insertUnderWay(harness.database, stuck, { transaction: { wanted: 'bump' } })
+  await insertUnderWay(harness.database, stuck, { transaction: { requested_replacement: 'bump' } })
   expect((await on.ask(id, 'cancel')).status).toBe(200)
-  await replaceWanted(harness.ctx, chain, newTurn('replacing'))
+  await signReplacements(harness.ctx, chain, newTurn('replacing'))
   expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original', 'cancel'])
 })

@@ -1,7 +1,7 @@
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import { type Db, isDatabaseAway } from '#runtime/db/db'
-import { rest, type Turn } from '#runtime/turns/store'
+import { defer, type Turn } from '#runtime/turns/store'
 import {
   insertNotifications,
   lastNotifications,
@@ -31,7 +31,7 @@ export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promis
       if (isDatabaseAway(error)) throw error
       ctx.log.error({ err: error, entityId }, 'writing notifications failed; trying again')
       const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
-      await rest(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
+      await defer(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
     }
   return hasTaken
 }

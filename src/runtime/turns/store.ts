@@ -49,9 +49,9 @@ export function served<Row extends { entityId: string }>(turn: Turn, rows: reado
 }
 
 /** Returns the deferral of a blocked item: a tenth of the time that it has waited, from 0.5 to 30 s. */
-export const restMsOf = (waitedMs: number): number => Math.min(30_000, Math.max(500, waitedMs / 10))
+export const deferralMsOf = (waitedMs: number): number => Math.min(30_000, Math.max(500, waitedMs / 10))
 
-export type Resting = {
+export type Deferral = {
   entityId: string
   /** The name of the item in its queue: an id, or an address. */
   key: string
@@ -61,32 +61,32 @@ export type Resting = {
 }
 
 /** Defers these items. `blockchain` is empty where the queue has none. */
-export async function rest(
+export async function defer(
   db: Db,
   queue: Queue,
   blockchain: string,
-  items: readonly Resting[],
+  items: readonly Deferral[],
 ): Promise<void> {
   if (items.length === 0) return
-  await db.run(sql`insert into rests (entity_id, queue, blockchain, key, seen, look_after)
+  await db.run(sql`insert into deferrals (entity_id, queue, blockchain, key, seen, next_attempt_at)
     select distinct on (e, k) e, ${queue}, ${blockchain}, k, s, now() + m * interval '1 millisecond'
     from unnest(${items.map(({ entityId }) => entityId)}::uuid[], ${items.map(({ key }) => key)}::text[],
       ${items.map(({ seen }) => seen ?? '')}::text[],
-      ${items.map(({ waitedMs }) => Math.round(restMsOf(waitedMs)))}::int8[]) as n(e, k, s, m) order by e, k
+      ${items.map(({ waitedMs }) => Math.round(deferralMsOf(waitedMs)))}::int8[]) as n(e, k, s, m) order by e, k
     on conflict (entity_id, queue, blockchain, key) do update
-    set look_after = excluded.look_after, seen = excluded.seen`)
+    set next_attempt_at = excluded.next_attempt_at, seen = excluded.seen`)
   await db.run(sql`with over as materialized (
-      select entity_id, queue, blockchain, key from rests where look_after < now() - interval '1 day'
-      order by look_after limit 100 for update skip locked
+      select entity_id, queue, blockchain, key from deferrals where next_attempt_at < now() - interval '1 day'
+      order by next_attempt_at limit 100 for update skip locked
     )
-    delete from rests where (entity_id, queue, blockchain, key) in (select * from over)`)
+    delete from deferrals where (entity_id, queue, blockchain, key) in (select * from over)`)
 }
 
 /** SQL condition: the item `key` of the queue is not deferred. */
-export const isAwake = (queue: Queue, blockchain: string, entityId: Sql, key: Sql): Sql =>
-  sql`coalesce(${restsUntil(queue, blockchain, entityId, key, sql`''`)} <= now(), true)`
+export const isNotDeferred = (queue: Queue, blockchain: string, entityId: Sql, key: Sql): Sql =>
+  sql`coalesce(${deferredUntil(queue, blockchain, entityId, key, sql`''`)} <= now(), true)`
 
 /** SQL for the time until which an item is or was deferred in the state `seen`; null if it never was. */
-export const restsUntil = (queue: Queue, blockchain: string, entityId: Sql, key: Sql, seen: Sql): Sql =>
-  sql`(select rests.look_after from rests where rests.entity_id = ${entityId} and rests.queue = ${queue}
-    and rests.blockchain = ${blockchain} and rests.key = ${key} and rests.seen = ${seen})`
+export const deferredUntil = (queue: Queue, blockchain: string, entityId: Sql, key: Sql, seen: Sql): Sql =>
+  sql`(select deferrals.next_attempt_at from deferrals where deferrals.entity_id = ${entityId} and deferrals.queue = ${queue}
+    and deferrals.blockchain = ${blockchain} and deferrals.key = ${key} and deferrals.seen = ${seen})`

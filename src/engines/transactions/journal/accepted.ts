@@ -4,7 +4,7 @@ import { copyHolds, restoreHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
 import { raiseAlarm } from '#runtime/log/alarms'
-import { fail } from '../fail.ts'
+import { failUnsent } from '../fail-unsent.ts'
 import { lockUnsigned, stillOpen } from '../store/journaled.ts'
 import type { Ref } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
@@ -16,7 +16,7 @@ type AcceptanceRows = { bindings: string[]; spending: string[]; holds: string[] 
 
 type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
 
-/** Returns the acceptance of each attempt as journal text. The first filler of a nonce has the hold for all its fillers. */
+/** Returns the acceptance of each attempt as journal text. The first no-op of a nonce has the hold for all its no-ops. */
 export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(attempt: Signed) => string> {
   const refs = distinct(signed.map(({ entityId, transactionId: id }) => ({ entityId, id })))
   const holders = distinct(signed.map((attempt) => ({ entityId: attempt.entityId, id: holderOf(attempt) })))
@@ -48,8 +48,7 @@ function copiesBy<Row extends { copy: string }>(rows: readonly Row[], keyOf: (ro
   return copies
 }
 
-const holderOf = ({ kind, attemptId, transactionId }: Signed) =>
-  kind === 'filler' ? attemptId : transactionId
+const holderOf = ({ kind, attemptId, transactionId }: Signed) => (kind === 'noop' ? attemptId : transactionId)
 
 /** The acceptance of a restored attempt. */
 export type LostAcceptance = Pick<JournalRecord, 'entityId' | 'transactionId' | 'accepted'>
@@ -89,7 +88,7 @@ async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise
     raiseAlarm(ctx.log, 'journal-conflict', { twins: signed }, 'these requests were carried out twice')
   const ended = twins.filter(({ takenBy }) => unsigned.has(takenBy))
   await rebind(tx, ended)
-  await fail(
+  await failUnsent(
     tx,
     ctx,
     ended.map(({ entityId, id, takenBy }) => ({

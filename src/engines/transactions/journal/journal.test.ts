@@ -83,6 +83,18 @@ describe('a journal', () => {
     expect(await hashAt(journal.path, journal.id, appends + 1)).toBeUndefined()
   })
 
+  it('decodes the no-ops of earlier versions, which called them fillers', () => {
+    const attempt = '{"kind":"filler","raw_transaction":"\\\\x02","max_fee":12345678901234567890}'
+    const old = { ...record(0), kind: 'filler', attempt, payloads: '[{"ordinal":1,"filler":true}]' }
+    const [decoded] = decodeRecords(Buffer.from(JSON.stringify([old])))
+    expect(decoded).toEqual({
+      ...old,
+      kind: 'noop',
+      attempt: attempt.replace('filler', 'noop'),
+      payloads: '[{"ordinal":1,"noop":true}]',
+    })
+  })
+
   it('goes on in another segment when one is full, and is read across them', async () => {
     const journal = await openJournal(await makeJournal(home))
     for (const nonce of upTo(5)) await journal.append([record(nonce, bytesOf(nonce))])

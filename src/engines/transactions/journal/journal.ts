@@ -87,4 +87,13 @@ export const bytesIn = ({ attempt }: JournalRecord): Hex =>
   `0x${(JSON.parse(attempt) as { raw_transaction: string }).raw_transaction.slice(2)}`
 
 const encodeRecords = (records: readonly JournalRecord[]) => Buffer.from(JSON.stringify(records))
-export const decodeRecords = (payload: Buffer) => JSON.parse(payload.toString()) as JournalRecord[]
+export const decodeRecords = (payload: Buffer) =>
+  (JSON.parse(payload.toString()) as JournalRecord[]).map(withPresentNames)
+
+/** Renames the no-ops in records of earlier versions, which called them fillers. Numbers in the copies keep every digit. */
+const withPresentNames = (record: JournalRecord): JournalRecord => ({
+  ...record,
+  kind: record.kind === 'filler' ? 'noop' : record.kind,
+  attempt: record.attempt.replace('"kind":"filler"', '"kind":"noop"'),
+  payloads: record.payloads.replaceAll('"filler":', '"noop":'),
+})

@@ -68,7 +68,7 @@ type JournaledPayload = {
   maxFee: string
   priorityFee: string
   intentId: string
-  filler: boolean
+  noop: boolean
   createDate: string
 }
 
@@ -84,7 +84,7 @@ function payloadsIn({ entityId, address, blockchain, nonce, payloads }: JournalR
     maxFeeAtomic: BigInt(kept.maxFee),
     priorityFeeAtomic: BigInt(kept.priorityFee),
     intentId: kept.intentId,
-    filler: kept.filler,
+    noop: kept.noop,
     createDate: kept.createDate,
   }))
 }

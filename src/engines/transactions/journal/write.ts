@@ -50,16 +50,13 @@ async function copiesOf(
   const lines = new Map<string, object[]>()
   for (const { digest, replaces, ...payload } of payloads) {
     const place = placeOf(payload)
-    const { intentId, filler, ordinal, createDate } = payload
+    const { intentId, noop, ordinal, createDate } = payload
     const fees = {
       maxFee: payload.maxFeeAtomic.toString(),
       priorityFee: payload.priorityFeeAtomic.toString(),
     }
     const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
-    lines.set(place, [
-      ...(lines.get(place) ?? []),
-      { ordinal, ...link, ...fees, intentId, filler, createDate },
-    ])
+    lines.set(place, [...(lines.get(place) ?? []), { ordinal, ...link, ...fees, intentId, noop, createDate }])
   }
   const acceptedOf = await copyAccepted(database, copies)
   return copies.map((copy) => ({

@@ -12,8 +12,8 @@ export type NewAttempt = {
   blockchain: string
   address: string
   nonce: number
-  /** `cancel` and `filler` move nothing: a cancel replaces the requested call, a filler uses a nonce that was left unused. */
-  kind: 'original' | 'bump' | 'cancel' | 'filler'
+  /** `cancel` and `noop` move nothing: a cancel replaces the requested call, a no-op uses a nonce that was left unused. */
+  kind: 'original' | 'bump' | 'cancel' | 'noop'
   /** The attempt whose nonce this one takes over. */
   replacesId: string | null
   txHash: string
@@ -35,7 +35,7 @@ export const lockNonces = async (tx: Db, blockchain: string, address: string): P
 }
 
 /** Throws when the connection is lost or the `tx` was aborted. */
-export const stillAnswers = (tx: Db) => tx.one(sql`select 1 as yes`)
+export const requireConnection = (tx: Db) => tx.one(sql`select 1 as yes`)
 
 export type NonceState = {
   /** The nonce after the highest one assigned. */
@@ -102,7 +102,7 @@ export const isReplaced = async (tx: Db, entityId: string, id: string): Promise<
     )
   ).yes
 
-export type Claimed = {
+export type ClaimedAttempt = {
   entityId: string
   id: string
   transactionId: string
@@ -120,13 +120,13 @@ export type Claimed = {
  * Claims attempts that are due to be sent (or sent again), in nonce order, for `leaseMs` of database time; none while the
  * chain is halted. Entities take turns.
  */
-export async function claimUnsent(
+export async function claimDueAttempts(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
   leaseMs: number,
-): Promise<Claimed[]> {
+): Promise<ClaimedAttempt[]> {
   const inFlight = sql`q.blockchain = ${blockchain} and q.state in ('signed', 'sent')`
   const isDue = sql`(q.lease_until is null or q.lease_until < now())`
   const shared = {
@@ -135,7 +135,7 @@ export async function claimUnsent(
     rows: sql`select q.entity_id, q.id from attempts q where ${inFlight} and q.entity_id = turn.entity_id and ${isDue}
       order by q.address, q.nonce`,
   }
-  const rows = await db.all<Claimed>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
+  const rows = await db.all<ClaimedAttempt>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
     due as materialized (
       select q.entity_id, q.id from chosen join attempts q on q.entity_id = chosen.entity_id and q.id = chosen.id
       where ${inFlight} and ${isDue}
@@ -160,7 +160,7 @@ const inLockOrder = sql`order by l.address, l.nonce for no key update of l`
  * Upper bound of attempts for one nonce: each costs a tenth more than the one before. The planner looks up a lateral with a
  * limit nonce by nonce; without table statistics, a plain join compares all in-flight attempts with a whole block.
  */
-const lineMax = 1_000
+const attemptsPerNonceMax = 1_000
 
 export type SendResult = {
   entityId: string
@@ -173,7 +173,7 @@ export type SendResult = {
   /** `rejected`: the reason shown to the customer. */
   reason?: string
   /** Refused too often: the reason for which the transaction is cancelled for its owner. */
-  giveUp?: string
+  cancelReason?: string
 }
 
 /** Records the outcomes of broadcasts; a worker that lost its claim meanwhile changes nothing. Returns the ids written. */
@@ -214,14 +214,14 @@ export const markMined = (
     returning a.entity_id as "entityId", a.id, a.transaction_id as "transactionId", a.kind, a.tx_hash as "txHash"`)
 
 /** Stops sending the other attempts for the nonces of mined ones: no block can contain them now. */
-export const retireSiblings = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
+export const markReplaced = (tx: Db, blockchain: string, mined: readonly AttemptRef[]) =>
   tx.run(sql`with locked as materialized (
       select l.entity_id, l.id
       from unnest(${mined.map((row) => row.entityId)}::uuid[], ${mined.map((row) => row.id)}::uuid[]) as n(e, i)
       join attempts m on m.entity_id = n.e and m.id = n.i
       cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = m.entity_id
         and s.blockchain = ${blockchain} and s.address = m.address and s.nonce = m.nonce and s.id <> m.id
-        and s.state in ('signed', 'sent') order by s.nonce limit ${lineMax}) o
+        and s.state in ('signed', 'sent') order by s.nonce limit ${attemptsPerNonceMax}) o
       join attempts l on l.entity_id = o.entity_id and l.id = o.id ${inLockOrder}
     )
     update attempts a set state = 'replaced' from locked n where a.entity_id = n.entity_id and a.id = n.id`)
@@ -230,7 +230,7 @@ export const retireSiblings = (tx: Db, blockchain: string, mined: readonly Attem
  * Handles an orphaned block: for each nonce, the last bytes signed are due to be sent again at once. Returns the attempts
  * that the block contained.
  */
-export async function reviveAttempts(
+export async function reviveOrphaned(
   tx: Db,
   blockchain: string,
   hashes: readonly { entityId: string; txHash: string }[],
@@ -257,7 +257,7 @@ export async function reviveAttempts(
  * Displaces the attempts whose nonces these final transactions used, unless the transaction is an attempt itself: no block
  * can contain them any more. Returns the displaced attempts.
  */
-export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
+export const markDisplaced = (tx: Db, blockchain: string, used: readonly NonceUse[]) =>
   tx.all<AttemptRef>(sql`with used as (
       select * from unnest(${used.map((row) => row.entityId)}::uuid[], ${used.map((row) => row.address)}::text[],
         ${used.map((row) => row.nonce)}::int8[], ${used.map((row) => row.txHash)}::text[]) as n(e, a, k, h)
@@ -269,7 +269,7 @@ export const displaceBy = (tx: Db, blockchain: string, used: readonly NonceUse[]
       select l.entity_id, l.id
       from outside n cross join lateral (select s.entity_id, s.id from attempts s where s.entity_id = n.e
         and s.blockchain = ${blockchain} and s.address = n.a and s.nonce = n.k
-        and s.state in ('signed', 'sent', 'replaced') order by s.nonce limit ${lineMax}) f
+        and s.state in ('signed', 'sent', 'replaced') order by s.nonce limit ${attemptsPerNonceMax}) f
       join attempts l on l.entity_id = f.entity_id and l.id = f.id ${inLockOrder}
     )
     update attempts a set state = 'displaced' from locked n where a.entity_id = n.entity_id and a.id = n.id

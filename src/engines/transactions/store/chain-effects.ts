@@ -7,7 +7,7 @@ import { type State, statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
 /**
- * Records block, fee and outcome of mined transactions; `explain.ts` adds revert reasons later. Returns those that changed.
+ * Records block, fee and outcome of mined transactions; `revert-reasons.ts` adds revert reasons later. Returns those that changed.
  */
 export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen: ObservedTransaction })[]) =>
   tx.all<
@@ -24,10 +24,10 @@ export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen:
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CONFIRMED')]}::text[])
     returning t.entity_id as "entityId", t.id, n.s as success`)
 
-/** CANCELLED by its owner, or FAILED when it was given up: that recorded an error reason. */
+/** CANCELLED by its owner, or FAILED when nodes had refused it: that recorded an error reason. */
 const endState = sql`case when t.error_reason is null then 'CANCELLED' else 'FAILED' end`
 
-export type Ended = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
+export type EndedTransaction = Ref & { state: 'CANCELLED' | 'FAILED'; errorReason: string | null }
 
 /** Ends transactions whose cancel transaction was mined. Returns those whose state changed. */
 export const markCancelled = (
@@ -35,8 +35,8 @@ export const markCancelled = (
   nowMs: number,
   rows: readonly (Ref & { seen: ObservedTransaction })[],
 ) =>
-  tx.all<Ended>(sql`update transactions t set state = ${endState}, tx_hash = n.h, block_hash = n.b, block_number = n.k,
-      network_fee = n.f, first_confirm_date = n.c, wanted = null, update_date = ${formatInstant(nowMs)}
+  tx.all<EndedTransaction>(sql`update transactions t set state = ${endState}, tx_hash = n.h, block_hash = n.b, block_number = n.k,
+      network_fee = n.f, first_confirm_date = n.c, requested_replacement = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map(({ seen }) => seen.txHash)}::text[], ${rows.map(({ seen }) => seen.blockHash)}::text[],
       ${rows.map(({ seen }) => seen.blockNumber)}::int8[], ${rows.map(({ seen }) => seen.fee.toString())}::numeric[],
@@ -50,18 +50,18 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNum
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
     returning entity_id as "entityId", id`)
 
-export type Mined = { entityId: string; intentId: string; state: State }
+export type MinedIntent = { entityId: string; intentId: string; state: State }
 
 /** The outbound transactions in these canonical blocks. */
 export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
-  db.all<Mined>(sql`select t.entity_id as "entityId", t.id as "intentId", t.state
+  db.all<MinedIntent>(sql`select t.entity_id as "entityId", t.id as "intentId", t.state
     from canonical_blocks b join transactions t on t.blockchain = b.blockchain and t.block_hash = b.hash
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber}
       and t.transaction_type = 'OUTBOUND'`)
 
 /** Returns the outbound transactions of an orphaned block to SENT. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
-  tx.all<Ref>(sql`update transactions set state = 'SENT', wanted = null, block_hash = null, block_number = null, network_fee = null,
+  tx.all<Ref>(sql`update transactions set state = 'SENT', requested_replacement = null, block_hash = null, block_number = null, network_fee = null,
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'
       and state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED')
@@ -71,9 +71,9 @@ export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHas
 export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
   tx.all<
     Ref & { state: 'QUEUED' | 'CANCELLED' | 'FAILED' }
-  >(sql`update transactions t set state = case when t.wanted = 'cancel' or exists (select 1 from attempts a
+  >(sql`update transactions t set state = case when t.requested_replacement = 'cancel' or exists (select 1 from attempts a
         where a.entity_id = t.entity_id and a.transaction_id = t.id and a.kind = 'cancel') then ${endState} else 'QUEUED' end,
-      wanted = null, tx_hash = null, estimated_fee = null, update_date = ${formatInstant(nowMs)}
+      requested_replacement = null, tx_hash = null, estimated_fee = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
     where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK')
     returning t.entity_id as "entityId", t.id, t.state`)
@@ -88,10 +88,10 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
     returning entity_id as "entityId", id`)
 
-export type Received = ObservedTransfer & { decimals: number; ordinal: number }
+export type ReceivedTransfer = ObservedTransfer & { decimals: number; ordinal: number }
 
 /** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
-export const upsertInbound = (tx: Db, nowMs: number, rows: readonly Received[]) =>
+export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
   tx.all<Ref>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
       log_index, ordinal, first_confirm_date, create_date, update_date)

@@ -1,5 +1,5 @@
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 
 /** An unused nonce, and the transaction above it that cannot be mined before the nonce is used. */
 export type NonceGap = {
@@ -16,7 +16,7 @@ export type NonceGap = {
 type Row = Omit<NonceGap, 'replaced'> & { id: string; maxFee: bigint; priorityFee: bigint; kind: string }
 
 /** Nonces whose bytes were definitely refused. */
-export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: number) =>
+export const refusedGaps = (db: Db, turn: Turn, blockchain: string, limit: number) =>
   below(
     db,
     turn,
@@ -29,8 +29,8 @@ export const refusedBelow = (db: Db, turn: Turn, blockchain: string, limit: numb
 
 const inFlight = sql`q.state in ('signed', 'sent')`
 
-/** Nonces of fillers that offer less than the base fee. */
-export const outpricedBelow = (
+/** Nonces of no-ops that offer less than the base fee. */
+export const underpricedGaps = (
   db: Db,
   turn: Turn,
   blockchain: string,
@@ -42,7 +42,7 @@ export const outpricedBelow = (
     turn,
     blockchain,
     inFlight,
-    sql`q.kind = 'filler' and q.max_fee < ${baseFeeAtomic.toString()}::numeric`,
+    sql`q.kind = 'noop' and q.max_fee < ${baseFeeAtomic.toString()}::numeric`,
     limit,
   )
 
@@ -61,9 +61,9 @@ async function below(
     from attempts q
     join lateral (select a.transaction_id from attempts a where a.blockchain = q.blockchain and a.address = q.address
       and a.nonce > q.nonce and a.state in ('signed', 'sent') and a.entity_id = q.entity_id
-      and a.kind <> 'filler' order by a.nonce limit 1) l on true
+      and a.kind <> 'noop' order by a.nonce limit 1) l on true
     where ${where} and q.entity_id = turn.entity_id and ${condition}
-      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
+      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
     order by q.address, q.nonce`
   const found = await db.all<Row>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit))
   return served(turn, found).map(({ id, maxFee, priorityFee, kind, ...gap }) => ({
@@ -76,7 +76,7 @@ async function below(
 const triedMin = 3
 
 /** Attempts sent without effect directly above a nonce without any attempt, which the chain may have used or not. */
-export async function aboveUnsigned(
+export async function attemptsAboveGaps(
   db: Db,
   turn: Turn,
   blockchain: string,
@@ -85,28 +85,28 @@ export async function aboveUnsigned(
   const where = sql`q.blockchain = ${blockchain} and ${inFlight}`
   const rows = sql`select q.entity_id as "entityId", q.address, q.nonce, q.create_date as "createDate",
       q.transaction_id as "transactionId"
-    from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'filler'
+    from attempts q where ${where} and q.entity_id = turn.entity_id and q.kind <> 'noop'
       and q.broadcast_count >= ${triedMin} and q.nonce > 0
       and not exists (select 1 from attempts b where b.blockchain = q.blockchain and b.address = q.address
         and b.nonce = q.nonce - 1)
-      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
+      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.address`)}
     order by q.address, q.nonce`
   return served(turn, await db.all<NonceGap>(inTurns(turn, { from: sql`attempts q`, where, rows }, limit)))
 }
 
-/** The intents that hold the fees of the fillers among these attempts: the first filler of each nonce. */
-export const holdersOf = async (
+/** The intents that hold the fees of the no-ops among these attempts: the first no-op of each nonce. */
+export const noopFeeHolders = async (
   tx: Db,
   attempts: readonly { entityId: string; id: string; kind: string }[],
 ) => {
-  const fillers = attempts.filter(({ kind }) => kind === 'filler')
-  if (fillers.length === 0) return []
+  const noops = attempts.filter(({ kind }) => kind === 'noop')
+  if (noops.length === 0) return []
   return tx.all<{
     entityId: string
     intentId: string
   }>(sql`select distinct f.entity_id as "entityId", first.id as "intentId"
-    from unnest(${fillers.map((row) => row.entityId)}::uuid[], ${fillers.map((row) => row.id)}::uuid[]) as n(e, i)
+    from unnest(${noops.map((row) => row.entityId)}::uuid[], ${noops.map((row) => row.id)}::uuid[]) as n(e, i)
     join attempts f on f.entity_id = n.e and f.id = n.i
     cross join lateral (select o.id from attempts o where o.entity_id = f.entity_id and o.blockchain = f.blockchain
-      and o.address = f.address and o.nonce = f.nonce and o.kind = 'filler' order by o.max_fee limit 1) first`)
+      and o.address = f.address and o.nonce = f.nonce and o.kind = 'noop' order by o.max_fee limit 1) first`)
 }

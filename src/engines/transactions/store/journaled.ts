@@ -18,7 +18,7 @@ export type AttemptCopy = {
 }
 
 /** Upper bound of attempts for one nonce: each replacement costs a tenth more than the attempt it replaces. */
-const lineMax = 1_000
+const attemptsPerNonceMax = 1_000
 
 /** Copies the attempts with all that they replace, in the order in which they were signed. */
 export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
@@ -30,7 +30,7 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
       union
       select o.* from asked n cross join lateral (select * from attempts r where n.replaces_id is not null
         and r.entity_id = n.entity_id and r.blockchain = n.blockchain and r.address = n.address and r.nonce = n.nonce
-        and r.max_fee < n.max_fee order by r.max_fee limit ${lineMax}) o
+        and r.max_fee < n.max_fee order by r.max_fee limit ${attemptsPerNonceMax}) o
     )
     select l.entity_id as "entityId", l.transaction_id as "transactionId", l.id as "attemptId", l.blockchain, l.address,
       l.nonce, l.kind, l.replaces_id as "replacesId", l.tx_hash as "txHash", row_to_json(l)::text as attempt,
@@ -54,7 +54,7 @@ export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set
 export async function restoreTransactions(tx: Db, copies: readonly string[]): Promise<void> {
   const given = sql`unnest(${copies}::text[]) as n(text)`
   await tx.run(sql`insert into transactions select r.* from ${given},
-      jsonb_populate_record(null::transactions, (n.text::jsonb - 'wanted') || '{"state": "QUEUED"}') r
+      jsonb_populate_record(null::transactions, (n.text::jsonb - 'requested_replacement') || '{"state": "QUEUED"}') r
     on conflict (entity_id, id) do nothing`)
   await tx.run(sql`update transactions t set tx_hash = coalesce(c.j->>'tx_hash', t.tx_hash),
       estimated_fee = coalesce(c.j->'estimated_fee', t.estimated_fee), error_reason = null, error_details = null,

@@ -1,28 +1,28 @@
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import type { State } from '../states.ts'
 import type { NewAttempt } from './attempts.ts'
 import { announceWork, type Ref } from './transactions.ts'
 
-export type Wish = 'bump' | 'cancel'
+export type ReplacementKind = 'bump' | 'cancel'
 
 /**
  * Records the owner's request to bump or cancel a transaction, for a worker to process. False when its state does not allow
  * it.
  */
-export async function wish(
+export async function setReplacementRequest(
   tx: Db,
   nowMs: number,
   blockchain: string,
   row: Ref,
-  wanted: Wish,
+  requested: ReplacementKind,
 ): Promise<boolean> {
-  const from = wanted === 'bump' ? ['SENT', 'STUCK'] : ['QUEUED', 'SENT', 'STUCK']
+  const from = requested === 'bump' ? ['SENT', 'STUCK'] : ['QUEUED', 'SENT', 'STUCK']
   const written =
-    await tx.run(sql`update transactions set wanted = ${wanted}, update_date = ${formatInstant(nowMs)}
+    await tx.run(sql`update transactions set requested_replacement = ${requested}, update_date = ${formatInstant(nowMs)}
     where entity_id = ${row.entityId} and id = ${row.id} and tx_hash is not null and state = any(${from}::text[])
-      and (${wanted === 'cancel'} or (wanted is distinct from 'cancel' and not exists (select 1 from attempts a
+      and (${requested === 'cancel'} or (requested_replacement is distinct from 'cancel' and not exists (select 1 from attempts a
         where a.entity_id = ${row.entityId} and a.transaction_id = ${row.id} and a.kind = 'cancel'
           and a.state in ('signed', 'sent'))))`)
   if (written > 0) await announceWork(tx, blockchain)
@@ -30,7 +30,7 @@ export async function wish(
 }
 
 /** Cancels for the owner: the transaction ends as FAILED with this reason when its cancel transaction is mined. */
-export async function giveUp(
+export async function cancelRefused(
   tx: Db,
   nowMs: number,
   blockchain: string,
@@ -38,46 +38,46 @@ export async function giveUp(
   reason: string,
   details: string,
 ): Promise<void> {
-  await tx.run(sql`update transactions set wanted = 'cancel', error_reason = ${reason},
+  await tx.run(sql`update transactions set requested_replacement = 'cancel', error_reason = ${reason},
       error_details = ${details.slice(0, 1000)}, update_date = ${formatInstant(nowMs)}
     where entity_id = ${row.entityId} and id = ${row.id} and state in ('QUEUED', 'SENT', 'STUCK')
-      and wanted is distinct from 'cancel'`)
+      and requested_replacement is distinct from 'cancel'`)
   await announceWork(tx, blockchain)
 }
 
 /** Requests a higher price for the last attempt, of any kind, unless another request is pending. */
-export async function wishDearer(
+export async function requestBumps(
   tx: Db,
   nowMs: number,
   blockchain: string,
   rows: readonly Ref[],
 ): Promise<void> {
-  await tx.run(sql`update transactions t set wanted = 'bump', update_date = ${formatInstant(nowMs)}
+  await tx.run(sql`update transactions t set requested_replacement = 'bump', update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[]) as n(e, i)
-    where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK') and t.wanted is null`)
+    where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT', 'STUCK') and t.requested_replacement is null`)
   await announceWork(tx, blockchain)
 }
 
-/** The offer of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price. */
-export type Offer = { id: string; maxFeeAtomic: bigint; priorityFeeAtomic: bigint; isFixed: boolean }
+/** The price of an attempt, per gas in wei. `isFixed`: the owner of the transaction set the price. */
+export type AttemptFee = { id: string; maxFeeAtomic: bigint; priorityFeeAtomic: bigint; isFixed: boolean }
 
-export const offersOf = (db: Db, refs: readonly Ref[]) =>
-  db.all<Offer>(sql`select a.id, a.max_fee as "maxFeeAtomic", a.priority_fee as "priorityFeeAtomic",
+export const attemptFees = (db: Db, refs: readonly Ref[]) =>
+  db.all<AttemptFee>(sql`select a.id, a.max_fee as "maxFeeAtomic", a.priority_fee as "priorityFeeAtomic",
       a.kind = 'original' and t.fee_level is null and t.max_fee is not null as "isFixed"
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join attempts a on a.entity_id = n.e and a.id = n.i
     join transactions t on t.entity_id = a.entity_id and t.id = a.transaction_id`)
 
 /** Cancels a transaction that nothing was signed for. False when it is no longer in the queue. */
-export const leaveQueue = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
+export const cancelUnsigned = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
   (await tx.run(sql`update transactions set state = 'CANCELLED', error_details = null,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 
 /** A transaction with a pending request, and the last of its attempts that a node may hold. */
-export type Replaceable = Ref & {
-  wanted: Wish
+export type ReplacementRequest = Ref & {
+  requested: ReplacementKind
   state: State
   address: string
   callTo: string
@@ -92,55 +92,60 @@ export type Replaceable = Ref & {
   updateDate: string
 }
 
-const replaceable = sql`select t.entity_id as "entityId", t.id, t.wanted, t.state, t.address, t.call_to as "callTo",
+const replaceable = sql`select t.entity_id as "entityId", t.id, t.requested_replacement as requested, t.state, t.address, t.call_to as "callTo",
     t.call_value as "callValue", t.call_data as "callData", a.id as "attemptId", a.kind, a.nonce,
     a.gas_limit as "gasLimit", a.max_fee as "maxFee", a.priority_fee as "priorityFee", t.update_date as "updateDate"
   from transactions t
   join attempts a on a.entity_id = t.entity_id and a.transaction_id = t.id and a.state in ('signed', 'sent')
-    and a.kind <> 'filler'`
+    and a.kind <> 'noop'`
 
 /** Pending requests of addresses that are not deferred; entities take turns. */
-export async function wishesOf(
+export async function replacementRequests(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly Replaceable[]> {
+): Promise<readonly ReplacementRequest[]> {
   const shared = {
     from: sql`transactions q`,
-    where: sql`q.blockchain = ${blockchain} and q.wanted is not null`,
-    rows: sql`${replaceable} where t.blockchain = ${blockchain} and t.wanted is not null
-      and t.entity_id = turn.entity_id and ${isAwake(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
+    where: sql`q.blockchain = ${blockchain} and q.requested_replacement is not null`,
+    rows: sql`${replaceable} where t.blockchain = ${blockchain} and t.requested_replacement is not null
+      and t.entity_id = turn.entity_id and ${isNotDeferred(turn.queue, blockchain, sql`t.entity_id`, sql`t.address`)}
       order by t.address, a.nonce`,
   }
-  return served(turn, await db.all<Replaceable>(inTurns(turn, shared, limit)))
+  return served(turn, await db.all<ReplacementRequest>(inTurns(turn, shared, limit)))
 }
 
 /** Reads a request again, locking the attempt before the transaction, in the lock order of block processing. */
-export async function lockWish(tx: Db, row: Replaceable): Promise<Replaceable | undefined> {
+export async function lockReplacementRequest(
+  tx: Db,
+  row: ReplacementRequest,
+): Promise<ReplacementRequest | undefined> {
   await tx.run(
     sql`select 1 from attempts where entity_id = ${row.entityId} and id = ${row.attemptId} for no key update`,
   )
-  return tx.maybe<Replaceable>(sql`${replaceable} where t.entity_id = ${row.entityId} and t.id = ${row.id}
-    and t.wanted is not null and a.id = ${row.attemptId} for no key update of t`)
+  return tx.maybe<ReplacementRequest>(sql`${replaceable} where t.entity_id = ${row.entityId} and t.id = ${row.id}
+    and t.requested_replacement is not null and a.id = ${row.attemptId} for no key update of t`)
 }
 
 /** Clears a request that is done or impossible. */
-export const endWish = (tx: Db, { entityId, id }: Ref) =>
-  tx.run(sql`update transactions set wanted = null where entity_id = ${entityId} and id = ${id}`)
+export const clearReplacementRequest = (tx: Db, { entityId, id }: Ref) =>
+  tx.run(
+    sql`update transactions set requested_replacement = null where entity_id = ${entityId} and id = ${id}`,
+  )
 
 /** Clears the requests of transactions that ended meanwhile. */
-export const endOutlivedWishes = (db: Db, blockchain: string) =>
-  db.run(sql`update transactions set wanted = null
-    where blockchain = ${blockchain} and wanted is not null and state not in ('QUEUED', 'SENT', 'STUCK')`)
+export const clearOutdatedRequests = (db: Db, blockchain: string) =>
+  db.run(sql`update transactions set requested_replacement = null
+    where blockchain = ${blockchain} and requested_replacement is not null and state not in ('QUEUED', 'SENT', 'STUCK')`)
 
 /** Sets the hash of a transaction to that of its replacement and clears the request. */
-export const showReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, txHash: string) =>
-  tx.run(sql`update transactions set tx_hash = ${txHash}, wanted = null, update_date = ${formatInstant(nowMs)}
+export const recordReplacement = (tx: Db, nowMs: number, { entityId, id }: Ref, txHash: string) =>
+  tx.run(sql`update transactions set tx_hash = ${txHash}, requested_replacement = null, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 
 /** Transactions signed before `beforeMs`, sent, in no block, and offering less than the base fee. Entities take turns. */
-export async function leftBehind(
+export async function stuckTransactions(
   db: Db,
   turn: Turn,
   blockchain: string,
@@ -153,7 +158,7 @@ export async function leftBehind(
     from attempts q cross join lateral (select * from transactions o where o.entity_id = q.entity_id
       and o.id = q.transaction_id limit 1) t
     where ${where} and q.entity_id = turn.entity_id and q.state = 'sent'
-      and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'filler'
+      and q.max_fee < ${baseFeeAtomic.toString()}::numeric and q.kind <> 'noop'
       and q.create_date < ${formatInstant(beforeMs)} and t.state = 'SENT'`
   const shared = { from: sql`attempts q`, where, rows }
   return served(turn, await db.all<Ref & { ofTreasury: boolean }>(inTurns(turn, shared, limit)))

@@ -2,7 +2,7 @@ import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isAwake, restsUntil, served, type Turn } from '#runtime/turns/store'
+import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
 export type Level = 'LOW' | 'MEDIUM' | 'HIGH'
@@ -71,7 +71,7 @@ export const lowestNonceTransaction = (db: Db, entityId: string, blockchain: str
     order by a.nonce limit 1`)
 
 /** The oldest of a sender's transactions that is signed and in no block yet; ids sort by creation. */
-export const oldestUnderWay = async (db: Db, blockchain: string, { entityId, address }: Sender) =>
+export const oldestInFlight = async (db: Db, blockchain: string, { entityId, address }: Sender) =>
   (
     await db.maybe<{ id: string }>(sql`select transaction_id as id from attempts
       where blockchain = ${blockchain} and entity_id = ${entityId} and address = ${address}
@@ -140,10 +140,10 @@ export type WaitingTransaction = {
 }
 
 /** A waiting transaction in its queue. */
-export type Queued = WaitingTransaction & {
+export type QueuedTransaction = WaitingTransaction & {
   createDate: string
   /** Whether the transaction is deferred, independently of its sender, because no node could estimate it. */
-  rests: boolean
+  isDeferred: boolean
 }
 
 const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
@@ -180,7 +180,7 @@ export async function waitingSenders(
   const own = sql`q.blockchain = ${blockchain} and q.entity_id = turn.entity_id and ${isWaiting}`
   const first = sql`select q.create_date, q.id from transactions q where q.blockchain = ${blockchain}
     and q.address = s.address and q.entity_id is not distinct from turn.entity_id and ${isWaiting}`
-  const until = restsUntil(turn.queue, blockchain, sql`turn.entity_id`, sql`s.address`, sql`looks.seen`)
+  const until = deferredUntil(turn.queue, blockchain, sql`turn.entity_id`, sql`s.address`, sql`looks.seen`)
   const rows = sql`with recursive s as (
         select (select min(q.address) from transactions q where ${own}) as address, 1 as n
         union all
@@ -188,15 +188,15 @@ export async function waitingSenders(
         from s where s.address is not null and s.n < ${sendersMax}
       )
       select turn.entity_id as "entityId", s.address, oldest.create_date as "createDate", looks.seen,
-        rested.until is not null as "wasTried"
+        deferred.until is not null as "wasTried"
       from s cross join lateral (${first} order by q.create_date, q.id limit 1) oldest
       cross join lateral (${first} order by q.create_date desc, q.id desc limit 1) newest
       cross join lateral (select concat(newest.id, ' ', count(*)) as seen from attempts a
         where a.blockchain = ${blockchain} and a.entity_id = turn.entity_id and a.address = s.address
           and a.state in ('signed', 'sent')) looks
-      cross join lateral (select ${until} as until) rested
-      where coalesce(rested.until <= now(), true)
-      order by rested.until nulls first, oldest.create_date, s.address`
+      cross join lateral (select ${until} as until) deferred
+      where coalesce(deferred.until <= now(), true)
+      order by deferred.until nulls first, oldest.create_date, s.address`
   const shared = {
     from: sql`transactions q`,
     where: sql`q.blockchain = ${blockchain} and ${isWaiting}`,
@@ -211,8 +211,8 @@ export async function waitingSenders(
  * entity.
  */
 export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
-  db.all<Queued>(sql`select ${waitingColumns}, create_date as "createDate",
-      not ${isAwake('signing', blockchain, sql`entity_id`, sql`id::text`)} as rests
+  db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date as "createDate",
+      not ${isNotDeferred('signing', blockchain, sql`entity_id`, sql`id::text`)} as "isDeferred"
     from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
@@ -240,7 +240,7 @@ export async function markQueued(
 }
 
 /** Shows owners why their transactions wait for a signature; an unchanged text is not written again. */
-export async function tellOwners(
+export async function showWaitReason(
   db: Db,
   nowMs: number,
   rows: readonly Ref[],

@@ -14,7 +14,7 @@ import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { restMsOf, type Turn } from '#runtime/turns/store'
+import { deferralMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
 import { type Fuel, gasOf, refuel, transactionCost } from '../gas.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
@@ -84,7 +84,7 @@ const isPassing = (error: unknown) => error instanceof InsufficientFunds || erro
 const waitedMs = ({ createDate }: Disbursement, nowMs: number) => nowMs - parseInstant(createDate)!
 
 const rest = (db: Db, disbursement: Disbursement, nowMs: number) =>
-  postpone(db, disbursement, restMsOf(waitedMs(disbursement, nowMs)))
+  postpone(db, disbursement, deferralMsOf(waitedMs(disbursement, nowMs)))
 
 /** Returns the amount of the disbursement's coins that all waiting disbursements of its entity require. */
 const requiredBy = (disbursement: Disbursement) => (tx: Db) => waitingAmount(tx, disbursement)

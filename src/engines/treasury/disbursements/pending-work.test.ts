@@ -17,7 +17,7 @@ afterAll(() => test.close())
 it('property 64: whether a disbursement is due is known without reading those that rest', async () => {
   const owner = openAsOwner(test.connection)
   await owner.run(sql`insert into payouts (entity_id, id, wallet_id, recipient_id, to_address, chain, blockchain, token_id,
-      currency, amount, submitted, status, look_after, create_date, update_date)
+      currency, amount, submitted, status, next_attempt_at, create_date, update_date)
     select ${randomUUID()}, gen_random_uuid(), '1', gen_random_uuid(), '0xaa', 'BASE', ${blockchain}, gen_random_uuid(),
       'USD', 1, false, 'pending', now() + interval '1 hour', now(), now()
     from generate_series(1, ${restingTotal})`)
@@ -30,7 +30,7 @@ it('property 64: whether a disbursement is due is known without reading those th
   })
   expect(read).toBeLessThan(10)
   await owner.run(
-    sql`update payouts set look_after = now() where id = (select max(id::text)::uuid from payouts)`,
+    sql`update payouts set next_attempt_at = now() where id = (select max(id::text)::uuid from payouts)`,
   )
   expect((await pendingWork(owner, blockchain)).waiting).toEqual(['payout'])
   await owner.close()

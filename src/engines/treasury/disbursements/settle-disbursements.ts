@@ -5,7 +5,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import { isDatabaseAway } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { newTurn, rest, type Turn } from '#runtime/turns/store'
+import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
 import { endDisbursements } from './end-disbursements.ts'
 import {
@@ -96,7 +96,7 @@ async function restDisbursement(
     { err: error, kind, entityId, id, blockchain },
     'a disbursement was not settled; trying again',
   )
-  await rest(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
+  await defer(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
 /** Returns the error code of a failed transaction, in the vocabulary of payouts and refunds, or of transfers. */

@@ -145,7 +145,7 @@ async function mineMore(): Promise<void> {
   await harness.database.run(sql`update attempts set lease_until = now() where state = 'sent'`)
   for (const table of ['payouts', 'transfers', 'payments'])
     await harness.database.run(
-      sql`update ${raw(table)} set look_after = now() where status = 'pending' and not submitted`,
+      sql`update ${raw(table)} set next_attempt_at = now() where status = 'pending' and not submitted`,
     )
   await harness.chain(rewritten).mine(12)
 }

@@ -1,5 +1,5 @@
 import { type Db, raw, sql } from '#runtime/db/db'
-import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 
 export type QueuedEvent = {
   entityId: string
@@ -17,7 +17,7 @@ export async function queuedTenants(
   limit: number,
 ): Promise<readonly { entityId: string; createDate: string }[]> {
   const rows = sql`select * from (select q.entity_id as "entityId", q.create_date as "createDate" from queued_events q
-    where q.entity_id = turn.entity_id and ${isAwake(turn.queue, '', sql`q.entity_id`, sql`''`)}
+    where q.entity_id = turn.entity_id and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}
     order by q.sequence limit 1) oldest`
   const found = await db.all<{ entityId: string; createDate: string }>(
     inTurns(turn, { from: sql`queued_events q`, where: sql`true`, rows }, limit),

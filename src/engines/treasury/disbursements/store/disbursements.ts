@@ -1,5 +1,5 @@
 import { type Db, join, raw, type Sql, sql } from '#runtime/db/db'
-import { inTurns, isAwake, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, newTurn, type Shared, served, type Turn } from '#runtime/turns/store'
 import { hasEnded, type SentTransaction } from '../../store/platform-transactions.ts'
 
 /** Kinds of outgoing money: a payout, a transfer to the merchant's own address, or a refund to the payer. */
@@ -69,8 +69,8 @@ const columnsOf = (
 function dueOf(kind: DisbursementKind, blockchain: string): Shared {
   const { table, isWaiting } = kept[kind]
   const where = sql`o.blockchain = ${blockchain} and ${isWaiting}`
-  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.look_after <= now()
-    and o.entity_id = turn.entity_id order by o.look_after, o.id`
+  const rows = sql`select o.entity_id, o.id from ${table} o where ${where} and o.next_attempt_at <= now()
+    and o.entity_id = turn.entity_id order by o.next_attempt_at, o.id`
   return { from: sql`${table} o`, where, rows }
 }
 
@@ -106,7 +106,7 @@ export async function claimWaiting(
   const found =
     await tx.all<Disbursement>(sql`with chosen as materialized (${inTurns(turn, due, lookedAtMax)})
     select ${columnsOf(kind)} from chosen join ${due.from} on o.entity_id = chosen.entity_id and o.id = chosen.id
-    where ${due.where} and o.look_after <= now() order by chosen.position limit 1 for update of o skip locked`)
+    where ${due.where} and o.next_attempt_at <= now() order by chosen.position limit 1 for update of o skip locked`)
   return served(turn, found)[0]
 }
 
@@ -115,7 +115,7 @@ const lookedAtMax = 50
 
 /** Defers the disbursement by `ms`, behind disbursements that were due before it. */
 export const postpone = (tx: Db, { kind, entityId, id }: Disbursement, ms: number) =>
-  tx.run(sql`update ${kept[kind].table} set look_after = now() + ${ms} * interval '1 millisecond'
+  tx.run(sql`update ${kept[kind].table} set next_attempt_at = now() + ${ms} * interval '1 millisecond'
     where entity_id = ${entityId} and id = ${id}`)
 
 /** The total amount of a token that the entity's waiting disbursements require. */
@@ -174,7 +174,7 @@ export async function endedDisbursements(
   const rows = sql`select o.entity_id as "entityId", o.id from ${table} o
     join platform_transactions t on t.entity_id = o.entity_id and t.id = o.id
     where ${where} and o.entity_id = turn.entity_id and ${hasEnded(completeTo)}
-      and ${isAwake(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
+      and ${isNotDeferred(turn.queue, blockchain, sql`o.entity_id`, sql`o.id::text`)} order by o.id`
   return served(
     turn,
     await db.all<DisbursementRef>(inTurns(turn, { from: sql`${table} o`, where, rows }, limit)),

@@ -5,29 +5,29 @@ import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { displaceBy, lockNonces, type NonceUse } from './store/attempts.ts'
+import { lockNonces, markDisplaced, type NonceUse } from './store/attempts.ts'
 import { requeue } from './store/chain-effects.ts'
-import { holdersOf } from './store/gaps.ts'
+import { noopFeeHolders } from './store/gaps.ts'
 import { announceWork } from './store/transactions.ts'
 
 /**
- * Displaces attempts whose nonces were used with the same key outside the platform. A used nonce alone proves nothing: only
- * when the transaction that used it is known, foreign and final are the displaced ones signed again with other nonces.
+ * Requeues transactions whose nonces were used with the same key outside the platform. A used nonce alone proves nothing:
+ * only when the transaction that used it is known, external and final are the displaced ones signed again with other nonces.
  */
-export async function concludeForeign(
+export async function requeueAfterExternalUse(
   ctx: EngineCtx,
   tx: Db,
   { blockchain, finalFrom, finalTo }: Step,
 ): Promise<void> {
-  await displace(ctx, tx, blockchain, await finalTransactionsOf(tx, blockchain, finalFrom, finalTo))
+  await requeueDisplaced(ctx, tx, blockchain, await finalTransactionsOf(tx, blockchain, finalFrom, finalTo))
 }
 
 /**
- * Displaces attempts that were signed after the foreign transaction was indexed, because a lagging node counted their nonces
- * as free. Locks one address at a time and, like all signing, requires that every journal is merged, since journals may hold
+ * Requeues transactions that were signed after the external one was indexed, because a lagging node counted their nonces as
+ * unused. Locks one address at a time and, like all signing, requires that every journal is merged, since journals may hold
  * attempts that the database lost.
  */
-export async function concludeOverlooked(
+export async function requeueAfterOverlookedUse(
   ctx: EngineCtx,
   blockchain: string,
   attempts: readonly NonceOwner[],
@@ -37,25 +37,25 @@ export async function concludeOverlooked(
       if (!(await lockNonces(tx, blockchain, address))) return
       const nonces = attempts.filter((attempt) => attempt.address === address)
       const finalTo = await highestFinal(tx, blockchain)
-      await displace(ctx, tx, blockchain, await finalUsesOf(tx, blockchain, finalTo, nonces))
+      await requeueDisplaced(ctx, tx, blockchain, await finalUsesOf(tx, blockchain, finalTo, nonces))
     })
 }
 
 type NonceOwner = Pick<NonceUse, 'entityId' | 'address' | 'nonce'>
 
-async function displace(
+async function requeueDisplaced(
   ctx: EngineCtx,
   tx: Db,
   blockchain: string,
   final: readonly NonceUse[],
 ): Promise<void> {
   if (final.length === 0) return
-  const displaced = await displaceBy(tx, blockchain, final)
+  const displaced = await markDisplaced(tx, blockchain, final)
   if (displaced.length === 0) return
   const nowMs = ctx.clock.nowMs()
-  const intents = displaced.filter(({ kind }) => kind !== 'filler')
+  const intents = displaced.filter(({ kind }) => kind !== 'noop')
   await resolveHolds(tx, nowMs, [
-    ...(await holdersOf(tx, displaced)).map((intent) => ({ ...intent, outcome: 'voided' as const })),
+    ...(await noopFeeHolders(tx, displaced)).map((intent) => ({ ...intent, outcome: 'voided' as const })),
     ...intents.map(({ entityId, transactionId }) => ({
       entityId,
       intentId: transactionId,
@@ -93,7 +93,7 @@ async function displace(
     ctx.log,
     'nonce-used-outside',
     { blockchain, transactions: intents.map(({ transactionId }) => transactionId) },
-    'a key is used outside: what its nonces were given to is signed again with others',
+    'a key is used outside the platform: the displaced transactions are signed again with other nonces',
   )
   await announceWork(tx, blockchain)
 }

@@ -8,7 +8,7 @@ import { markFailed } from './store/transactions.ts'
 export type Failure = { entityId: string; id: string; reason: string; details: string }
 
 /** Fails intents of which nothing was ever sent: voids their holds, releases their allowance and erases their grants. */
-export async function fail(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
+export async function failUnsent(tx: Db, ctx: EngineCtx, failed: readonly Failure[]): Promise<void> {
   if (failed.length === 0) return
   const nowMs = ctx.clock.nowMs()
   const intents = failed.map(({ entityId, id }) => ({ entityId, intentId: id }))

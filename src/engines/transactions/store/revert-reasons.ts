@@ -1,10 +1,10 @@
 import type { Hex } from '#lib/hex'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
-import { inTurns, isAwake, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 
 /** A transaction that reverted in its block, with its call. */
-export type Reverted = {
+export type RevertedTransaction = {
   entityId: string
   id: string
   address: Hex
@@ -17,12 +17,12 @@ export type Reverted = {
 }
 
 /** Reverted transactions without a revert reason that are not deferred, newest first; entities take turns. */
-export async function unexplained(
+export async function withoutRevertReason(
   db: Db,
   turn: Turn,
   blockchain: string,
   limit: number,
-): Promise<readonly Reverted[]> {
+): Promise<readonly RevertedTransaction[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state = 'FAILED' and q.error_reason = 'FAILED_ON_CHAIN'
     and q.error_details is null`
   const rows = sql`select q.entity_id as "entityId", q.id, q.address, q.call_to as "callTo", q.call_value as "callValue",
@@ -30,17 +30,17 @@ export async function unexplained(
     from transactions q
     join attempts a on a.entity_id = q.entity_id and a.blockchain = q.blockchain and a.tx_hash = q.tx_hash
     where ${where} and q.entity_id = turn.entity_id
-      and ${isAwake(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
+      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
     order by q.update_date desc`
   const shared = { from: sql`transactions q`, where, rows }
-  return served(turn, await db.all<Reverted>(inTurns(turn, shared, limit)))
+  return served(turn, await db.all<RevertedTransaction>(inTurns(turn, shared, limit)))
 }
 
 /** Writes the reason, unless its block was orphaned meanwhile. */
-export async function explain(
+export async function recordRevertReasons(
   db: Db,
   nowMs: number,
-  rows: readonly (Reverted & { details: string })[],
+  rows: readonly (RevertedTransaction & { details: string })[],
 ): Promise<void> {
   if (rows.length === 0) return
   await db.run(sql`update transactions t set error_details = n.d, update_date = ${formatInstant(nowMs)}

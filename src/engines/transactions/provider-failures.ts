@@ -17,7 +17,7 @@ const isNews = oncePer((_chain: Chain) => createNews(everyMs))
  * Logs, at most once a minute for each chain, activity and severity, that nodes give no conclusive answer. Transactions wait
  * until they do: a provider failure proves nothing about a transaction.
  */
-export function noteTrouble(
+export function logProviderFailure(
   ctx: EngineCtx,
   chain: Chain,
   { doing, said, tries }: { doing: Doing; said: string; tries: number },
@@ -40,7 +40,7 @@ export function noteTrouble(
  * Logs why nothing was signed for a sender or a replacement request, at most once a minute for each chain and reason, which
  * others share.
  */
-export function noteUnsigned(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
+export function logSigningFailure(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
   if (!isNews(chain)(`signing ${error}`)) return
   const { blockchain } = chain.network
   ctx.log.error({ err: error, blockchain, ...about }, 'signing failed; trying again')

@@ -5,27 +5,33 @@ import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
-import { newTurn, rest, type Turn } from '#runtime/turns/store'
+import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
 import { pricedNonce, type SigningOutcome } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
-import { aboveUnsigned, holdersOf, type NonceGap, outpricedBelow, refusedBelow } from './store/gaps.ts'
+import {
+  attemptsAboveGaps,
+  type NonceGap,
+  noopFeeHolders,
+  refusedGaps,
+  underpricedGaps,
+} from './store/gaps.ts'
 import { intentOf } from './store/transactions.ts'
 
 const gapsMax = 20
 /** Interval between scans of all in-flight attempts, for gaps without a refusal. */
-const lookEachMs = 1_000
+const scanEveryMs = 1_000
 
 /**
- * Returns a function that fills nonce gaps, which block later nonces; true when it signed something. A filler moves nothing
- * and replaces refused bytes, an outpriced filler, or nothing, where a node had counted a nonce as used. It uses the grant of
+ * Returns a function that fills nonce gaps, which block later nonces; true when it signed something. A no-op moves nothing
+ * and replaces refused bytes, an underpriced no-op, or nothing, where a node had counted a nonce as used. It uses the grant of
  * the transfer behind it, which must not take the nonce itself: a node may hold the refused bytes.
  */
 export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
   const refused = newTurn('filling refused nonces')
-  const outpriced = newTurn('filling outpriced nonces')
+  const underpriced = newTurn('filling outpriced nonces')
   const unsigned = newTurn('filling unsigned nonces')
   let dueMs = 0
   return async () => {
@@ -33,18 +39,18 @@ export function gapFiller(ctx: EngineCtx, chain: Chain): () => Promise<boolean> 
       ctx,
       chain,
       refused,
-      await refusedBelow(ctx.database, refused, blockchain, gapsMax),
+      await refusedGaps(ctx.database, refused, blockchain, gapsMax),
     )
     if (performance.now() < dueMs) return did
-    dueMs = performance.now() + lookEachMs
+    dueMs = performance.now() + scanEveryMs
     const { baseFeeAtomic } = await suggestedFees(chain)
-    const dear = await outpricedBelow(ctx.database, outpriced, blockchain, baseFeeAtomic, gapsMax)
-    did = (await fillGaps(ctx, chain, outpriced, dear)) || did
-    const tried = await aboveUnsigned(ctx.database, unsigned, blockchain, gapsMax)
-    const below = await Promise.all(tried.map((above) => unsignedBelow(ctx, chain, above)))
-    const without = tried.filter((_, index) => below[index]!.length === 0)
-    await restGaps(ctx, chain, unsigned, without)
-    return (await fillGaps(ctx, chain, unsigned, below.flat())) || did
+    const below = await underpricedGaps(ctx.database, underpriced, blockchain, baseFeeAtomic, gapsMax)
+    did = (await fillGaps(ctx, chain, underpriced, below)) || did
+    const blocked = await attemptsAboveGaps(ctx.database, unsigned, blockchain, gapsMax)
+    const gaps = await Promise.all(blocked.map((above) => unsignedGaps(ctx, chain, above)))
+    const without = blocked.filter((_, index) => gaps[index]!.length === 0)
+    await deferGaps(ctx, chain, unsigned, without)
+    return (await fillGaps(ctx, chain, unsigned, gaps.flat())) || did
   }
 }
 
@@ -56,23 +62,23 @@ async function fillGaps(
   gaps: readonly NonceGap[],
 ): Promise<boolean> {
   let did = false
-  const still = new Map<string, NonceGap>()
+  const deferred = new Map<string, NonceGap>()
   for (const gap of gaps) {
-    if (still.has(gap.address)) continue
+    if (deferred.has(gap.address)) continue
     const outcome = await fillGap(ctx, chain, gap).catch((error): SigningOutcome => {
       if (!(error instanceof WalletFrozen))
         ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
-      return 'still'
+      return 'blocked'
     })
-    if (outcome === 'moved') did = true
-    if (outcome === 'still') still.set(gap.address, gap)
+    if (outcome === 'advanced') did = true
+    if (outcome === 'blocked') deferred.set(gap.address, gap)
   }
-  await restGaps(ctx, chain, turn, [...still.values()])
+  await deferGaps(ctx, chain, turn, [...deferred.values()])
   return did
 }
 
-const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly NonceGap[]) =>
-  rest(
+const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly NonceGap[]) =>
+  defer(
     ctx.database,
     queue,
     chain.network.blockchain,
@@ -82,7 +88,7 @@ const restGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly 
   )
 
 /** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
-async function unsignedBelow(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
+async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
   const chainNonce = await chain.nonceOf(address as `0x${string}`)
   const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
@@ -101,22 +107,22 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     chain.estimateGas(address, call),
     chain.nonceOf(address),
   ])
-  if (estimate.kind !== 'estimated') throw new Error(`a filler cannot be estimated: ${estimate.message}`)
+  if (estimate.kind !== 'estimated') throw new Error(`a no-op cannot be estimated: ${estimate.message}`)
   // Used with this key outside the platform: the indexer handles it.
-  if (chainNonce > gap.nonce) return 'still'
+  if (chainNonce > gap.nonce) return 'blocked'
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {
     maxFeeAtomic: gap.replaced?.maxFee ?? 0n,
     priorityFeeAtomic: gap.replaced?.priorityFee ?? 0n,
   })
   const fees = { gasLimit: estimate.gas, maxFeeAtomic, priorityFeeAtomic }
-  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return 'still'
+  if (fees.gasLimit * maxFeeAtomic > feeMaxAtomic) return 'blocked'
   return ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, gap.address)) || (await isTaken(tx, blockchain, gap)))
       return 'busy'
     const id = newId(ctx.clock.nowMs())
-    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'still'
-    await signFiller(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
-    return 'moved'
+    if (!(await holdFee(tx, ctx, blockchain, gap, id, fees.gasLimit * maxFeeAtomic))) return 'blocked'
+    await signNoop(tx, ctx, chain, gap, id, { ...call, ...fees, nonce: gap.nonce })
+    return 'advanced'
   })
 }
 
@@ -136,13 +142,13 @@ async function holdFee(
   amountAtomic: bigint,
 ) {
   const { id: tokenId } = await nativeToken(tx, blockchain)
-  const [holder] = replaced ? await holdersOf(tx, [{ entityId, ...replaced }]) : []
+  const [holder] = replaced ? await noopFeeHolders(tx, [{ entityId, ...replaced }]) : []
   const intentId = holder?.intentId ?? id
   const hold = { entityId, blockchain, tokenId, address, intentId, purpose: 'fee', amountAtomic } as const
   return raiseHold(tx, ctx.clock.nowMs(), hold)
 }
 
-async function signFiller(
+async function signNoop(
   tx: Db,
   ctx: EngineCtx,
   chain: Chain,
@@ -155,7 +161,7 @@ async function signFiller(
   const digest = chain.digestOf(unsigned)
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
-  const payload = { digest, replaces, filler: true, ...pricedNonce(blockchain, unsigned) }
+  const payload = { digest, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
   const nowMs = ctx.clock.nowMs()
   const request = { entityId, intentId: transactionId, intent, ...payload }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
@@ -163,5 +169,5 @@ async function signFiller(
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned
   const fees = { gasLimit, maxFeeAtomic, priorityFeeAtomic }
   const kept = { ...place, id, transactionId, txHash: hash, raw: bytesOf(raw) }
-  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'filler', replacesId: replaced?.id ?? null }])
+  await insertAttempts(tx, nowMs, [{ ...kept, ...fees, kind: 'noop', replacesId: replaced?.id ?? null }])
 }

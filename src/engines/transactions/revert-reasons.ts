@@ -1,0 +1,52 @@
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { hexOf } from '#lib/hex'
+import { createTally } from '#lib/tally'
+import { defer, type Turn } from '#runtime/turns/store'
+import { logProviderFailure } from './provider-failures.ts'
+import { type RevertedTransaction, recordRevertReasons, withoutRevertReason } from './store/revert-reasons.ts'
+
+const batchMax = 20
+/** Number of consecutive failures to read the revert reason of each transaction. */
+const failedReads = createTally()
+const unknownReason = 'the transaction was reverted in its block'
+
+/**
+ * Reads from the nodes why mined transactions reverted, in a loop of its own, so that block processing does not wait for it.
+ * Failed reads are retried until the node recovers. True when some were read.
+ */
+export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+  const { blockchain } = chain.network
+  const rows = await withoutRevertReason(ctx.database, turn, blockchain, batchMax)
+  const nowMs = ctx.clock.nowMs()
+  const reasons = await Promise.all(rows.map((row) => readReason(ctx, chain, row)))
+  const answered = rows.flatMap((row, index) => {
+    const details = reasons[index]
+    return details === undefined ? [] : [{ ...row, details }]
+  })
+  await recordRevertReasons(ctx.database, nowMs, answered)
+  const unanswered = rows.filter((_, index) => reasons[index] === undefined)
+  await defer(
+    ctx.database,
+    turn.queue,
+    blockchain,
+    unanswered.map(({ entityId, id, updateDate }) => {
+      return { entityId, key: id, waitedMs: nowMs - Date.parse(updateDate) }
+    }),
+  )
+  return answered.length > 0
+}
+
+/** Returns the revert reason, or `undefined` when it must be read again. */
+async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction) {
+  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  try {
+    const reason = await chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)
+    failedReads.ended(row.id)
+    return reason ?? unknownReason
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error)
+    logProviderFailure(ctx, chain, { doing: 'explaining', said, tries: failedReads.failed(row.id) })
+    return undefined
+  }
+}
