@@ -1,11 +1,6 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { endpoints, notBuilt, removedPaths } from '#api/index'
-import { systemClock } from '#lib/time'
-import { readConfig } from '#runtime/config'
-import { openDatabase } from '#runtime/db/db'
-import { createServer } from '#runtime/http/server'
-import { createLog } from '#runtime/log/log'
-import { openMetrics } from '#runtime/telemetry/metrics'
+import { endpoints, introduction } from '#api/index'
+import { openApiDocument } from '#runtime/http/openapi/document'
 import { generatedPages } from './pages.ts'
 
 /** Writes the files derived from the source: openapi.json and pages of docs. With --check it only compares. */
@@ -16,8 +11,11 @@ if (process.argv.includes('--help')) {
   process.exit(0)
 }
 
+/** The address of a sandbox; a running server writes its own. */
+const servers = [{ url: 'http://127.0.0.1:4020', description: 'The sandbox that `npm start` starts.' }]
+
 const files: Record<string, string> = {
-  'openapi.json': `${JSON.stringify(await openApi(), null, 2)}\n`,
+  'openapi.json': `${JSON.stringify(openApiDocument({ endpoints, introduction, servers }), null, 2)}\n`,
   ...generatedPages,
 }
 
@@ -32,28 +30,3 @@ for (const [path, text] of Object.entries(files)) {
   }
 }
 process.exit(stale)
-
-/** The OpenAPI description of every registered route; the database is never connected to. */
-async function openApi(): Promise<object> {
-  const database = openDatabase({ url: 'postgres://unused' }, 1)
-  const scope = {
-    config: readConfig({ publicUrl: 'http://127.0.0.1:4020' }, {}),
-    database,
-    db: database,
-    clock: systemClock,
-    log: createLog('silent'),
-    metrics: openMetrics(),
-  }
-  const server = await createServer({
-    scope,
-    endpoints,
-    pages: true,
-    removed: removedPaths,
-    notBuilt,
-    widen: (ctx) => ctx,
-  })
-  await server.ready()
-  const document = server.swagger()
-  await server.close()
-  return document
-}

@@ -11,6 +11,7 @@ import {
 import { cycleRule, fenceRule, importRule } from './tidy/imports.ts'
 import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
+import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
 import { errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
@@ -40,6 +41,7 @@ const rules: Rule[] = [
   metricRule,
   routeRule,
   errorRule,
+  referenceRule,
   promiseRule,
   failpointRule,
   mutantRule,

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
-import { endpoints, notBuilt, probes, removedPaths, topics } from '#api/index'
+import { endpoints, introduction, notBuilt, probes, removedPaths, topics } from '#api/index'
 import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
@@ -138,7 +138,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   const server = await createServer({
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
-    pages: true,
+    pages: { introduction },
     removed: removedPaths,
     notBuilt,
     refusal: sandbox?.refusal,
@@ -158,7 +158,6 @@ export async function startProbes(ctx: EngineCtx, address: ListenAddress): Promi
   const server = await createServer({
     scope,
     endpoints: probes,
-    pages: false,
     removed: [],
     notBuilt: [],
     widen: (request) => Object.assign(request, { chains, custody }),

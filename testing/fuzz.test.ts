@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints } from '#api/index'
 import { type ErrorName, errorKinds } from '#lib/error-kinds'
 import type { Endpoint } from '#runtime/http/endpoint'
+import { errorsOf } from '#runtime/http/openapi/errors'
 import { bodySchema, errorSchema, querySchema, responseSchema } from '#runtime/http/schemas'
 import { compileResponse } from '#runtime/http/validate'
 import { seededRandom } from './adversary/seeded-random.ts'
@@ -27,16 +28,8 @@ const random = seededRandom(seed)
 const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 3, deep: 64 }), random }
 const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 2, deep: brokenBodies.length })
 
-/** Errors that the HTTP edge returns for every operation alike. */
-const edgeErrors: readonly ErrorName[] = [
-  'invalidRequest',
-  'unauthorized',
-  'keyWithoutPrefix',
-  'notFound',
-  'idNotUuid',
-  'payloadTooLarge',
-  'unsupportedMediaType',
-]
+/** Errors of paths that no longer are those of the operation. */
+const pathErrors: readonly ErrorName[] = ['notFound', 'idNotUuid']
 
 const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
@@ -226,11 +219,10 @@ const wellFormed = (texts: Record<string, string>) =>
   )
 
 function documentedErrors(endpoint: Endpoint<never>) {
-  const names = [
-    ...edgeErrors,
-    ...endpoint.errors,
-    ...(endpoint.idempotent ? [endpoint.idempotent.conflict] : []),
-  ]
-  const kinds = new Set(names.map((kind) => `${errorKinds[kind].status} ${errorKinds[kind].code}`))
+  const kinds = new Set(
+    [...pathErrors, ...errorsOf(endpoint)].map(
+      (kind) => `${errorKinds[kind].status} ${errorKinds[kind].code}`,
+    ),
+  )
   return (status: number, code: number) => kinds.has(`${status} ${code}`)
 }

@@ -16,6 +16,7 @@ import { openSandboxFaucet } from '#sandbox/faucet'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type MovableClock, movableClock } from './clock.ts'
 import { cloneDatabase } from './database.ts'
+import { requireDeclaredAnswers } from './declared-answers.ts'
 import { testLog } from './log.ts'
 import { testRootKey } from './template.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
@@ -92,7 +93,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
     }),
   )
   const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
-  undo.push(close)
+  undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
   const faucet = await openSandboxFaucet(ctx)
   undo.push(faucet.stop)
   let engines = options.engines === false ? undefined : startEngines(ctx, faucet)

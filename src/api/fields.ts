@@ -1,7 +1,10 @@
 import Type from 'typebox'
+import { blockchains, environmentOf, walletBlockchains } from '#chains/blockchains'
+import { addressBookChains, businessChains } from '#chains/business-chains'
 
 /** A field of every operation that uses a developer's keys. */
 export const ciphertextField = Type.String({
+  title: 'EntitySecretCiphertext',
   description:
     'The 32-byte entity secret, encrypted to the public key of this server (RSA-OAEP, SHA-256 for both hashes), as base64. Each ciphertext works once.',
 })
@@ -12,3 +15,37 @@ export const freeText = (description: string) => Type.String({ maxLength: 256, d
 /** Text that a list is filtered by. Client libraries write `null` for an absent value. */
 export const filterText = (description: string) =>
   Type.String({ maxLength: 1024, pattern: '^(?!null$)', description: `${description} Not the text null.` })
+
+export const idField = (description: string) => Type.String({ format: 'uuid', description })
+export const dateField = (description: string) => Type.String({ format: 'date-time', description })
+export const createDateField = dateField('The time of creation.')
+export const updateDateField = dateField('The time of the latest change.')
+
+export const blockchainField = Type.Enum([...walletBlockchains], {
+  title: 'Blockchain',
+  description:
+    'A blockchain of the wallets. EVM and EVM-TESTNET stand for all EVM chains, and their wallets only sign.',
+})
+export const testBlockchainField = Type.Enum(
+  blockchains.filter((name) => environmentOf(name) === 'TEST'),
+  { title: 'TestBlockchain', description: 'A blockchain of a test network.' },
+)
+
+const chainText =
+  "A chain of the business account. It names the network of the key's environment: with a TEST key, BASE is BASE-SEPOLIA."
+export const businessChainField = Type.Enum(businessChains, { title: 'Chain', description: chainText })
+export const addressBookChainField = Type.Enum(addressBookChains, {
+  title: 'AddressBookChain',
+  description: chainText,
+})
+
+/** The query parameter that names the main wallet of the business account. */
+export const walletIdText = Type.String({
+  maxLength: 36,
+  description: 'The main wallet; the default is the `masterWalletId` of GET /v1/configuration.',
+})
+
+export const custodyField = Type.Enum(['DEVELOPER', 'ENDUSER'], {
+  title: 'CustodyType',
+  description: 'Whether the developer or a user controls the wallet.',
+})

@@ -2,71 +2,97 @@ import Type, { type Static } from 'typebox'
 import { isCountry } from '#lib/countries'
 import { invalid } from '#lib/errors'
 
-const text = (maxLength = 1024) => Type.String({ minLength: 1, maxLength })
-const optionalText = (maxLength = 1024) =>
-  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()]))
-const country = Type.String({ description: 'ISO 3166-1 alpha-2.', examples: ['FR'] })
-const optionalCountry = Type.Optional(country)
+const text = (description: string, maxLength = 1024) => Type.String({ minLength: 1, maxLength, description })
+const optionalText = (description: string, maxLength = 1024) =>
+  Type.Optional(Type.Union([Type.String({ maxLength }), Type.Null()], { description }))
+const country = (description: string) =>
+  Type.String({ description: `${description} ISO 3166-1 alpha-2.`, examples: ['FR'] })
+
+const districtText = 'The state or province; two letters in the US and Canada.'
 
 const home = {
-  addressLine1: optionalText(),
-  addressLine2: optionalText(),
-  city: optionalText(),
-  district: optionalText(16),
-  postalCode: optionalText(16),
-  country: optionalCountry,
+  addressLine1: optionalText('The street and number.'),
+  addressLine2: optionalText('The rest of the street address.'),
+  city: optionalText('The city.'),
+  district: optionalText(districtText, 16),
+  postalCode: optionalText('The postal code.', 16),
+  country: Type.Optional(country('The country of the address.')),
 }
+
+const postalAddress = Type.Object(
+  {
+    line1: text('The street and number.'),
+    line2: optionalText('The rest of the street address.'),
+    city: text('The city.'),
+    district: optionalText(districtText, 16),
+    postalCode: text('The postal code.', 16),
+    country: country('The country.'),
+  },
+  { title: 'PostalAddress', description: 'A postal address.' },
+)
+
+const individual = Type.Object(
+  {
+    dateOfBirth: optionalText('The date of birth, as in 1980-01-31.', 10),
+    nationality: Type.Optional(country('The nationality.')),
+    ...home,
+    governmentIssuedId: optionalText('The number of an identity document.'),
+  },
+  { description: 'Details of a person.' },
+)
+
+const business = Type.Object(
+  {
+    dateOfIncorporation: optionalText('The date of incorporation, as in 1980-01-31.', 10),
+    ...home,
+    businessRegistrationNumber: optionalText('The number in the register of companies.'),
+    countryOfIncorporation: Type.Optional(country('The country of incorporation.')),
+    businessIdentificationNumber: optionalText('The tax or identification number.'),
+  },
+  { description: 'Details of a business.' },
+)
 
 /** A name and an address, as the travel rule requires. */
 export const identitySchema = Type.Object(
   {
     type: Type.String({ description: 'individual or business.' }),
-    name: optionalText(),
-    firstName: optionalText(),
-    lastName: optionalText(),
-    businessName: optionalText(),
-    lei: optionalText(20),
+    name: optionalText('The full name.'),
+    firstName: optionalText('The first name of a person.'),
+    lastName: optionalText('The last name of a person.'),
+    businessName: optionalText('The name of a business.'),
+    lei: optionalText('The legal entity identifier of a business.', 20),
     addresses: Type.Optional(
-      Type.Array(
-        Type.Object({
-          line1: text(),
-          line2: optionalText(),
-          city: text(),
-          district: optionalText(16),
-          postalCode: text(16),
-          country,
-        }),
-        { maxItems: 10 },
-      ),
+      Type.Array(postalAddress, { maxItems: 10, description: 'The postal addresses.' }),
     ),
-    individual: Type.Optional(
-      Type.Object({
-        dateOfBirth: optionalText(10),
-        nationality: optionalCountry,
-        ...home,
-        governmentIssuedId: optionalText(),
-      }),
-    ),
-    business: Type.Optional(
-      Type.Object({
-        dateOfIncorporation: optionalText(10),
-        ...home,
-        businessRegistrationNumber: optionalText(),
-        countryOfIncorporation: optionalCountry,
-        businessIdentificationNumber: optionalText(),
-      }),
-    ),
+    individual: Type.Optional(individual),
+    business: Type.Optional(business),
   },
   {
+    title: 'Identity',
     description:
-      'Whose it is, for the travel rule: a name, and for a person first and last name or both in one.',
+      'A person or business, for the travel rule. The name is required: for a person, first and last name or both in one.',
   },
 )
 
-export const ownershipSchema = Type.Object({
-  type: Type.Enum(['first_party', 'third_party']),
-  custody: Type.Optional(Type.Object({ type: Type.Enum(['hosted', 'self_hosted']), vaspId: optionalText() })),
-})
+export const ownershipSchema = Type.Object(
+  {
+    type: Type.Enum(['first_party', 'third_party'], {
+      description: 'Whether the address belongs to the owner of this account or to someone else.',
+    }),
+    custody: Type.Optional(
+      Type.Object(
+        {
+          type: Type.Enum(['hosted', 'self_hosted'], {
+            description: 'Whether a provider holds the keys of the address, or its owner does.',
+          }),
+          vaspId: optionalText('The provider, for a hosted address.'),
+        },
+        { description: 'The custody of the keys.' },
+      ),
+    ),
+  },
+  { title: 'Ownership', description: 'The owner of an address, for the travel rule.' },
+)
 
 type Identity = Static<typeof identitySchema>
 

@@ -29,6 +29,7 @@ import { walletEndpoints } from '#api/wallets/routes'
 import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
+export { introduction } from '#api/introduction'
 export { notBuilt } from '#api/not-built'
 export { removedPaths } from '#api/removed'
 

@@ -1,26 +1,38 @@
 import Type from 'typebox'
+import { createDateField, dateField, idField, updateDateField } from '#api/fields'
 import type { Token } from '#engines/ledger/index'
+import { described } from '#runtime/http/openapi/annotate'
 
 /** A token as every resource that carries one shows it. */
-export const tokenShape = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  blockchain: Type.String(),
-  name: Type.String(),
-  symbol: Type.String(),
-  decimals: Type.Integer(),
-  isNative: Type.Boolean(),
-  standard: Type.Optional(Type.String()),
-  tokenAddress: Type.Optional(Type.String({ description: 'Lower case; absent for the native coin.' })),
-  updateDate: Type.String({ format: 'date-time' }),
-  createDate: Type.String({ format: 'date-time' }),
-})
+export const tokenShape = Type.Object(
+  {
+    id: idField('The id of the token.'),
+    blockchain: Type.String({ description: 'The blockchain of the token.' }),
+    name: Type.String({ description: 'The name, such as USD Coin.' }),
+    symbol: Type.String({ description: 'The symbol, such as USDC.' }),
+    decimals: Type.Integer({ description: 'The number of decimal digits of the smallest unit.' }),
+    isNative: Type.Boolean({ description: 'Whether it is the native coin, which pays for gas.' }),
+    standard: Type.Optional(
+      Type.String({ description: 'The standard of the token, such as ERC20; absent for the native coin.' }),
+    ),
+    tokenAddress: Type.Optional(
+      Type.String({ description: 'The contract in lower case; absent for the native coin.' }),
+    ),
+    updateDate: updateDateField,
+    createDate: createDateField,
+  },
+  { title: 'Token', description: 'A coin or token that the server knows.' },
+)
 
 /** The balance of one token at an address. */
-export const balanceShape = Type.Object({
-  token: tokenShape,
-  amount: Type.String({ description: 'In whole tokens, as a decimal string.' }),
-  updateDate: Type.String({ format: 'date-time' }),
-})
+export const balanceShape = Type.Object(
+  {
+    token: described(tokenShape, 'The token.'),
+    amount: Type.String({ description: 'The balance in whole tokens, as a decimal string.' }),
+    updateDate: dateField('The time of the latest change of the balance.'),
+  },
+  { title: 'TokenBalance', description: 'The balance of one token.' },
+)
 
 export const showToken = (token: Token) => ({
   id: token.id,

@@ -2,22 +2,33 @@ import Type, { type Static } from 'typebox'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import type { RequestScope } from '#runtime/scope'
 
-const chainSchema = Type.Object({
-  blockchain: Type.String(),
-  chainId: Type.Integer(),
-  rpcUrl: Type.String(),
-  tokens: Type.Object({ USDC: Type.String(), EURC: Type.String() }),
-})
+const text = (description: string) => Type.String({ description })
+
+const chainSchema = Type.Object(
+  {
+    blockchain: text('The blockchain.'),
+    chainId: Type.Integer({ description: 'The chain id.' }),
+    rpcUrl: text('The address of the node.'),
+    tokens: Type.Object(
+      { USDC: text('The contract of USDC.'), EURC: text('The contract of EURC.') },
+      { description: 'The contracts of the stablecoins.' },
+    ),
+  },
+  { title: 'SandboxChain', description: 'A local chain.' },
+)
 
 /** The data that a developer needs to use a running sandbox; printed as one line with `--json`. */
-export const sandboxAnswerSchema = Type.Object({
-  url: Type.String(),
-  apiKey: Type.String(),
-  entitySecret: Type.String(),
-  console: Type.String(),
-  docs: Type.String(),
-  chains: Type.Array(chainSchema),
-})
+export const sandboxAnswerSchema = Type.Object(
+  {
+    url: text('The base address of the API.'),
+    apiKey: text('The API key, which is public.'),
+    entitySecret: text('The entity secret, which is public.'),
+    console: text('The address of the console.'),
+    docs: text('The address of the reference of the API.'),
+    chains: Type.Array(chainSchema, { description: 'The chains of the sandbox.' }),
+  },
+  { title: 'Sandbox', description: 'The data to use the sandbox with.' },
+)
 
 export type SandboxAnswer = Static<typeof sandboxAnswerSchema>
 
@@ -31,7 +42,8 @@ export const sandboxEndpoints = (answer: () => SandboxAnswer): readonly Endpoint
     method: 'GET',
     path: '/sandbox',
     operationId: 'getSandbox',
-    summary: 'Tells the address, the public credentials and the chains of this sandbox',
+    summary: 'Get the sandbox',
+    description: 'Returns the address, the public credentials and the chains of this sandbox.',
     tag: 'Sandbox',
     auth: 'none',
     response: sandboxAnswerSchema,

@@ -5,21 +5,15 @@ import { endpoint } from '#runtime/http/endpoint'
 import { listWalletBalances } from './list-balances.ts'
 import { balancesAnswer, balancesQuery, nftsAnswer, walletParams } from './schema.ts'
 
-const errors = [
-  'invalidRequest',
-  'unauthorized',
-  'idNotUuid',
-  'walletNotFound',
-  'cursorNotFound',
-  'cursorNotUuid',
-] as const
+const errors = ['idNotUuid', 'walletNotFound'] as const
 
 export const balanceEndpoints = [
   endpoint({
     method: 'GET',
     path: '/v1/w3s/wallets/{id}/balances',
     operationId: 'listWalletBalances',
-    summary: 'List what a wallet owns',
+    summary: 'List the balances of a wallet',
+    description: 'Lists the balances of the monitored tokens, or with `includeAll` of all tokens.',
     tag: 'Wallets',
     auth: 'apiKey',
     params: walletParams,
@@ -33,13 +27,14 @@ export const balanceEndpoints = [
     method: 'GET',
     path: '/v1/w3s/wallets/{id}/nfts',
     operationId: 'listWalletNfts',
-    summary: 'List the NFTs of a wallet: always empty, since none are listed yet',
+    summary: 'List the NFTs of a wallet',
+    description: 'Returns an empty list: this version does not list NFTs.',
     tag: 'Wallets',
     auth: 'apiKey',
     params: walletParams,
     query: balancesQuery,
     response: nftsAnswer,
-    errors: ['invalidRequest', 'unauthorized', 'idNotUuid', 'walletNotFound'],
+    errors: ['idNotUuid', 'walletNotFound'],
     verb: async (ctx: Ctx, { params }) => {
       await requireWallet(ctx, params.id)
       return { nfts: [] }

@@ -1,30 +1,33 @@
 import Type from 'typebox'
+import { walletIdText } from '#api/fields'
 import { moneySchema, showMoney } from '#api/money'
 import { requireMainWallet } from '#api/source-wallet'
 import type { Ctx } from '#engines/ctx'
 import { merchantBalances } from '#engines/treasury/index'
 import { endpoint } from '#runtime/http/endpoint'
 
+const balancesSchema = Type.Object(
+  {
+    available: Type.Array(moneySchema, {
+      description: 'The money to spend, without the amounts that payouts and transfers under way reserve.',
+    }),
+    unsettled: Type.Array(moneySchema, { description: 'The money in blocks that are not final yet.' }),
+  },
+  { title: 'BusinessBalances', description: 'The money of the main wallet, by currency.' },
+)
+
 export const businessBalanceEndpoints = [
   endpoint({
     method: 'GET',
     path: '/v1/businessAccount/balances',
     operationId: 'listBusinessBalances',
-    summary: 'Get what the main wallet can spend, and what is on its way to it',
+    summary: 'Get the balances of the main wallet',
+    description: 'Returns the money to spend and the money that is not final yet, by currency.',
     tag: 'Balances',
     auth: 'apiKey',
-    query: Type.Object({
-      walletId: Type.Optional(
-        Type.String({ maxLength: 36, description: 'Default: the masterWalletId of GET /v1/configuration.' }),
-      ),
-    }),
-    response: Type.Object({
-      available: Type.Array(moneySchema, {
-        description: 'Without what payouts and transfers under way have reserved.',
-      }),
-      unsettled: Type.Array(moneySchema, { description: 'In blocks that are not final yet.' }),
-    }),
-    errors: ['invalidRequest', 'merchantWalletUnknown', 'unauthorized'],
+    query: Type.Object({ walletId: Type.Optional(walletIdText) }),
+    response: balancesSchema,
+    errors: ['merchantWalletUnknown'],
     verb: async (ctx: Ctx, { query }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
       const { available, unsettled } = await merchantBalances(ctx.db, ctx.entity.id)

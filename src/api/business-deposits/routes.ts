@@ -25,13 +25,14 @@ export const businessDepositEndpoints = [
     method: 'GET',
     path: '/v1/businessAccount/deposits',
     operationId: 'listBusinessDeposits',
-    summary: 'List what came by wire',
+    summary: 'List deposits',
+    description: 'Lists deposits by wire, newest first.',
     tag,
     auth: 'apiKey',
     query: depositFilters,
-    response: Type.Array(depositSchema),
+    response: Type.Array(depositSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
-    errors: ['invalidRequest', 'merchantWalletUnknown', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
+    errors: ['merchantWalletUnknown'],
     verb: async (ctx: Ctx, { query, page }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
       const found = await listFiatDeposits(ctx.db, ctx.entity.id, page)
@@ -42,12 +43,13 @@ export const businessDepositEndpoints = [
     method: 'GET',
     path: '/v1/businessAccount/deposits/{id}',
     operationId: 'getBusinessDeposit',
-    summary: 'Get what came by a wire',
+    summary: 'Get a deposit',
+    description: 'Returns one deposit.',
     tag,
     auth: 'apiKey',
     params: depositParams,
     response: depositSchema,
-    errors: ['depositNotFound', 'invalidRequest', 'unauthorized'],
+    errors: ['depositNotFound'],
     verb: async (ctx: Ctx, { params }) => {
       const deposit = await findFiatDeposit(ctx.db, ctx.entity.id, params.id)
       if (!deposit) throw notFound('deposit', params.id, 'depositNotFound')
@@ -58,13 +60,15 @@ export const businessDepositEndpoints = [
     method: 'POST',
     path: '/v1/mocks/payments/wire',
     operationId: 'createMockWire',
-    summary: 'Act as if a wire had come in: the sandbox mints its dollars to the treasury of the account',
+    summary: 'Simulate a wire',
+    description:
+      'Simulates an incoming wire: the sandbox mints its dollars to the treasury of the account. Available in a sandbox only.',
     tag,
     auth: 'apiKey',
     body: newWireSchema,
     response: wireSchema,
     status: 201,
-    errors: ['invalidRequest', 'paymentAmountNotPositive', 'chainNotStarted', 'forbidden', 'unauthorized'],
+    errors: ['paymentAmountNotPositive', 'chainNotStarted'],
     verb: (ctx: Ctx, input) => receiveWire(ctx, input),
   }),
 ]

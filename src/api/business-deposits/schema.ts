@@ -1,40 +1,65 @@
 import Type from 'typebox'
+import { createDateField, idField, updateDateField, walletIdText } from '#api/fields'
 import { moneySchema } from '#api/money'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
-export const depositSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  destination: Type.Object({ type: Type.Enum(['wallet']), id: Type.String() }),
-  amount: moneySchema,
-  status: Type.Enum(['pending', 'complete', 'failed']),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time' }),
-})
+export const depositSchema = Type.Object(
+  {
+    id: idField('The id of the deposit.'),
+    destination: Type.Object(
+      {
+        type: Type.Enum(['wallet'], { description: 'Always wallet.' }),
+        id: Type.String({ description: 'The main wallet.' }),
+      },
+      { description: 'The wallet that the deposit is credited to.' },
+    ),
+    amount: described(moneySchema, 'The amount of the wire.'),
+    status: Type.Enum(['pending', 'complete', 'failed'], {
+      description: 'pending until the minted dollars are booked, then complete; or failed.',
+    }),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'BusinessDeposit', description: 'Dollars that arrived by wire.' },
+)
 
 export const depositFilters = Type.Object({
-  type: Type.Optional(Type.Enum(['wire'])),
-  walletId: Type.Optional(
-    Type.String({ maxLength: 36, description: 'Default: the masterWalletId of GET /v1/configuration.' }),
-  ),
+  type: Type.Optional(Type.Enum(['wire'], { description: 'The kind of deposit: always wire.' })),
+  walletId: Type.Optional(walletIdText),
 })
 
-export const depositParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const depositParams = idParams('BusinessDepositId', 'the deposit')
 
-const bank = Type.Object({ accountNumber: Type.String({ minLength: 1, maxLength: 1024 }) })
+const bank = Type.Object(
+  {
+    accountNumber: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'The number of the account that the wire was sent to.',
+    }),
+  },
+  { title: 'BeneficiaryBank', description: 'The bank account that receives the wire.' },
+)
 
 export const newWireSchema = Type.Object(
   {
     trackingRef: Type.String({
       minLength: 1,
       maxLength: 1024,
-      description: 'What the wire was marked with.',
+      description: 'The reference that the sender wrote on the wire.',
     }),
-    amount: Type.Object({
-      amount: Type.String({ description: 'Above zero, with at most two digits after the point.' }),
-      currency: Type.Enum(['USD']),
-    }),
+    amount: Type.Object(
+      {
+        amount: Type.String({ description: 'Above zero, with at most two digits after the point.' }),
+        currency: Type.Enum(['USD'], { description: 'Always USD.' }),
+      },
+      { description: 'The amount of the wire.' },
+    ),
     beneficiaryBank: bank,
   },
   {
+    title: 'CreateMockWireRequest',
+    description: 'A wire to simulate.',
     examples: [
       {
         trackingRef: 'CIR2Y3BBTP',
@@ -45,9 +70,14 @@ export const newWireSchema = Type.Object(
   },
 )
 
-export const wireSchema = Type.Object({
-  trackingRef: Type.String(),
-  amount: moneySchema,
-  beneficiaryBank: bank,
-  status: Type.Enum(['pending', 'processed', 'failed']),
-})
+export const wireSchema = Type.Object(
+  {
+    trackingRef: Type.String({ description: 'The reference of the request.' }),
+    amount: described(moneySchema, 'The amount of the wire.'),
+    beneficiaryBank: bank,
+    status: Type.Enum(['pending', 'processed', 'failed'], {
+      description: 'Always pending: the deposit that the wire becomes shows its progress.',
+    }),
+  },
+  { title: 'MockWire', description: 'A simulated wire.' },
+)

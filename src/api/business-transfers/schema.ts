@@ -1,25 +1,40 @@
 import Type from 'typebox'
+import { businessChainField, createDateField, dateField, idField } from '#api/fields'
 import { moneySchema } from '#api/money'
-import { businessChains } from '#chains/business-chains'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const newTransferSchema = Type.Object(
   {
     source: Type.Optional(
-      Type.Object({
-        type: Type.Enum(['wallet']),
-        id: Type.String({ maxLength: 36, description: 'The masterWalletId of GET /v1/configuration.' }),
-      }),
+      Type.Object(
+        {
+          type: Type.Enum(['wallet'], { description: 'Always wallet.' }),
+          id: Type.String({ maxLength: 36, description: 'The masterWalletId of GET /v1/configuration.' }),
+        },
+        { description: 'The wallet that pays; by default the main wallet.' },
+      ),
     ),
-    destination: Type.Object({
-      type: Type.Enum(['verified_blockchain']),
-      addressId: Type.String({ format: 'uuid', description: 'An active recipient address of this account.' }),
-    }),
-    amount: Type.Object({
-      amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
-      currency: Type.String({ description: 'USD (sent as USDC) or EUR (sent as EURC).', examples: ['USD'] }),
-    }),
+    destination: Type.Object(
+      {
+        type: Type.Enum(['verified_blockchain'], { description: 'Always verified_blockchain.' }),
+        addressId: idField('The id of an active recipient address of this account.'),
+      },
+      { description: 'The address that is paid.' },
+    ),
+    amount: Type.Object(
+      {
+        amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        currency: Type.String({
+          description: 'USD (sent as USDC) or EUR (sent as EURC).',
+          examples: ['USD'],
+        }),
+      },
+      { description: 'The amount to send.' },
+    ),
   },
   {
+    title: 'CreateBusinessTransferRequest',
+    description: 'A transfer to create.',
     examples: [
       {
         destination: { type: 'verified_blockchain', addressId: '0192f0c1-2b3c-7d4e-8f50-123456789abc' },
@@ -29,52 +44,80 @@ export const newTransferSchema = Type.Object(
   },
 )
 
-const address = Type.Optional(Type.String({ description: 'Lower case.' }))
-const chain = Type.Optional(Type.Enum([...businessChains]))
-
-export const transferSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  source: Type.Object(
-    {
-      type: Type.Enum(['wallet', 'blockchain']),
-      id: Type.Optional(Type.String()),
-      chain,
-      address,
-      identities: Type.Optional(Type.Array(Type.Unknown())),
-    },
-    { description: 'A wallet of this account, or where money came from.' },
-  ),
-  destination: Type.Object({
-    type: Type.Enum(['wallet', 'blockchain']),
-    id: Type.Optional(Type.String()),
-    chain,
-    address,
-  }),
-  amount: moneySchema,
-  transactionHash: Type.Optional(Type.String()),
-  status: Type.Enum(['pending', 'running', 'complete', 'failed'], {
-    description: 'running: it is on its way on chain. BEZANT_TRANSFER_RUNNING=0 shows it as pending.',
-  }),
-  errorCode: Type.Optional(
-    Type.Enum(['insufficient_funds', 'transfer_denied', 'transfer_failed', 'blockchain_error']),
-  ),
-  riskEvaluation: Type.Optional(Type.Object({ decision: Type.Enum(['denied']), reason: Type.String() })),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time', description: 'Later with each change.' }),
+const sideType = Type.Enum(['wallet', 'blockchain'], {
+  description: 'wallet for the wallet of this account, blockchain for the other side.',
 })
+const walletId = Type.Optional(Type.String({ description: 'The wallet, on the side of this account.' }))
+const chain = Type.Optional(described(businessChainField, 'The chain, on the other side.'))
 
-export const transferParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const transferSchema = Type.Object(
+  {
+    id: idField('The id of the transfer.'),
+    source: Type.Object(
+      {
+        type: sideType,
+        id: walletId,
+        chain,
+        address: Type.Optional(
+          Type.String({ description: 'The paying address of an incoming transfer, in lower case.' }),
+        ),
+        identities: Type.Optional(
+          Type.Array(Type.Unknown(), { description: 'Always empty; with returnIdentities only.' }),
+        ),
+      },
+      { description: 'The wallet of this account, or the address that sent the money.' },
+    ),
+    destination: Type.Object(
+      {
+        type: sideType,
+        id: walletId,
+        chain,
+        address: Type.Optional(Type.String({ description: 'The receiving address, in lower case.' })),
+      },
+      { description: 'The address that is paid, or the wallet of this account.' },
+    ),
+    amount: described(moneySchema, 'The transferred amount.'),
+    transactionHash: Type.Optional(
+      Type.String({ description: 'The hash of the on-chain transaction, once it is signed.' }),
+    ),
+    status: Type.Enum(['pending', 'running', 'complete', 'failed'], {
+      description:
+        'running: the transaction is on its way on chain. A server with BEZANT_TRANSFER_RUNNING=0 shows it as pending.',
+    }),
+    errorCode: Type.Optional(
+      Type.Enum(['insufficient_funds', 'transfer_denied', 'transfer_failed', 'blockchain_error'], {
+        description: 'The reason of the failure; present when status is failed.',
+      }),
+    ),
+    riskEvaluation: Type.Optional(
+      Type.Object(
+        {
+          decision: Type.Enum(['denied'], { description: 'Always denied.' }),
+          reason: Type.String({ description: 'The code of the reason.' }),
+        },
+        { description: 'The decision that denied the transfer.' },
+      ),
+    ),
+    createDate: createDateField,
+    updateDate: dateField('The time of the latest change; later with each change.'),
+  },
+  { title: 'BusinessTransfer', description: 'Money that left or entered the main wallet on chain.' },
+)
+
+export const transferParams = idParams('BusinessTransferId', 'the transfer')
 
 export const transferQuery = Type.Object({
   returnIdentities: Type.Optional(
-    Type.Boolean({ description: 'The account has none on file: an empty list.' }),
+    Type.Boolean({
+      description: 'Also show source.identities, which is empty: the account has none on file.',
+    }),
   ),
 })
 
-const walletId = (what: string) => Type.Optional(Type.String({ maxLength: 36, description: what }))
+const walletFilter = (description: string) => Type.Optional(Type.String({ maxLength: 36, description }))
 
 export const transferFilters = Type.Object({
-  walletId: walletId('Either side.'),
-  sourceWalletId: walletId('What left this wallet.'),
-  destinationWalletId: walletId('What came to this wallet.'),
+  walletId: walletFilter('The wallet on either side.'),
+  sourceWalletId: walletFilter('The wallet that paid.'),
+  destinationWalletId: walletFilter('The wallet that received.'),
 })

@@ -10,7 +10,8 @@ export const configurationEndpoints = [
     method: 'GET',
     path: '/ping',
     operationId: 'ping',
-    summary: 'See whether the server answers',
+    summary: 'Check that the server answers',
+    description: 'Returns `pong` without looking at the database or the chains. Needs no key.',
     tag,
     auth: 'none',
     response: pongSchema,
@@ -23,10 +24,12 @@ export const configurationEndpoints = [
     path: '/v1/configuration',
     operationId: 'getConfiguration',
     summary: 'Get the configuration of the business account',
+    description:
+      'Returns the id of the main wallet, which payments are credited to and payouts are paid from.',
     tag,
     auth: 'apiKey',
     response: configurationSchema,
-    errors: ['unauthorized'],
+    errors: [],
     verb: async (ctx: Ctx) => ({ payments: { masterWalletId: merchantWalletIdOf(ctx.entity.id) } }),
   }),
 ]

@@ -28,7 +28,9 @@ export const depositAddressEndpoints = [
     method: 'POST',
     path,
     operationId: 'createDepositAddress',
-    summary: 'Get the address where a chain pays into the wallet; made at the first request',
+    summary: 'Create a deposit address',
+    description:
+      'Returns the address of a chain that credits the main wallet, and creates it at the first request.',
     tag,
     auth: 'apiKey',
     query: walletQuery,
@@ -45,15 +47,7 @@ export const depositAddressEndpoints = [
         return show(found)
       },
     },
-    errors: [
-      'invalidRequest',
-      'merchantWalletUnknown',
-      'chainUnsupported',
-      'chainUnfitForCurrency',
-      'chainNotStarted',
-      'unauthorized',
-      'conflict',
-    ],
+    errors: ['merchantWalletUnknown', 'chainUnsupported', 'chainUnfitForCurrency', 'chainNotStarted'],
     verb: async (ctx: Ctx, { query, body: { chain, currency } }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
       const { network } = requirePlace(ctx, 'chain', chain, currency)
@@ -66,12 +60,13 @@ export const depositAddressEndpoints = [
     method: 'GET',
     path,
     operationId: 'listDepositAddresses',
-    summary: 'List the addresses that pay into the wallet',
+    summary: 'List deposit addresses',
+    description: 'Lists all deposit addresses, without pages.',
     tag,
     auth: 'apiKey',
     query: walletQuery,
-    response: Type.Array(depositAddressSchema),
-    errors: ['invalidRequest', 'merchantWalletUnknown', 'unauthorized'],
+    response: Type.Array(depositAddressSchema, { description: 'The deposit addresses.' }),
+    errors: ['merchantWalletUnknown'],
     verb: async (ctx: Ctx, { query }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
       return (await listDepositAddresses(ctx.db, ctx.entity.id)).map(show)

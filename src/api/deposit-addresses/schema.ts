@@ -1,28 +1,32 @@
 import Type from 'typebox'
-import { businessChains } from '#chains/business-chains'
-
-const currencies = ['USD', 'EUR', 'BTC', 'ETH']
+import { businessChainField, idField, walletIdText } from '#api/fields'
+import { currencyField } from '#api/money'
+import { described } from '#runtime/http/openapi/annotate'
 
 export const newDepositAddressSchema = Type.Object(
   {
-    currency: Type.Enum(currencies, { description: 'USD is USDC, EUR is EURC.' }),
-    chain: Type.Enum(businessChains, { description: 'A TEST key means the test network of the chain.' }),
+    currency: described(currencyField, 'The currency to receive; the chain must carry it.'),
+    chain: described(businessChainField, 'The chain of the address. A TEST key means its test network.'),
   },
-  { examples: [{ currency: 'USD', chain: 'BASE' }] },
+  {
+    title: 'CreateDepositAddressRequest',
+    description: 'A deposit address to create.',
+    examples: [{ currency: 'USD', chain: 'BASE' }],
+  },
 )
 
-export const depositAddressSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  address: Type.String({ description: 'Lower case.' }),
-  currency: Type.Enum(currencies, {
-    description: 'The one that it was first asked for. What comes in others of its chain is credited too.',
-  }),
-  chain: Type.Enum(businessChains),
-  walletId: Type.String(),
-})
+export const depositAddressSchema = Type.Object(
+  {
+    id: idField('The id of the deposit address.'),
+    address: Type.String({ description: 'The address to pay to, in lower case.' }),
+    currency: described(
+      currencyField,
+      'The currency of the first request for the address. Other currencies of the chain are credited too.',
+    ),
+    chain: described(businessChainField, 'The chain of the address.'),
+    walletId: Type.String({ description: 'The wallet that is credited.' }),
+  },
+  { title: 'DepositAddress', description: 'A permanent address that credits the main wallet.' },
+)
 
-export const walletQuery = Type.Object({
-  walletId: Type.Optional(
-    Type.String({ maxLength: 36, description: 'Default: the masterWalletId of GET /v1/configuration.' }),
-  ),
-})
+export const walletQuery = Type.Object({ walletId: Type.Optional(walletIdText) })

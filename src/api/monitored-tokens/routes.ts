@@ -13,23 +13,44 @@ import { findMonitorScope, listMonitored } from './store.ts'
 
 const tag = 'Monitored tokens'
 const path = '/v1/w3s/config/entity/monitoredTokens'
-const scopeField = Type.Enum(['SELECTED', 'MONITOR_ALL'])
+const scopeField = Type.Enum(['SELECTED', 'MONITOR_ALL'], {
+  title: 'MonitorScope',
+  description: 'Whether lists show the monitored tokens only, or all tokens.',
+})
 const tokenIds = (minItems: number) =>
-  Type.Array(Type.String({ format: 'uuid' }), { minItems, maxItems: 200, uniqueItems: true })
-const monitoredAnswer = Type.Object({ scope: scopeField, tokens: Type.Array(tokenShape) })
-const errors = ['invalidRequest', 'unauthorized', 'tokenNotFound'] as const
+  Type.Array(Type.String({ format: 'uuid' }), {
+    minItems,
+    maxItems: 200,
+    uniqueItems: true,
+    description: 'The ids of the tokens.',
+  })
+const someTokens = Type.Object(
+  { tokenIds: tokenIds(1) },
+  { title: 'TokensRequest', description: 'One token or more.' },
+)
+const monitoredAnswer = Type.Object(
+  { scope: scopeField, tokens: Type.Array(tokenShape, { description: 'The tokens.' }) },
+  {
+    title: 'MonitoredTokens',
+    description: 'The monitored tokens, and whether they are the only ones shown.',
+  },
+)
+const errors = ['tokenNotFound'] as const
 
 export const monitoredTokenEndpoints = [
   endpoint({
     method: 'POST',
     path,
     operationId: 'createMonitoredTokens',
-    summary: 'Monitor further tokens',
+    summary: 'Add monitored tokens',
+    description:
+      'Adds tokens to the monitored ones, and sets the scope to SELECTED: lists show no other tokens from then on.',
     tag,
     auth: 'apiKey',
-    body: Type.Object({ tokenIds: tokenIds(1) }),
+    body: someTokens,
     response: monitoredAnswer,
     status: 201,
+    alternatives: { 200: 'All tokens were monitored already.' },
     errors,
     verb: (ctx: Ctx, { body }) => createMonitoredTokens(ctx, body.tokenIds),
   }),
@@ -37,17 +58,19 @@ export const monitoredTokenEndpoints = [
     method: 'GET',
     path,
     operationId: 'listMonitoredTokens',
-    summary: 'List the monitored tokens; no content before any were chosen',
+    summary: 'List the monitored tokens',
+    description: 'Lists the monitored tokens and the scope.',
     tag,
     auth: 'apiKey',
     query: Type.Object({
-      blockchain: Type.Optional(Type.String()),
-      tokenAddress: Type.Optional(Type.String()),
-      symbol: Type.Optional(Type.String()),
+      blockchain: Type.Optional(Type.String({ description: 'The blockchain of the tokens.' })),
+      tokenAddress: Type.Optional(Type.String({ description: 'The contract of the token.' })),
+      symbol: Type.Optional(Type.String({ description: 'The symbol of the tokens.' })),
     }),
     response: monitoredAnswer,
+    alternatives: { 204: 'No monitored tokens were ever chosen.' },
     collection: { ...walletCollection, items: 'tokens' },
-    errors: ['invalidRequest', 'unauthorized', 'cursorNotFound', 'cursorNotUuid'],
+    errors: [],
     verb: async (ctx: Ctx, { query, page }) => {
       const scope = await findMonitorScope(ctx.db, ctx.entity.id)
       if (!scope) return answer(204, undefined)
@@ -60,9 +83,13 @@ export const monitoredTokenEndpoints = [
     path,
     operationId: 'updateMonitoredTokens',
     summary: 'Replace the monitored tokens',
+    description: 'Replaces all monitored tokens, and sets the scope to SELECTED.',
     tag,
     auth: 'apiKey',
-    body: Type.Object({ tokenIds: tokenIds(0) }),
+    body: Type.Object(
+      { tokenIds: tokenIds(0) },
+      { title: 'UpdateMonitoredTokensRequest', description: 'All tokens to monitor.' },
+    ),
     response: monitoredAnswer,
     errors,
     verb: (ctx: Ctx, { body }) => updateMonitoredTokens(ctx, body.tokenIds),
@@ -71,10 +98,11 @@ export const monitoredTokenEndpoints = [
     method: 'POST',
     path: `${path}/delete`,
     operationId: 'deleteMonitoredTokens',
-    summary: 'Stop monitoring tokens',
+    summary: 'Delete monitored tokens',
+    description: 'Removes tokens from the monitored ones.',
     tag,
     auth: 'apiKey',
-    body: Type.Object({ tokenIds: tokenIds(1) }),
+    body: someTokens,
     errors,
     verb: (ctx: Ctx, { body }) => deleteMonitoredTokens(ctx, body.tokenIds),
   }),
@@ -82,11 +110,16 @@ export const monitoredTokenEndpoints = [
     method: 'PUT',
     path: `${path}/scope`,
     operationId: 'updateMonitoredTokensScope',
-    summary: 'Choose between the monitored tokens and all',
+    summary: 'Change the scope of monitored tokens',
+    description:
+      'Chooses whether lists show the monitored tokens only, or all. MONITOR_ALL keeps the monitored tokens for later.',
     tag,
     auth: 'apiKey',
-    body: Type.Object({ scope: scopeField }),
-    errors: ['invalidRequest', 'unauthorized'],
+    body: Type.Object(
+      { scope: scopeField },
+      { title: 'UpdateMonitoredTokensScopeRequest', description: 'The new scope.' },
+    ),
+    errors: [],
     verb: (ctx: Ctx, { body }) => updateMonitorScope(ctx, body.scope),
   }),
 ]

@@ -1,96 +1,128 @@
 import Type from 'typebox'
+import { createDateField, dateField, idField } from '#api/fields'
 import { accountKinds } from '#engines/ledger/index'
+import { idParams } from '#runtime/http/openapi/annotate'
 import { chainStates } from './list-chains.ts'
 
 const optional = Type.Optional
 
-export const chainSchema = Type.Object({
-  blockchain: Type.String(),
-  chainId: Type.Integer(),
-  headNumber: optional(
-    Type.Integer({ description: 'The newest block of the node; absent while it does not answer.' }),
-  ),
-  headDate: optional(Type.String({ format: 'date-time' })),
-  indexedNumber: optional(Type.Integer({ description: 'The newest block that is booked.' })),
-  finalNumber: optional(Type.Integer({ description: 'The newest block that is final.' })),
-  lagBlocks: optional(Type.Integer()),
-  lagMs: optional(
-    Type.Integer({ description: 'How much older the newest booked block is than that of the node.' }),
-  ),
-  rpc: Type.Array(
-    Type.Object({
-      url: Type.String({ description: 'The host alone: the rest may be a key.' }),
-      p50Ms: optional(
-        Type.Number({
-          description:
-            'The time of the middle one of the latest calls that this process made; absent before the first answer.',
-        }),
-      ),
-      p95Ms: optional(Type.Number({ description: 'The time in which 95 of 100 of them were answered.' })),
-      errorShare: Type.Number({
-        minimum: 0,
-        maximum: 1,
-        description: 'The share of calls that failed, recent ones counting most.',
-      }),
-    }),
-  ),
-  baseFee: optional(
-    Type.String({
-      description: 'In gwei, for each unit of gas in the next block; absent while no node tells.',
-    }),
-  ),
-  state: Type.Enum([...chainStates]),
+const stateField = Type.Enum([...chainStates], {
+  title: 'ChainState',
+  description:
+    'following; behind from a lag of a minute; unreachable while no node answers; halted after a reorg of final blocks.',
+})
+const accountKindField = Type.Enum([...accountKinds], {
+  title: 'AccountKind',
+  description: 'The kind of an account of the books.',
 })
 
-export const readinessSchema = Type.Object({
-  ready: Type.Boolean({ description: 'Whether all parts are ready. The status is 503 while one is not.' }),
-  database: Type.Enum(['ready', 'unavailable']),
-  clock: Type.Enum(['ready', 'off']),
-  engines: Type.Enum(['running', 'stopped', 'unknown'], {
-    description: 'Whether a worker follows every chain; unknown while the database is unavailable.',
-  }),
-  chains: Type.Array(
-    Type.Object({
-      blockchain: Type.String(),
-      state: Type.Enum([...chainStates], {
-        description: 'Behind from a lag of a minute; GET /operator/chains has the figures.',
+const rpcSchema = Type.Object(
+  {
+    url: Type.String({ description: 'The host alone: the rest may contain a key.' }),
+    p50Ms: optional(
+      Type.Number({
+        description:
+          'The median time of the latest calls of this process in milliseconds; absent before the first answer.',
       }),
+    ),
+    p95Ms: optional(
+      Type.Number({ description: 'The time in milliseconds within which 95 of 100 of them were answered.' }),
+    ),
+    errorShare: Type.Number({
+      minimum: 0,
+      maximum: 1,
+      description: 'The share of calls that failed, weighted towards recent ones.',
     }),
-  ),
-})
+  },
+  { description: 'An endpoint of a node.' },
+)
+
+export const chainSchema = Type.Object(
+  {
+    blockchain: Type.String({ description: 'The blockchain.' }),
+    chainId: Type.Integer({ description: 'The chain id of the network.' }),
+    headNumber: optional(
+      Type.Integer({ description: 'The newest block of the node; absent while it does not answer.' }),
+    ),
+    headDate: optional(dateField('The time of the newest block.')),
+    indexedNumber: optional(Type.Integer({ description: 'The newest block in the books.' })),
+    finalNumber: optional(Type.Integer({ description: 'The newest final block.' })),
+    lagBlocks: optional(Type.Integer({ description: 'The number of blocks that are not in the books yet.' })),
+    lagMs: optional(
+      Type.Integer({
+        description: 'The time in milliseconds between the newest block in the books and that of the node.',
+      }),
+    ),
+    rpc: Type.Array(rpcSchema, { description: 'The endpoints that the server calls.' }),
+    baseFee: optional(
+      Type.String({
+        description: 'The base fee of the next block in gwei; absent while no node gives it.',
+      }),
+    ),
+    state: stateField,
+  },
+  { title: 'OperatorChain', description: 'A chain of the server, and how far it is followed.' },
+)
+
+export const readinessSchema = Type.Object(
+  {
+    ready: Type.Boolean({ description: 'Whether all parts are ready. The status is 503 while one is not.' }),
+    database: Type.Enum(['ready', 'unavailable'], { description: 'Whether the database answers.' }),
+    clock: Type.Enum(['ready', 'off'], { description: 'Whether the clock of the host is right.' }),
+    engines: Type.Enum(['running', 'stopped', 'unknown'], {
+      description: 'Whether a worker follows every chain; unknown while the database is unavailable.',
+    }),
+    chains: Type.Array(
+      Type.Object(
+        {
+          blockchain: Type.String({ description: 'The blockchain.' }),
+          state: stateField,
+        },
+        { description: 'The state of one chain.' },
+      ),
+      { description: 'The chains of the server; GET /operator/chains has the figures.' },
+    ),
+  },
+  { title: 'Readiness', description: 'The parts of the server, and whether they are ready.' },
+)
 
 export const accountFilters = Type.Object({
-  kind: optional(Type.Enum([...accountKinds])),
-  blockchain: optional(Type.String()),
-  address: optional(Type.String({ description: 'As it is stored: EVM addresses in lower case.' })),
-  tokenId: optional(Type.String({ format: 'uuid' })),
+  kind: optional(accountKindField),
+  blockchain: optional(Type.String({ description: 'The blockchain of the account.' })),
+  address: optional(Type.String({ description: 'The address as it is stored: lower case for EVM.' })),
+  tokenId: optional(idField('The token of the account.')),
 })
 
-export const accountSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  kind: Type.Enum([...accountKinds]),
-  tokenId: optional(Type.String({ format: 'uuid' })),
-  currency: optional(Type.String()),
-  blockchain: optional(Type.String()),
-  address: optional(Type.String()),
-  posted: Type.String({ description: 'What is booked; below zero for accounts that money comes from.' }),
-  held: Type.String({ description: 'What of it is reserved to leave.' }),
-  available: Type.String(),
-  createDate: Type.String({ format: 'date-time' }),
-})
-
-export const accountParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
-
-export const entrySchema = Type.Object({
-  postingId: Type.String({ format: 'uuid', description: 'Names the entry in page cursors, too.' }),
-  fact: Type.String({ description: 'What happened, unique within its block.' }),
-  amount: Type.String({ description: 'What it added to the account; below zero for what it took away.' }),
-  blockHash: optional(Type.String({ description: 'Absent for what no block made, such as an adjustment.' })),
-  reversesId: optional(
-    Type.String({
-      format: 'uuid',
-      description: 'The posting that this one takes back, since its block was orphaned.',
+export const accountSchema = Type.Object(
+  {
+    id: idField('The id of the account.'),
+    kind: accountKindField,
+    tokenId: optional(idField('The token of the account; absent for an account of a currency.')),
+    currency: optional(Type.String({ description: 'The currency; absent for an account of a token.' })),
+    blockchain: optional(Type.String({ description: 'The blockchain of the token.' })),
+    address: optional(Type.String({ description: 'The address that owns the tokens.' })),
+    posted: Type.String({
+      description: 'The booked balance; below zero for accounts that money comes from.',
     }),
-  ),
-  createDate: Type.String({ format: 'date-time' }),
-})
+    held: Type.String({ description: 'The part of it that is reserved to leave.' }),
+    available: Type.String({ description: 'The booked balance without the reserved part.' }),
+    createDate: createDateField,
+  },
+  { title: 'Account', description: 'An account of the books.' },
+)
+
+export const accountParams = idParams('AccountId', 'the account')
+
+export const entrySchema = Type.Object(
+  {
+    postingId: idField('The id of the posting, which page cursors use too.'),
+    fact: Type.String({ description: 'The booked fact, unique within its block.' }),
+    amount: Type.String({ description: 'The change of the account; below zero for money that left it.' }),
+    blockHash: optional(
+      Type.String({ description: 'The block of the fact; absent for facts off chain, such as adjustments.' }),
+    ),
+    reversesId: optional(idField('The posting that this one takes back, because its block was orphaned.')),
+    createDate: createDateField,
+  },
+  { title: 'Entry', description: 'A change of one account.' },
+)

@@ -1,5 +1,4 @@
 import Type from 'typebox'
-import { businessChains } from '#chains/business-chains'
 import type { Ctx } from '#engines/ctx'
 import { businessCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
@@ -12,6 +11,7 @@ import {
   paymentIntentFilters,
   paymentIntentParams,
   paymentIntentSchema,
+  supportedCurrencySchema,
 } from './schema.ts'
 import { supportedCurrencies } from './supported-currencies.ts'
 
@@ -22,7 +22,9 @@ export const paymentIntentEndpoints = [
     method: 'POST',
     path: '/v1/paymentIntents',
     operationId: 'createPaymentIntent',
-    summary: 'Create a payment intent: an address that waits for a stablecoin',
+    summary: 'Create a payment intent',
+    description:
+      'Creates a payment intent for one chain and one currency. An address to pay to is assigned to it moments later: see `paymentMethods`.',
     tag,
     auth: 'apiKey',
     body: newPaymentIntentSchema,
@@ -35,15 +37,12 @@ export const paymentIntentEndpoints = [
       reload: (ctx: Ctx, id) => getPaymentIntent(ctx, id),
     },
     errors: [
-      'invalidRequest',
       'paymentAmountNotPositive',
       'currencyUnsupported',
       'merchantWalletUnknown',
       'chainUnsupported',
       'chainUnfitForCurrency',
       'chainNotStarted',
-      'unauthorized',
-      'conflict',
     ],
     verb: (ctx: Ctx, input) => createPaymentIntent(ctx, input),
   }),
@@ -52,28 +51,26 @@ export const paymentIntentEndpoints = [
     path: '/v1/paymentIntents',
     operationId: 'listPaymentIntents',
     summary: 'List payment intents',
+    description: 'Lists payment intents, newest first, without the ids of their payments.',
     tag,
     auth: 'apiKey',
     query: paymentIntentFilters,
-    response: Type.Array(paymentIntentSchema),
+    response: Type.Array(paymentIntentSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
-    errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
+    errors: [],
     verb: (ctx: Ctx, input) => listPaymentIntents(ctx, input),
   }),
   endpoint({
     method: 'GET',
     path: '/v1/paymentIntents/metadata/supportedCurrencies',
     operationId: 'listSupportedCurrencies',
-    summary: 'List the currencies that can be paid, and on which chains',
+    summary: 'List the supported currencies',
+    description:
+      'Lists the currencies that payment intents can receive, and the chains of this server that carry each.',
     tag,
     auth: 'apiKey',
-    response: Type.Array(
-      Type.Object({
-        currency: Type.Enum(['USD', 'EUR']),
-        blockchains: Type.Array(Type.Enum(businessChains)),
-      }),
-    ),
-    errors: ['unauthorized'],
+    response: Type.Array(supportedCurrencySchema, { description: 'The currencies.' }),
+    errors: [],
     verb: async (ctx: Ctx) => supportedCurrencies(ctx),
   }),
   endpoint({
@@ -81,23 +78,26 @@ export const paymentIntentEndpoints = [
     path: '/v1/paymentIntents/{id}',
     operationId: 'getPaymentIntent',
     summary: 'Get a payment intent',
+    description: 'Returns one payment intent.',
     tag,
     auth: 'apiKey',
     params: paymentIntentParams,
     response: paymentIntentSchema,
-    errors: ['paymentIntentNotFound', 'invalidRequest', 'unauthorized'],
+    errors: ['paymentIntentNotFound'],
     verb: (ctx: Ctx, { params }) => getPaymentIntent(ctx, params.id),
   }),
   endpoint({
     method: 'POST',
     path: '/v1/paymentIntents/{id}/expire',
     operationId: 'expirePaymentIntent',
-    summary: 'Expire a transient payment intent: wait for its money no longer',
+    summary: 'Expire a payment intent',
+    description:
+      'Ends a transient payment intent. Money that arrives later is credited, but not matched with the intent.',
     tag,
     auth: 'apiKey',
     params: paymentIntentParams,
     response: paymentIntentSchema,
-    errors: ['paymentIntentNotFound', 'invalidRequest', 'unauthorized'],
+    errors: ['paymentIntentNotFound'],
     verb: (ctx: Ctx, { params }) => expirePaymentIntent(ctx, params.id),
   }),
 ]

@@ -5,7 +5,7 @@ import { endpoint } from '#runtime/http/endpoint'
 import { getPayment } from './get-payment.ts'
 import { listPayments } from './list-payments.ts'
 import { refundPaymentIntent } from './refund-payment-intent.ts'
-import { paymentFilters, paymentParams, paymentSchema, refundSchema } from './schema.ts'
+import { paymentFilters, paymentParams, paymentSchema, refundParams, refundSchema } from './schema.ts'
 
 const tag = 'Payments'
 
@@ -14,13 +14,14 @@ export const paymentEndpoints = [
     method: 'GET',
     path: '/v1/payments',
     operationId: 'listPayments',
-    summary: 'List payments: stablecoins that arrived at the addresses of payment intents',
+    summary: 'List payments',
+    description: 'Lists payments and refunds, newest first.',
     tag,
     auth: 'apiKey',
     query: paymentFilters,
-    response: Type.Array(paymentSchema),
+    response: Type.Array(paymentSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
-    errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
+    errors: [],
     verb: (ctx: Ctx, input) => listPayments(ctx, input),
   }),
   endpoint({
@@ -28,21 +29,24 @@ export const paymentEndpoints = [
     path: '/v1/payments/{id}',
     operationId: 'getPayment',
     summary: 'Get a payment',
+    description: 'Returns one payment or refund.',
     tag,
     auth: 'apiKey',
     params: paymentParams,
     response: paymentSchema,
-    errors: ['paymentNotFound', 'invalidRequest', 'unauthorized'],
+    errors: ['paymentNotFound'],
     verb: (ctx: Ctx, { params }) => getPayment(ctx, params.id),
   }),
   endpoint({
     method: 'POST',
     path: '/v1/paymentIntents/{id}/refund',
     operationId: 'refundPaymentIntent',
-    summary: 'Refund money of a payment intent, whole or in parts',
+    summary: 'Refund a payment intent',
+    description:
+      'Pays money of a payment intent back, all or part of it, from the funds of the account. Returns the refund, a payment whose type is `refund`.',
     tag,
     auth: 'apiKey',
-    params: paymentParams,
+    params: refundParams,
     body: refundSchema,
     response: paymentSchema,
     status: 201,
@@ -53,7 +57,6 @@ export const paymentEndpoints = [
       reload: (ctx: Ctx, id) => getPayment(ctx, id),
     },
     errors: [
-      'invalidRequest',
       'paymentIntentNotFound',
       'paymentAmountNotPositive',
       'paymentIntentNotRefundable',
@@ -64,8 +67,6 @@ export const paymentEndpoints = [
       'chainUnfitForCurrency',
       'chainNotStarted',
       'payoutFundsInsufficient',
-      'unauthorized',
-      'conflict',
     ],
     verb: (ctx: Ctx, input) => refundPaymentIntent(ctx, input),
   }),

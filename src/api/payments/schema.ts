@@ -1,55 +1,83 @@
 import Type from 'typebox'
+import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { moneySchema } from '#api/money'
-import { businessChains } from '#chains/business-chains'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
-const statuses = ['pending', 'confirmed', 'paid', 'failed', 'action_required'] as const
-
-export const paymentSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  type: Type.Enum(['payment', 'refund']),
-  status: Type.Enum([...statuses], { description: 'pending, then confirmed and paid; or failed.' }),
-  amount: moneySchema,
-  merchantId: Type.String({ format: 'uuid' }),
-  merchantWalletId: Type.String(),
-  paymentIntentId: Type.Optional(
-    Type.String({
-      format: 'uuid',
-      description: 'Absent when the money came too late or in another currency: it is credited all the same.',
-    }),
-  ),
-  settlementAmount: Type.Optional(moneySchema),
-  fromAddresses: Type.Optional(
-    Type.Object(
-      { chain: Type.Enum([...businessChains]), addresses: Type.Array(Type.String()) },
-      { description: 'Absent on refunds.' },
-    ),
-  ),
-  depositAddress: Type.Object(
-    { chain: Type.Enum([...businessChains]), address: Type.String() },
-    { description: 'Where the money arrived; of a refund, where it goes.' },
-  ),
-  transactionHash: Type.Optional(Type.String({ description: 'Absent while a refund is not signed.' })),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time' }),
+const statusField = Type.Enum(['pending', 'confirmed', 'paid', 'failed', 'action_required'], {
+  title: 'PaymentStatus',
+  description: 'pending, then confirmed and paid; or failed.',
 })
+
+export const paymentSchema = Type.Object(
+  {
+    id: idField('The id of the payment.'),
+    type: Type.Enum(['payment', 'refund'], { description: 'Whether money came in or goes back.' }),
+    status: statusField,
+    amount: described(moneySchema, 'The amount on chain.'),
+    merchantId: idField('The entity.'),
+    merchantWalletId: Type.String({ description: 'The wallet that is credited or pays.' }),
+    paymentIntentId: Type.Optional(
+      idField(
+        'The payment intent. Absent when the money came too late or in another currency, and was credited anyway.',
+      ),
+    ),
+    settlementAmount: Type.Optional(
+      described(moneySchema, 'The credited amount, which equals amount; absent on failed payments.'),
+    ),
+    fromAddresses: Type.Optional(
+      Type.Object(
+        {
+          chain: described(businessChainField, 'The chain.'),
+          addresses: Type.Array(Type.String(), { description: 'The paying addresses.' }),
+        },
+        { description: 'The origin of the money; absent on refunds.' },
+      ),
+    ),
+    depositAddress: Type.Object(
+      {
+        chain: described(businessChainField, 'The chain.'),
+        address: Type.String({ description: 'The address.' }),
+      },
+      { description: 'The address that the money arrived at or, for a refund, goes to.' },
+    ),
+    transactionHash: Type.Optional(
+      Type.String({ description: 'The hash of the transaction; absent on a refund that is not signed yet.' }),
+    ),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'Payment', description: 'A deposit to the address of a payment intent, or a refund.' },
+)
 
 export const refundSchema = Type.Object(
   {
-    destination: Type.Object({
-      address: Type.String({ description: 'Who gets the money back.' }),
-      chain: Type.Enum([...businessChains]),
-      addressTag: Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()])),
-    }),
+    destination: Type.Object(
+      {
+        address: Type.String({ description: 'The address to pay the money back to.' }),
+        chain: described(businessChainField, 'The chain to pay on.'),
+        addressTag: Type.Optional(
+          Type.Union([Type.String({ maxLength: 256 }), Type.Null()], {
+            description: 'The memo or tag of the address, on chains that have one.',
+          }),
+        ),
+      },
+      { description: 'The address that is paid.' },
+    ),
     amount: Type.Object(
-      { currency: Type.String() },
+      { currency: Type.String({ description: 'The currency of the intent.' }) },
       { description: 'The currency that the refund is paid from.' },
     ),
     toAmount: Type.Object(
-      { amount: Type.String({ examples: ['2.00'] }), currency: Type.String() },
-      { description: 'What goes back, in the currency that was paid.' },
+      {
+        amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+        currency: Type.String({ description: 'The currency of the intent.' }),
+      },
+      { description: 'The amount to pay back, in the currency that was paid.' },
     ),
   },
   {
+    title: 'RefundPaymentIntentRequest',
+    description: 'A refund to create.',
     examples: [
       {
         destination: { address: '0x00000000000000000000000000000000000a11ce', chain: 'BASE' },
@@ -60,15 +88,19 @@ export const refundSchema = Type.Object(
   },
 )
 
-export const paymentParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const paymentParams = idParams('PaymentId', 'the payment')
+export const refundParams = idParams('PaymentIntentId', 'the payment intent')
 
-const cardEra = (what: string) => `${what} Payments have none any more: nothing matches.`
+const ofCards = (noun: string) =>
+  Type.Optional(
+    idField(`The ${noun} of a card payment. There are no card payments any more: nothing matches.`),
+  )
 
 export const paymentFilters = Type.Object({
-  paymentIntentId: Type.Optional(Type.String({ format: 'uuid' })),
-  status: Type.Optional(Type.Enum([...statuses])),
-  source: Type.Optional(Type.String({ format: 'uuid', description: cardEra('The payment source.') })),
-  settlementId: Type.Optional(Type.String({ format: 'uuid', description: cardEra('The settlement.') })),
+  paymentIntentId: Type.Optional(idField('The payment intent: its payments and its refunds.')),
+  status: Type.Optional(statusField),
+  source: ofCards('source'),
+  settlementId: ofCards('settlement'),
   type: Type.Optional(
     Type.Unsafe<unknown>({
       anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }],

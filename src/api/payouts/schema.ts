@@ -1,53 +1,77 @@
 import Type from 'typebox'
+import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema } from '#api/identity'
 import { moneySchema } from '#api/money'
-import { businessChains } from '#chains/business-chains'
 import { payoutStatuses } from '#engines/treasury/index'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
-const currencies = ['USD', 'EUR', 'BTC', 'ETH', 'MTC', 'FLW', 'MAN']
-
-const sentMoney = Type.Object({
-  amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
-  currency: Type.String({ description: 'USD (paid in USDC) or EUR (paid in EURC).', examples: ['USD'] }),
+const filterCurrency = Type.Enum(['USD', 'EUR', 'BTC', 'ETH', 'MTC', 'FLW', 'MAN'], {
+  title: 'PayoutCurrency',
+  description: 'A currency of payouts. This server pays USD and EUR.',
 })
+
+const sentMoney = Type.Object(
+  {
+    amount: Type.String({ description: 'Above zero, as a decimal string.', examples: ['2.00'] }),
+    currency: Type.String({ description: 'USD (paid in USDC) or EUR (paid in EURC).', examples: ['USD'] }),
+  },
+  { description: 'The amount to pay.' },
+)
 
 /** Identity of the sender; unlike for addresses, name and place are required. */
-const sender = Type.Object({
-  ...identitySchema.properties,
-  name: Type.String({ minLength: 1, maxLength: 1024 }),
-  addresses: Type.Array(identitySchema.properties.addresses.items, { minItems: 1, maxItems: 10 }),
-})
+const sender = Type.Object(
+  {
+    ...identitySchema.properties,
+    name: Type.String({ minLength: 1, maxLength: 1024, description: 'The full name.' }),
+    addresses: Type.Array(identitySchema.properties.addresses.items, {
+      minItems: 1,
+      maxItems: 10,
+      description: 'The postal addresses.',
+    }),
+  },
+  { title: 'SenderIdentity', description: 'The person or business that pays, for the travel rule.' },
+)
+
+const destinationType = Type.Enum(['address_book'], { description: 'Always address_book.' })
+const sourceType = Type.Enum(['wallet'], { description: 'Always wallet.' })
 
 export const newPayoutSchema = Type.Object(
   {
     source: Type.Optional(
-      Type.Object({
-        type: Type.Enum(['wallet']),
-        id: Type.String({ maxLength: 36, description: 'The masterWalletId of GET /v1/configuration.' }),
-        identities: Type.Optional(
-          Type.Array(sender, {
-            maxItems: 10,
-            description: 'Who sends. Needed from 3,000 dollars on (2,400 euros): without, the payout fails.',
-          }),
-        ),
-      }),
+      Type.Object(
+        {
+          type: sourceType,
+          id: Type.String({ maxLength: 36, description: 'The masterWalletId of GET /v1/configuration.' }),
+          identities: Type.Optional(
+            Type.Array(sender, {
+              maxItems: 10,
+              description:
+                'The senders. Required from 3,000 dollars (2,400 euros) on: a payout without them fails.',
+            }),
+          ),
+        },
+        { description: 'The wallet that pays; by default the main wallet.' },
+      ),
     ),
-    destination: Type.Object({
-      type: Type.Enum(['address_book']),
-      id: Type.String({ format: 'uuid', description: 'An active recipient of the address book.' }),
-    }),
+    destination: Type.Object(
+      { type: destinationType, id: idField('The id of an active recipient of the address book.') },
+      { description: 'The recipient.' },
+    ),
     amount: sentMoney,
     toAmount: Type.Optional(
       Type.Object(
-        { amount: Type.Optional(Type.String()), currency: Type.String() },
         {
-          description: 'In the same currency.',
+          amount: Type.Optional(Type.String({ description: 'The same as amount.amount.' })),
+          currency: Type.String({ description: 'The currency of amount.' }),
         },
+        { description: 'The amount to receive, in the same currency.' },
       ),
     ),
     purposeOfTransfer: Type.Optional(Type.String({ maxLength: 256, description: 'Accepted and ignored.' })),
   },
   {
+    title: 'CreatePayoutRequest',
+    description: 'A payout to create.',
     examples: [
       {
         destination: { type: 'address_book', id: '0192f0c1-2b3c-7d4e-8f50-123456789abc' },
@@ -57,42 +81,62 @@ export const newPayoutSchema = Type.Object(
   },
 )
 
-export const payoutSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  sourceWalletId: Type.String(),
-  source: Type.Optional(
-    Type.Object(
-      { type: Type.Enum(['wallet']), id: Type.String(), identities: Type.Array(Type.Unknown()) },
-      { description: 'Only when asked for with returnIdentities.' },
-    ),
-  ),
-  destination: Type.Object({ type: Type.Enum(['address_book']), id: Type.String({ format: 'uuid' }) }),
-  amount: moneySchema,
-  toAmount: moneySchema,
-  fees: Type.Optional(moneySchema),
-  networkFees: Type.Optional(moneySchema),
-  externalRef: Type.Optional(Type.String({ description: 'The hash of the on-chain transaction.' })),
-  status: Type.Enum([...payoutStatuses]),
-  errorCode: Type.Optional(
-    Type.Enum(['insufficient_funds', 'transaction_denied', 'transaction_failed'], {
-      description:
-        'insufficient_funds: the coins of this account lie on other chains. transaction_denied: see riskEvaluation.',
-    }),
-  ),
-  riskEvaluation: Type.Optional(
-    Type.Object({
-      decision: Type.Enum(['denied']),
-      reason: Type.String({ description: '3220: identities are missing. 3000: policy does not allow it.' }),
-    }),
-  ),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time' }),
+const statusField = Type.Enum([...payoutStatuses], {
+  title: 'PayoutStatus',
+  description: 'pending, then complete or failed.',
 })
 
-export const payoutParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const payoutSchema = Type.Object(
+  {
+    id: idField('The id of the payout.'),
+    sourceWalletId: Type.String({ description: 'The wallet that pays.' }),
+    source: Type.Optional(
+      Type.Object(
+        {
+          type: sourceType,
+          id: Type.String({ description: 'The wallet that pays.' }),
+          identities: Type.Array(Type.Unknown(), { description: 'The senders, as the request gave them.' }),
+        },
+        { description: 'The senders; shown with returnIdentities only.' },
+      ),
+    ),
+    destination: Type.Object(
+      { type: destinationType, id: idField('The id of the recipient.') },
+      { description: 'The recipient.' },
+    ),
+    amount: described(moneySchema, 'The amount to pay.'),
+    toAmount: described(moneySchema, 'The amount that the recipient gets, which equals amount.'),
+    fees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
+    networkFees: Type.Optional(described(moneySchema, 'Always zero; present on complete payouts.')),
+    externalRef: Type.Optional(Type.String({ description: 'The hash of the on-chain transaction.' })),
+    status: statusField,
+    errorCode: Type.Optional(
+      Type.Enum(['insufficient_funds', 'transaction_denied', 'transaction_failed'], {
+        description:
+          'The reason of the failure. insufficient_funds: the coins of this account are on other chains. transaction_denied: see riskEvaluation.',
+      }),
+    ),
+    riskEvaluation: Type.Optional(
+      Type.Object(
+        {
+          decision: Type.Enum(['denied'], { description: 'Always denied.' }),
+          reason: Type.String({
+            description: '3220: identities are missing. 3000: the policy does not allow it.',
+          }),
+        },
+        { description: 'The decision that denied the payout.' },
+      ),
+    ),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'Payout', description: 'A payment in stablecoins to a recipient of the address book.' },
+)
+
+export const payoutParams = idParams('PayoutId', 'the payout')
 
 export const payoutQuery = Type.Object({
-  returnIdentities: Type.Optional(Type.Boolean({ description: 'Also show who sends.' })),
+  returnIdentities: Type.Optional(Type.Boolean({ description: 'Also show the senders.' })),
 })
 
 /** One value, or several by repeating the parameter. */
@@ -106,11 +150,11 @@ const repeated = (values: readonly string[], description: string) => {
 export const fiatTypes = ['wire', 'ach', 'sen', 'pix', 'sepa', 'cubix', 'cbit']
 
 export const payoutFilters = Type.Object({
-  source: Type.Optional(Type.String({ maxLength: 36, description: 'A wallet id: digits.' })),
-  destination: Type.Optional(Type.String({ format: 'uuid', description: 'The recipient.' })),
-  type: repeated(['address_book', ...fiatTypes], 'Of the destination: address_book.'),
-  status: repeated(payoutStatuses, 'Any of these.'),
-  sourceCurrency: Type.Optional(Type.Enum(currencies)),
-  destinationCurrency: Type.Optional(Type.Enum(currencies)),
-  chain: Type.Optional(Type.Enum([...businessChains])),
+  source: Type.Optional(Type.String({ maxLength: 36, description: 'The wallet that paid: digits.' })),
+  destination: Type.Optional(idField('The id of the recipient.')),
+  type: repeated(['address_book', ...fiatTypes], 'The type of the destination: address_book.'),
+  status: repeated(payoutStatuses, 'The status, or several.'),
+  sourceCurrency: Type.Optional(described(filterCurrency, 'The currency of amount.')),
+  destinationCurrency: Type.Optional(described(filterCurrency, 'The currency of toAmount.')),
+  chain: Type.Optional(described(businessChainField, 'The chain of the recipient.')),
 })

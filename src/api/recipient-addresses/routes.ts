@@ -16,7 +16,9 @@ export const recipientAddressEndpoints = [
     method: 'POST',
     path,
     operationId: 'createRecipientAddress',
-    summary: 'Store an address of yours elsewhere, to withdraw to',
+    summary: 'Create a recipient address',
+    description:
+      'Stores an address of your own elsewhere. Transfers can go to it once its status is `active`.',
     tag,
     auth: 'apiKey',
     body: newRecipientAddressSchema,
@@ -31,7 +33,6 @@ export const recipientAddressEndpoints = [
       },
     },
     errors: [
-      'invalidRequest',
       'addressUnfitForChain',
       'addressUnpayable',
       'chainUnfitForCurrency',
@@ -40,8 +41,6 @@ export const recipientAddressEndpoints = [
       'countryInvalid',
       'districtInvalid',
       'recipientAddressNotFound',
-      'unauthorized',
-      'conflict',
     ],
     verb: (ctx: Ctx, input) => createRecipientAddress(ctx, input),
   }),
@@ -49,12 +48,13 @@ export const recipientAddressEndpoints = [
     method: 'GET',
     path,
     operationId: 'listRecipientAddresses',
-    summary: 'List the stored addresses that are verified',
+    summary: 'List recipient addresses',
+    description: 'Lists the verified recipient addresses, newest first.',
     tag,
     auth: 'apiKey',
-    response: Type.Array(recipientAddressSchema),
+    response: Type.Array(recipientAddressSchema, { description: 'One page, newest first.' }),
     collection: businessCollection,
-    errors: ['invalidRequest', 'cursorNotFound', 'cursorNotUuid', 'unauthorized'],
+    errors: [],
     verb: async (ctx: Ctx, { page }) => {
       const found = await listRecipientAddresses(ctx.db, ctx.entity.id, page)
       return { found, items: found.rows.map(showRecipientAddress) }
@@ -64,11 +64,13 @@ export const recipientAddressEndpoints = [
     method: 'DELETE',
     path: `${path}/{id}`,
     operationId: 'deleteRecipientAddress',
-    summary: 'Delete a stored address',
+    summary: 'Delete a recipient address',
+    description:
+      'Deletes a recipient address. One that is held back after its verification cannot be deleted.',
     tag,
     auth: 'apiKey',
     params: recipientAddressParams,
-    errors: ['recipientAddressNotFound', 'recipientAddressHeld', 'invalidRequest', 'unauthorized'],
+    errors: ['recipientAddressNotFound', 'recipientAddressHeld'],
     verb: (ctx: Ctx, { params }) =>
       removeRecipientAddress(ctx, {
         entityId: ctx.entity.id,

@@ -1,31 +1,39 @@
 import Type from 'typebox'
+import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema, ownershipSchema } from '#api/identity'
-import { businessChains } from '#chains/business-chains'
+import { currencyField } from '#api/money'
 import { recipientAddressStatuses } from '#engines/treasury/index'
-
-const currencies = ['USD', 'EUR', 'BTC', 'ETH']
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const newRecipientAddressSchema = Type.Object(
   {
-    chain: Type.Enum(businessChains, { description: 'A TEST key means the test network of the chain.' }),
+    chain: described(businessChainField, 'The chain of the address. A TEST key means its test network.'),
     address: Type.String({
-      description: 'As the chain writes it. EVM addresses with capital letters need a right checksum.',
+      description:
+        'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
     }),
     addressTag: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'The memo or tag that tells apart who shares an address: on XLM, HBAR and XRP only.',
+        description:
+          'The memo or tag that tells apart the owners of a shared address: on XLM, HBAR and XRP only.',
       }),
     ),
     currency: Type.Optional(
-      Type.Union([Type.Enum(currencies), Type.Enum([''])], {
-        description: 'USD is USDC, EUR is EURC. Default: USD, on chain BTC BTC.',
+      Type.Union([currencyField, Type.Enum([''])], {
+        description: 'The currency to withdraw. Default: USD, and on the chain BTC BTC. Empty means absent.',
       }),
     ),
-    description: Type.String({ minLength: 1, maxLength: 1024, description: 'What you call the address.' }),
-    identity: Type.Optional(identitySchema),
+    description: Type.String({
+      minLength: 1,
+      maxLength: 1024,
+      description: 'Your name for the address.',
+    }),
+    identity: Type.Optional(described(identitySchema, 'The owner of the address, for the travel rule.')),
     ownership: Type.Optional(ownershipSchema),
   },
   {
+    title: 'CreateRecipientAddressRequest',
+    description: 'An address to store.',
     examples: [
       {
         chain: 'BASE',
@@ -37,18 +45,23 @@ export const newRecipientAddressSchema = Type.Object(
   },
 )
 
-export const recipientAddressSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  chain: Type.Enum(businessChains),
-  address: Type.String(),
-  addressTag: Type.Optional(Type.String()),
-  currency: Type.Enum(currencies),
-  description: Type.String(),
-  status: Type.Enum([...recipientAddressStatuses], {
-    description: 'verification_succeeded: held back for a time; active: can be withdrawn to.',
-  }),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time' }),
-})
+export const recipientAddressSchema = Type.Object(
+  {
+    id: idField('The id of the recipient address.'),
+    chain: described(businessChainField, 'The chain of the address.'),
+    address: Type.String({ description: 'The address.' }),
+    addressTag: Type.Optional(Type.String({ description: 'The memo or tag of the address.' })),
+    currency: described(currencyField, 'The currency to withdraw.'),
+    description: Type.String({ description: 'Your name for the address.' }),
+    status: Type.Enum([...recipientAddressStatuses], {
+      title: 'RecipientAddressStatus',
+      description:
+        'pending_verification: not verified yet; verification_succeeded: held back for a time; active: transfers can go to it.',
+    }),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'RecipientAddress', description: 'An address of your own elsewhere that transfers can go to.' },
+)
 
-export const recipientAddressParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const recipientAddressParams = idParams('RecipientAddressId', 'the recipient address')

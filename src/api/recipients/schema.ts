@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { filterText } from '#api/fields'
-import { addressBookChains } from '#chains/business-chains'
+import { addressBookChainField, createDateField, filterText, idField, updateDateField } from '#api/fields'
 import { recipientStatuses } from '#engines/treasury/index'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const note = (description: string) =>
   Type.Optional(
@@ -10,26 +10,33 @@ const note = (description: string) =>
     }),
   )
 
-const newMetadata = Type.Object({
-  nickname: note('What you call the recipient.'),
-  email: note('Where the recipient can be reached.'),
-  bns: note('The name of the address in a name service, such as ENS.'),
-})
+const newMetadata = Type.Object(
+  {
+    nickname: note('Your name for the recipient.'),
+    email: note('The email address of the recipient.'),
+    bns: note('The name of the address in a name service, such as ENS.'),
+  },
+  { title: 'NewRecipientMetadata', description: 'Notes about the recipient.' },
+)
 
 export const newRecipientSchema = Type.Object(
   {
-    chain: Type.Enum(addressBookChains, { description: 'A TEST key means the test network of the chain.' }),
+    chain: described(addressBookChainField, 'The chain of the address. A TEST key means its test network.'),
     address: Type.String({
-      description: 'As the chain writes it. EVM addresses with capital letters need a right checksum.',
+      description:
+        'The address in the form of its chain. An EVM address with capital letters needs a correct checksum.',
     }),
     addressTag: Type.Optional(
       Type.Union([Type.String(), Type.Null()], {
-        description: 'The memo or tag that tells apart who shares an address: on XLM, HBAR and XRP only.',
+        description:
+          'The memo or tag that tells apart the owners of a shared address: on XLM, HBAR and XRP only.',
       }),
     ),
     metadata: newMetadata,
   },
   {
+    title: 'CreateRecipientRequest',
+    description: 'A recipient to add.',
     examples: [
       {
         chain: 'BASE',
@@ -41,34 +48,48 @@ export const newRecipientSchema = Type.Object(
 )
 
 export const recipientChangesSchema = Type.Object(
-  { metadata: Type.Optional(newMetadata) },
-  { examples: [{ metadata: { nickname: 'Ada L.' } }] },
+  { metadata: Type.Optional(described(newMetadata, 'The notes to change.')) },
+  {
+    title: 'ChangeRecipientRequest',
+    description: 'Changes of a recipient.',
+    examples: [{ metadata: { nickname: 'Ada L.' } }],
+  },
 )
 
-const shownMetadata = Type.Object({
-  nickname: Type.Optional(Type.String()),
-  email: Type.Optional(Type.String()),
-  bns: Type.Optional(Type.String()),
+const shownMetadata = Type.Object(
+  {
+    nickname: Type.Optional(Type.String({ description: 'Your name for the recipient.' })),
+    email: Type.Optional(Type.String({ description: 'The email address of the recipient.' })),
+    bns: Type.Optional(Type.String({ description: 'The name of the address in a name service.' })),
+  },
+  { title: 'RecipientMetadata', description: 'Notes about the recipient.' },
+)
+
+const statusField = Type.Enum([...recipientStatuses], {
+  title: 'RecipientStatus',
+  description:
+    'pending: under review; inactive: held back for a time; active: can be paid; denied or failed: cannot be paid.',
 })
 
-export const recipientSchema = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  chain: Type.Enum(addressBookChains),
-  address: Type.String(),
-  addressTag: Type.Optional(Type.String()),
-  metadata: shownMetadata,
-  status: Type.Enum([...recipientStatuses], {
-    description: 'pending: under review; inactive: held back for a time; active: can be paid.',
-  }),
-  createDate: Type.String({ format: 'date-time' }),
-  updateDate: Type.String({ format: 'date-time' }),
-})
+export const recipientSchema = Type.Object(
+  {
+    id: idField('The id of the recipient.'),
+    chain: described(addressBookChainField, 'The chain of the address.'),
+    address: Type.String({ description: 'The address.' }),
+    addressTag: Type.Optional(Type.String({ description: 'The memo or tag of the address.' })),
+    metadata: shownMetadata,
+    status: statusField,
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'Recipient', description: 'A recipient of payouts.' },
+)
 
-export const recipientParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const recipientParams = idParams('RecipientId', 'the recipient')
 
 export const recipientFilters = Type.Object({
-  address: Type.Optional(filterText('In any letter case in which the chain takes it.')),
-  chain: Type.Optional(Type.Enum(addressBookChains)),
-  email: Type.Optional(filterText('Exactly as it was noted.')),
-  status: Type.Optional(Type.Enum([...recipientStatuses])),
+  address: Type.Optional(filterText('The address, in any letter case that its chain accepts.')),
+  chain: Type.Optional(described(addressBookChainField, 'The chain of the address.')),
+  email: Type.Optional(filterText('The exact email address in the notes.')),
+  status: Type.Optional(statusField),
 })

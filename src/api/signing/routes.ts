@@ -1,5 +1,5 @@
 import { openSecretOf } from '#custody/index'
-import { endpoint } from '#runtime/http/endpoint'
+import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import {
   messageBody,
   signatureAnswer,
@@ -14,8 +14,6 @@ import { signTypedData } from './sign-typed-data.ts'
 const tag = 'Signing'
 
 const signerErrors = [
-  'invalidRequest',
-  'unauthorized',
   'entitySecretWrong',
   'ciphertextReused',
   'entitySecretMissing',
@@ -30,13 +28,15 @@ const signerErrors = [
 ] as const
 
 /** The API has this operation under two names: the older one is in its change log, the newer one in its clients. */
-const typedDataEndpoint = (name: 'typedData' | 'typeData', operationId: string) =>
+const typedDataEndpoint = (
+  name: 'typedData' | 'typeData',
+  named: Pick<Endpoint, 'operationId' | 'summary' | 'description'>,
+) =>
   endpoint({
     method: 'POST',
     path: `/v1/w3s/developer/sign/${name}`,
-    operationId,
+    ...named,
     largeBody: true,
-    summary: 'Sign typed data (EIP-712)',
     tag,
     auth: 'apiKey',
     body: typedDataBody,
@@ -52,7 +52,8 @@ export const signingEndpoints = [
     path: '/v1/w3s/developer/sign/message',
     operationId: 'signMessage',
     largeBody: true,
-    summary: 'Sign a personal message (EIP-191)',
+    summary: 'Sign a message',
+    description: 'Signs a personal message (EIP-191) with the key of a wallet.',
     tag,
     auth: 'apiKey',
     body: messageBody,
@@ -61,14 +62,24 @@ export const signingEndpoints = [
     prepare: openSecretOf,
     verb: signMessage,
   }),
-  typedDataEndpoint('typedData', 'signTypedData'),
-  typedDataEndpoint('typeData', 'signTypeData'),
+  typedDataEndpoint('typedData', {
+    operationId: 'signTypedData',
+    summary: 'Sign typed data',
+    description: 'Signs typed data (EIP-712) with the key of a wallet.',
+  }),
+  typedDataEndpoint('typeData', {
+    operationId: 'signTypeData',
+    summary: 'Sign typed data (older path)',
+    description: 'The same as POST /v1/w3s/developer/sign/typedData under its older path.',
+  }),
   endpoint({
     method: 'POST',
     path: '/v1/w3s/developer/sign/transaction',
     operationId: 'signTransaction',
     largeBody: true,
-    summary: 'Sign a transaction that you send yourself',
+    summary: 'Sign a transaction',
+    description:
+      'Signs a transaction with the key of a wallet, for you to send. The server neither sends nor follows it.',
     tag,
     auth: 'apiKey',
     body: transactionBody,

@@ -1,57 +1,75 @@
 import Type from 'typebox'
-import { ciphertextField } from '#api/fields'
-import { walletBlockchains } from '#chains/blockchains'
+import { blockchainField, ciphertextField, idField } from '#api/fields'
+import { described } from '#runtime/http/openapi/annotate'
 
 const signerFields = {
   entitySecretCiphertext: ciphertextField,
-  walletId: Type.Optional(Type.String({ format: 'uuid' })),
+  walletId: Type.Optional(idField('The signing wallet; excludes walletAddress.')),
   walletAddress: Type.Optional(
-    Type.String({ maxLength: 200, description: 'The signing wallet by address, with blockchain.' }),
+    Type.String({ maxLength: 200, description: 'The address of the signing wallet, with blockchain.' }),
   ),
   blockchain: Type.Optional(
-    Type.Enum([...walletBlockchains], {
-      description: 'EVM and EVM-TESTNET take the address of a wallet on any of their blockchains.',
-    }),
+    described(
+      blockchainField,
+      'The blockchain of walletAddress. EVM and EVM-TESTNET take the address of a wallet on any of their blockchains.',
+    ),
   ),
   memo: Type.Optional(
-    Type.String({ maxLength: 1000, description: 'What people are told; it is not signed.' }),
+    Type.String({ maxLength: 1000, description: 'An explanation for people; it is not signed.' }),
   ),
 }
 
-export const messageBody = Type.Object({
-  ...signerFields,
-  message: Type.String({ description: 'What is signed, as a personal message (EIP-191).' }),
-  encodedByHex: Type.Optional(
-    Type.Boolean({
-      description: 'The message is 0x and hexadecimal digits: their bytes are signed, not the text.',
-    }),
-  ),
-})
+export const messageBody = Type.Object(
+  {
+    ...signerFields,
+    message: Type.String({ description: 'The text to sign, as a personal message (EIP-191).' }),
+    encodedByHex: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the message is 0x and hexadecimal digits, whose bytes are signed instead of the text.',
+      }),
+    ),
+  },
+  { title: 'SignMessageRequest', description: 'A message to sign.' },
+)
 
-export const typedDataBody = Type.Object({
-  ...signerFields,
-  data: Type.String({ description: 'Typed data (EIP-712) as JSON in a string.' }),
-})
+export const typedDataBody = Type.Object(
+  {
+    ...signerFields,
+    data: Type.String({ description: 'Typed data (EIP-712) as JSON in a string.' }),
+  },
+  { title: 'SignTypedDataRequest', description: 'Typed data to sign.' },
+)
 
-export const transactionBody = Type.Object({
-  ...signerFields,
-  rawTransaction: Type.Optional(
-    Type.String({
-      description: 'The unsigned transaction as 0x and hexadecimal digits; excludes transaction.',
-    }),
-  ),
-  transaction: Type.Optional(
-    Type.String({
-      description:
-        'The transaction as JSON in a string: to, value, gas, nonce, chainId, data and gasPrice or maxFeePerGas with maxPriorityFeePerGas.',
-    }),
-  ),
-})
+export const transactionBody = Type.Object(
+  {
+    ...signerFields,
+    rawTransaction: Type.Optional(
+      Type.String({
+        description: 'The unsigned transaction as 0x and hexadecimal digits; excludes transaction.',
+      }),
+    ),
+    transaction: Type.Optional(
+      Type.String({
+        description:
+          'The transaction as JSON in a string: to, value, gas, nonce, chainId, data and gasPrice or maxFeePerGas with maxPriorityFeePerGas.',
+      }),
+    ),
+  },
+  { title: 'SignTransactionRequest', description: 'A transaction to sign.' },
+)
 
-const signature = Type.String({ description: '65 bytes: r, s and 27 or 28, as 0x and hexadecimal digits.' })
-export const signatureAnswer = Type.Object({ signature })
-export const signedTransactionAnswer = Type.Object({
-  signature,
-  signedTransaction: Type.String({ description: 'What a node takes, as 0x and hexadecimal digits.' }),
-  txHash: Type.String(),
+const signature = Type.String({
+  description: 'The signature of 65 bytes, r, s and 27 or 28, as 0x and hexadecimal digits.',
 })
+export const signatureAnswer = Type.Object({ signature }, { title: 'Signature', description: 'A signature.' })
+export const signedTransactionAnswer = Type.Object(
+  {
+    signature,
+    signedTransaction: Type.String({
+      description: 'The signed transaction to send to a node, as 0x and hexadecimal digits.',
+    }),
+    txHash: Type.String({ description: 'The hash of the signed transaction.' }),
+  },
+  { title: 'SignedTransaction', description: 'A signed transaction.' },
+)

@@ -4,6 +4,7 @@ import type { Ctx } from '#engines/ctx'
 import { tokenById } from '#engines/ledger/index'
 import { invalid } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
+import { idParams } from '#runtime/http/openapi/annotate'
 
 export const tokenEndpoints = [
   endpoint({
@@ -11,11 +12,12 @@ export const tokenEndpoints = [
     path: '/v1/w3s/tokens/{id}',
     operationId: 'getToken',
     summary: 'Get a token',
+    description: 'Returns a coin or token that the server knows.',
     tag: 'Tokens',
     auth: 'apiKey',
-    params: Type.Object({ id: Type.String({ format: 'uuid' }) }),
-    response: Type.Object({ token: tokenShape }),
-    errors: ['unauthorized', 'idNotUuid', 'tokenNotFound'],
+    params: idParams('TokenId', 'the token'),
+    response: Type.Object({ token: tokenShape }, { description: 'The token.' }),
+    errors: ['idNotUuid', 'tokenNotFound'],
     verb: async (ctx: Ctx, { params }) => {
       const token = await tokenById(ctx.db, params.id)
       if (!token) throw invalid('id', 'is not a token of this server', params.id, 'tokenNotFound')

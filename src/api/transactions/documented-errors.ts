@@ -27,7 +27,6 @@ export const estimateErrors = [
   'estimateReverted',
   'estimateExceedsBalance',
   'estimateFailed',
-  'unavailable',
 ] as const
 export const executionErrors = [
   'abiMismatch',

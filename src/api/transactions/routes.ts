@@ -45,12 +45,9 @@ const tokenErrors = [
 const amountErrors = ['amountsInvalid', 'amountsNotDecimal', 'destinationAddressInvalid'] as const
 
 const controlErrors = [
-  'invalidRequest',
-  'unauthorized',
   'entitySecretWrong',
   'ciphertextReused',
   'entitySecretMissing',
-  'idempotencyKeyReused',
   'idNotUuid',
   'transactionNotFound',
   'transactionNotEligible',
@@ -70,9 +67,6 @@ const controlledOnce = {
 } as const
 
 const transferErrors = [
-  'invalidRequest',
-  'unauthorized',
-  'idempotencyKeyReused',
   'policyDenied',
   'chainHalted',
   'insufficientBalance',
@@ -85,7 +79,10 @@ const transferErrors = [
   ...sourceErrors,
 ] as const
 
-type Addressed = Pick<Endpoint, 'path' | 'operationId' | 'summary' | 'takesUserToken' | 'errors'>
+type Addressed = Pick<
+  Endpoint,
+  'path' | 'operationId' | 'summary' | 'description' | 'takesUserToken' | 'errors'
+>
 
 /** A transfer under one of its paths. They share their idempotency keys, so that no retry pays twice. */
 const transferEndpoint = (addressed: Addressed) =>
@@ -107,60 +104,60 @@ export const transactionEndpoints = [
   transferEndpoint({
     path: '/v1/w3s/developer/transactions/transfer',
     operationId: 'createTransfer',
-    summary: 'Send the native coin or a listed token from a wallet',
+    summary: 'Create a transfer from a wallet',
+    description:
+      'Sends the native coin or a listed token. The amount is reserved at once; the transaction is signed and sent after the response. Give either `walletId`, or `walletAddress` with `blockchain`; and either `feeLevel`, or `gasLimit` with explicit fees.',
     errors: transferErrors,
   }),
   transferEndpoint({
     path: '/v1/w3s/transactions/transfer',
     operationId: 'createTransferInScope',
-    summary: "The same as the developer's transfer: whose wallets it is about is said by the headers",
+    summary: 'Create a transfer for a user or developer',
+    description:
+      "The same as POST /v1/w3s/developer/transactions/transfer under the address of the Web SDKs: the header X-User-Token would select a user's wallets, and without it the developer's wallets are meant. Both operations share their idempotency keys.",
     takesUserToken: true,
-    errors: [...transferErrors, 'userTokenUnknown'],
+    errors: transferErrors,
   }),
   endpoint({
     method: 'POST',
     path: '/v1/w3s/transactions/transfer/estimateFee',
     operationId: 'estimateTransferFee',
-    summary: 'What a transfer would cost at each fee level',
+    summary: 'Estimate the fee of a transfer',
+    description: 'Returns the cost of a transfer at each fee level. Nothing is reserved or sent.',
     tag,
     auth: 'apiKey',
     changing: false,
     body: estimateBody,
     response: feeTableAnswer,
-    errors: [
-      'invalidRequest',
-      'unauthorized',
-      ...estimateErrors,
-      ...tokenErrors,
-      ...amountErrors,
-      ...chainErrors,
-      ...sourceErrors,
-    ],
+    errors: [...estimateErrors, ...tokenErrors, ...amountErrors, ...chainErrors, ...sourceErrors],
     verb: estimateTransfer,
   }),
   endpoint({
     method: 'GET',
     path: '/v1/w3s/developer/transactions/feeParameters',
     operationId: 'getFeeParameters',
-    summary: 'What a blockchain charges now, at each fee level',
+    summary: 'Get the current fees of a blockchain',
+    description: 'Returns the current fees of a blockchain at each level.',
     tag,
     auth: 'apiKey',
     query: feeParametersQuery,
     response: feeParametersAnswer,
-    errors: ['invalidRequest', 'unauthorized', 'unavailable', ...chainErrors],
+    errors: [...chainErrors],
     verb: getFeeParameters,
   }),
   endpoint({
     method: 'POST',
     path: '/v1/w3s/transactions/validateAddress',
     operationId: 'validateAddress',
-    summary: 'Whether a text is an address on a blockchain, started here or not',
+    summary: 'Validate an address',
+    description:
+      'Tells whether a text is an address on a blockchain, whether that is started on this server or not.',
     tag,
     auth: 'apiKey',
     changing: false,
     body: validateAddressBody,
     response: validateAddressAnswer,
-    errors: ['invalidRequest', 'unauthorized'],
+    errors: [],
     verb: async (_: Ctx, { body }) => ({
       isValid: parseAddress(body.blockchain as Blockchain, body.address) !== undefined,
     }),
@@ -170,31 +167,38 @@ export const transactionEndpoints = [
     path: '/v1/w3s/transactions',
     operationId: 'listTransactions',
     summary: 'List transactions',
+    description:
+      'Lists outgoing and incoming transactions of the wallets, by default of monitored tokens only.',
     tag,
     auth: 'apiKey',
     query: transactionsQuery,
     response: transactionsAnswer,
     collection: { ...orderedWalletCollection, items: 'transactions' },
-    errors: ['invalidRequest', 'unauthorized', 'transactionTypeInvalid', 'cursorNotFound', 'cursorNotUuid'],
+    errors: ['transactionTypeInvalid'],
     verb: (ctx: Ctx, { query, page }) => getTransactions(ctx, query, page),
   }),
   endpoint({
     method: 'GET',
     path: '/v1/w3s/transactions/lowestNonceTransaction',
     operationId: 'getLowestNonceTransaction',
-    summary: 'The transaction that all later ones of its sender wait behind; 204 when nothing is under way',
+    summary: 'Get the transaction with the lowest nonce',
+    description:
+      'Returns the transaction under way with the lowest nonce, behind which all later ones of its sender wait, and the cost of accelerating it.',
     tag,
     auth: 'apiKey',
     query: lowestNonceQuery,
     response: lowestNonceAnswer,
-    errors: ['invalidRequest', 'unauthorized', 'unavailable', ...sourceErrors, ...chainErrors],
+    alternatives: { 204: 'No transaction of the wallet is under way.' },
+    errors: [...sourceErrors, ...chainErrors],
     verb: (ctx: Ctx, { query }) => findLowestNonceTransaction(ctx, query),
   }),
   endpoint({
     method: 'POST',
     path: '/v1/w3s/developer/transactions/{id}/accelerate',
     operationId: 'accelerateTransaction',
-    summary: 'Offer more for a transaction that is under way',
+    summary: 'Accelerate a transaction',
+    description:
+      'Signs the transaction again with a higher fee and the same nonce; a block contains only one of the two. Possible while the transaction is SENT or STUCK.',
     tag,
     auth: 'apiKey',
     params: transactionParams,
@@ -209,7 +213,9 @@ export const transactionEndpoints = [
     method: 'POST',
     path: '/v1/w3s/developer/transactions/{id}/cancel',
     operationId: 'cancelTransaction',
-    summary: 'Cancel a transaction that is under way',
+    summary: 'Cancel a transaction',
+    description:
+      'Cancels a transaction that is not in a block. One that was sent already is replaced by an empty transaction with the same nonce, which costs gas; the original can still win.',
     tag,
     auth: 'apiKey',
     params: transactionParams,
@@ -225,12 +231,13 @@ export const transactionEndpoints = [
     path: '/v1/w3s/transactions/{id}',
     operationId: 'getTransaction',
     summary: 'Get a transaction',
+    description: 'Returns one transaction.',
     tag,
     auth: 'apiKey',
     params: transactionParams,
     query: transactionQuery,
     response: transactionAnswer,
-    errors: ['invalidRequest', 'unauthorized', 'idNotUuid', 'transactionNotFound', 'transactionTypeInvalid'],
+    errors: ['idNotUuid', 'transactionNotFound', 'transactionTypeInvalid'],
     verb: (ctx: Ctx, { params, query }) => getTransaction(ctx, params.id, query.txType),
   }),
 ]

@@ -1,20 +1,34 @@
 import Type from 'typebox'
-import { ciphertextField } from '#api/fields'
-import { walletBlockchains } from '#chains/blockchains'
+import {
+  blockchainField,
+  ciphertextField,
+  createDateField,
+  custodyField,
+  dateField,
+  idField,
+  updateDateField,
+} from '#api/fields'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
-const uuid = Type.String({ format: 'uuid' })
 const optionalText = (description: string, maxLength = 200) =>
   Type.Optional(Type.String({ description, maxLength }))
-const level = Type.Enum(['LOW', 'MEDIUM', 'HIGH'])
-const date = Type.String({ format: 'date-time' })
+const levelField = Type.Enum(['LOW', 'MEDIUM', 'HIGH'], {
+  title: 'FeeLevel',
+  description: 'How much to offer for a place in the next blocks.',
+})
+const stateField = Type.Enum([...states], {
+  title: 'TransactionState',
+  description:
+    'INITIATED, CLEARED, QUEUED and SENT until a block contains it; CONFIRMED, then COMPLETE. STUCK: sent with too low a fee. FAILED, DENIED and CANCELLED are final, as is COMPLETE.',
+})
 
-export const transactionParams = Type.Object({ id: uuid })
+export const transactionParams = idParams('TransactionId', 'the transaction')
 export const transactionQuery = Type.Object({ txType: optionalText('INBOUND or OUTBOUND.') })
 
 const tokenFields = {
-  tokenId: Type.Optional(Type.String({ format: 'uuid', description: 'The token; excludes tokenAddress.' })),
+  tokenId: Type.Optional(idField('The token; excludes tokenAddress.')),
   tokenAddress: optionalText('The contract of the token; empty or absent is the native coin.'),
 }
 const amounts = Type.Array(Type.String({ maxLength: 160 }), {
@@ -23,44 +37,65 @@ const amounts = Type.Array(Type.String({ maxLength: 160 }), {
 })
 
 const sourceFields = {
-  walletId: Type.Optional(uuid),
-  walletAddress: optionalText('The paying wallet by address, with blockchain.'),
-  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
+  walletId: Type.Optional(idField('The paying wallet; excludes walletAddress.')),
+  walletAddress: optionalText('The address of the paying wallet, with blockchain.'),
+  blockchain: Type.Optional(described(blockchainField, 'The blockchain of walletAddress.')),
 }
 const estimateSourceFields = {
-  walletId: Type.Optional(uuid),
-  sourceAddress: optionalText('The sender by address, with blockchain; it need not be a wallet of yours.'),
-  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
+  walletId: Type.Optional(idField('The paying wallet; excludes sourceAddress.')),
+  sourceAddress: optionalText(
+    'The address of the sender, with blockchain; it need not be a wallet of yours.',
+  ),
+  blockchain: Type.Optional(described(blockchainField, 'The blockchain of sourceAddress.')),
 }
 const feeFields = {
-  feeLevel: Type.Optional(level),
-  gasLimit: optionalText('Whole number as a string.'),
-  gasPrice: optionalText('In gwei, on chains without EIP-1559.'),
-  maxFee: optionalText('In gwei.'),
-  priorityFee: optionalText('In gwei.'),
+  feeLevel: Type.Optional(described(levelField, 'The fee level; excludes gasPrice, maxFee and priorityFee.')),
+  gasLimit: optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
+  gasPrice: optionalText('The price of gas in gwei, on chains without EIP-1559.'),
+  maxFee: optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).'),
+  priorityFee: optionalText('The priority fee for each unit of gas in gwei (EIP-1559).'),
   refId: optionalText('A reference of your own.'),
 }
 
-export const transferBody = Type.Object({
-  entitySecretCiphertext: ciphertextField,
-  ...sourceFields,
-  destinationAddress: Type.String({ maxLength: 200 }),
-  amounts: Type.Optional(amounts),
-  nftTokenIds: Type.Optional(Type.Array(Type.String(), { maxItems: 100 })),
-  ...tokenFields,
-  ...feeFields,
-})
+const destinationAddress = Type.String({ maxLength: 200, description: 'The address to pay.' })
+
+export const transferBody = Type.Object(
+  {
+    entitySecretCiphertext: ciphertextField,
+    ...sourceFields,
+    destinationAddress,
+    amounts: Type.Optional(amounts),
+    nftTokenIds: Type.Optional(
+      Type.Array(Type.String(), {
+        maxItems: 100,
+        description: 'The ids of NFTs, which are not supported yet.',
+      }),
+    ),
+    ...tokenFields,
+    ...feeFields,
+  },
+  { title: 'CreateTransferRequest', description: 'A transfer to create.' },
+)
 
 /** The body of accelerate and cancel: the secret alone. */
-export const controlBody = Type.Object({ entitySecretCiphertext: ciphertextField })
-export const acceleratedAnswer = Type.Object({ id: uuid })
+export const controlBody = Type.Object(
+  { entitySecretCiphertext: ciphertextField },
+  { title: 'ControlTransactionRequest', description: 'The secret that opens the key of the wallet.' },
+)
+export const acceleratedAnswer = Type.Object(
+  { id: idField('The id of the transaction, which stays the same.') },
+  { title: 'AcceleratedTransaction', description: 'The accelerated transaction.' },
+)
 
-export const transferAnswer = Type.Object({ id: uuid, state: Type.Enum([...states]) })
+export const transferAnswer = Type.Object(
+  { id: idField('The id of the transaction.'), state: stateField },
+  { title: 'CreatedTransaction', description: 'The id and the state of the transaction.' },
+)
 
 const executionFields = {
-  contractAddress: Type.String({ maxLength: 200 }),
+  contractAddress: Type.String({ maxLength: 200, description: 'The contract to call.' }),
   abiFunctionSignature: optionalText(
-    'The function, as "transfer(address,uint256)"; excludes callData.',
+    'The function, such as "transfer(address,uint256)"; excludes callData.',
     2000,
   ),
   abiParameters: Type.Optional(
@@ -71,118 +106,173 @@ const executionFields = {
     }),
   ),
   callData: Type.Optional(
-    Type.String({ description: 'The encoded call as 0x and hexadecimal digits; excludes the two above.' }),
-  ),
-  amount: optionalText('Native coins that go along, as a decimal string.'),
-}
-
-export const executionBody = Type.Object({
-  entitySecretCiphertext: ciphertextField,
-  ...sourceFields,
-  ...executionFields,
-  ...feeFields,
-})
-
-export const estimateExecutionBody = Type.Object({ ...estimateSourceFields, ...executionFields })
-
-export const estimateBody = Type.Object({
-  ...estimateSourceFields,
-  destinationAddress: Type.String({ maxLength: 200 }),
-  amounts,
-  ...tokenFields,
-})
-
-const feeTier = Type.Object({
-  gasLimit: Type.Optional(Type.String()),
-  gasPrice: Type.Optional(Type.String()),
-  baseFee: Type.Optional(Type.String()),
-  priorityFee: Type.Optional(Type.String()),
-  maxFee: Type.Optional(Type.String()),
-  networkFee: Type.Optional(Type.String()),
-  networkFeeRaw: Type.Optional(Type.String()),
-})
-export const feeTableAnswer = Type.Object({ low: feeTier, medium: feeTier, high: feeTier })
-export const feeParametersAnswer = Type.Object({
-  blockchain: Type.String({ description: 'Whose fees these are.' }),
-  ...feeTableAnswer.properties,
-})
-export const feeParametersQuery = Type.Object({
-  blockchain: Type.Optional(
-    Type.Enum([...walletBlockchains], {
-      description: 'Without it, the first one that the server is connected to and the key reaches.',
+    Type.String({
+      description:
+        'The encoded call as 0x and hexadecimal digits; excludes abiFunctionSignature and abiParameters.',
     }),
   ),
-  accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
+  amount: optionalText('The native coins to send with the call, as a decimal string.'),
+}
+
+export const executionBody = Type.Object(
+  {
+    entitySecretCiphertext: ciphertextField,
+    ...sourceFields,
+    ...executionFields,
+    ...feeFields,
+  },
+  { title: 'CreateContractExecutionRequest', description: 'A contract call to create.' },
+)
+
+export const estimateExecutionBody = Type.Object(
+  { ...estimateSourceFields, ...executionFields },
+  { title: 'EstimateContractExecutionFeeRequest', description: 'The contract call to estimate.' },
+)
+
+export const estimateBody = Type.Object(
+  { ...estimateSourceFields, destinationAddress, amounts, ...tokenFields },
+  { title: 'EstimateTransferFeeRequest', description: 'The transfer to estimate.' },
+)
+
+const fee = (description: string) => Type.Optional(Type.String({ description }))
+const feeTier = Type.Object(
+  {
+    gasLimit: fee('The limit of gas.'),
+    gasPrice: fee('The price of gas in gwei, on chains without EIP-1559.'),
+    baseFee: fee('The base fee of the next block in gwei.'),
+    priorityFee: fee('The priority fee in gwei.'),
+    maxFee: fee('The maximum fee in gwei.'),
+    networkFee: fee('The highest cost in native coins: gasLimit times maxFee.'),
+    networkFeeRaw: fee('The cost in native coins at the current base fee.'),
+  },
+  { title: 'FeeTier', description: 'Fees at one level.' },
+)
+const feeTiers = {
+  low: described(feeTier, 'The fees at the level LOW.'),
+  medium: described(feeTier, 'The fees at the level MEDIUM.'),
+  high: described(feeTier, 'The fees at the level HIGH.'),
+}
+export const feeTableAnswer = Type.Object(feeTiers, {
+  title: 'EstimatedFees',
+  description: 'The estimated fees at each level.',
+})
+export const feeParametersAnswer = Type.Object(
+  { blockchain: Type.String({ description: 'The blockchain of the fees.' }), ...feeTiers },
+  { title: 'FeeParameters', description: 'The current fees of a blockchain at each level.' },
+)
+export const feeParametersQuery = Type.Object({
+  blockchain: Type.Optional(
+    described(
+      blockchainField,
+      'The blockchain. Default: the first one that the server is connected to and the key reaches.',
+    ),
+  ),
+  accountType: Type.Optional(
+    Type.Enum(['EOA', 'SCA'], { default: 'EOA', description: 'The type of account; the fees are the same.' }),
+  ),
 })
 
 export const lowestNonceQuery = Type.Object({
-  walletId: Type.Optional(uuid),
-  address: optionalText('The wallet by address, with blockchain.'),
-  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
+  walletId: Type.Optional(idField('The wallet; excludes address.')),
+  address: optionalText('The address of the wallet, with blockchain.'),
+  blockchain: Type.Optional(described(blockchainField, 'The blockchain of address.')),
 })
 
-export const validateAddressBody = Type.Object({
-  address: Type.String({ maxLength: 500 }),
-  blockchain: Type.Enum([...walletBlockchains]),
-})
-export const validateAddressAnswer = Type.Object({ isValid: Type.Boolean() })
+export const validateAddressBody = Type.Object(
+  {
+    address: Type.String({ maxLength: 500, description: 'The text to check.' }),
+    blockchain: described(blockchainField, 'The blockchain, which need not be started on this server.'),
+  },
+  { title: 'ValidateAddressRequest', description: 'The address to check.' },
+)
+export const validateAddressAnswer = Type.Object(
+  { isValid: Type.Boolean({ description: 'Whether the text is an address on the blockchain.' }) },
+  { title: 'ValidatedAddress', description: 'The outcome of the check.' },
+)
 
 export const transactionsQuery = Type.Object({
-  blockchain: Type.Optional(Type.Enum([...walletBlockchains])),
-  custodyType: Type.Optional(Type.Enum(['DEVELOPER', 'ENDUSER'])),
-  destinationAddress: optionalText('In any case.'),
+  blockchain: Type.Optional(described(blockchainField, 'The blockchain of the transactions.')),
+  custodyType: Type.Optional(custodyField),
+  destinationAddress: optionalText('The destination address, in any case.'),
   includeAll: Type.Optional(
-    Type.Boolean({ description: 'Also what came in of tokens that are not monitored.' }),
+    Type.Boolean({ description: 'Also show incoming transfers of tokens that are not monitored.' }),
   ),
-  operation: Type.Optional(Type.Enum(['TRANSFER', 'CONTRACT_EXECUTION', 'CONTRACT_DEPLOYMENT'])),
-  state: Type.Optional(Type.Enum([...states])),
-  txHash: optionalText('In any case.'),
+  operation: Type.Optional(
+    Type.Enum(['TRANSFER', 'CONTRACT_EXECUTION', 'CONTRACT_DEPLOYMENT'], {
+      description: 'The kind of transaction.',
+    }),
+  ),
+  state: Type.Optional(stateField),
+  txHash: optionalText('The hash of the on-chain transaction, in any case.'),
   txType: optionalText('INBOUND or OUTBOUND.'),
   walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 3000 })),
 })
 
-export const transactionShape = Type.Object({
-  id: uuid,
-  blockchain: Type.String(),
-  tokenId: Type.Optional(uuid),
-  walletId: Type.Optional(uuid),
-  sourceAddress: Type.Optional(Type.String()),
-  destinationAddress: Type.Optional(Type.String()),
-  transactionType: Type.Enum(['INBOUND', 'OUTBOUND']),
-  custodyType: Type.Enum(['DEVELOPER', 'ENDUSER']),
-  state: Type.Enum([...states]),
-  amounts: Type.Optional(Type.Array(Type.String())),
-  nfts: Type.Null(),
-  txHash: Type.Optional(Type.String()),
-  blockHash: Type.Optional(Type.String()),
-  blockHeight: Type.Optional(Type.Integer()),
-  networkFee: Type.String({ description: 'In native coins; empty before it is known.' }),
-  firstConfirmDate: Type.Optional(date),
-  operation: Type.String(),
-  feeLevel: Type.Optional(level),
-  estimatedFee: Type.Optional(feeTier),
-  refId: Type.String(),
-  contractAddress: Type.Optional(Type.String()),
-  abiFunctionSignature: Type.Optional(Type.String()),
-  abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()]),
-  errorReason: Type.Optional(Type.String()),
-  errorDetails: Type.Optional(
-    Type.String({ description: 'More about errorReason. Without one, why the transaction still waits.' }),
-  ),
-  createDate: date,
-  updateDate: date,
-})
-export const transactionAnswer = Type.Object({ transaction: transactionShape })
-export const lowestNonceAnswer = Type.Object({
-  transaction: transactionShape,
-  feeInfo: Type.Object({
-    newHighEstimatedFee: feeTier,
-    feeDifferenceAmount: Type.String({
-      description: 'What HIGH would come to above what is offered now, in native coins.',
+const optionalString = (description: string) => Type.Optional(Type.String({ description }))
+
+export const transactionShape = Type.Object(
+  {
+    id: idField('The id of the transaction.'),
+    blockchain: Type.String({ description: 'The blockchain.' }),
+    tokenId: Type.Optional(idField('The token of a transfer.')),
+    walletId: Type.Optional(idField('The wallet that pays or, for INBOUND, receives.')),
+    sourceAddress: optionalString('The paying address.'),
+    destinationAddress: optionalString('The paid address of a transfer.'),
+    transactionType: Type.Enum(['INBOUND', 'OUTBOUND'], {
+      description: 'Whether the wallet receives or pays.',
     }),
-  }),
-})
-export const transactionsAnswer = Type.Object({ transactions: Type.Array(transactionShape) })
+    custodyType: custodyField,
+    state: stateField,
+    amounts: Type.Optional(
+      Type.Array(Type.String(), { description: 'The amount in whole tokens, as one decimal string.' }),
+    ),
+    nfts: Type.Null({ description: 'Always null.' }),
+    txHash: optionalString('The hash of the on-chain transaction, from SENT on.'),
+    blockHash: optionalString('The hash of the block that contains it.'),
+    blockHeight: Type.Optional(Type.Integer({ description: 'The number of that block.' })),
+    networkFee: Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
+    firstConfirmDate: Type.Optional(dateField('The time of that block.')),
+    operation: Type.String({ description: 'TRANSFER or CONTRACT_EXECUTION.' }),
+    feeLevel: Type.Optional(described(levelField, 'The fee level of the request.')),
+    estimatedFee: Type.Optional(described(feeTier, 'The fees that the signed transaction offers.')),
+    refId: Type.String({ description: 'Your reference; empty without one.' }),
+    contractAddress: optionalString('The called contract.'),
+    abiFunctionSignature: optionalString('The called function.'),
+    abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()], {
+      description: 'The parameters of the called function; null for transfers and for callData.',
+    }),
+    errorReason: optionalString('The reason of the failure; present when state is FAILED.'),
+    errorDetails: optionalString(
+      'More about errorReason or, without one, the reason why the transaction still waits.',
+    ),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'Transaction', description: 'An on-chain transaction and the request for it.' },
+)
+export const transactionAnswer = Type.Object(
+  { transaction: transactionShape },
+  { description: 'The transaction.' },
+)
+export const lowestNonceAnswer = Type.Object(
+  {
+    transaction: transactionShape,
+    feeInfo: Type.Object(
+      {
+        newHighEstimatedFee: described(feeTier, 'The current fees at the level HIGH.'),
+        feeDifferenceAmount: Type.String({
+          description: 'The additional cost of the level HIGH over the current offer, in native coins.',
+        }),
+      },
+      { description: 'The cost of accelerating the transaction.' },
+    ),
+  },
+  { title: 'LowestNonceTransaction', description: 'The transaction and the cost of accelerating it.' },
+)
+export const transactionsAnswer = Type.Object(
+  { transactions: Type.Array(transactionShape, { description: 'The transactions, newest first.' }) },
+  { description: 'One page of transactions.' },
+)
 
 const nativeDecimals = 18
 const gweiDecimals = 9

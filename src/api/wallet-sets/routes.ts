@@ -33,6 +33,7 @@ export const walletSetEndpoints = [
     path: '/v1/w3s/developer/walletSets',
     operationId: 'createWalletSet',
     summary: 'Create a wallet set',
+    description: 'Creates a group of wallets with a seed of its own, sealed with the entity secret.',
     tag,
     auth: 'apiKey',
     body: createWalletSetBody,
@@ -43,15 +44,7 @@ export const walletSetEndpoints = [
       resourceIdOf: (result: { walletSet: { id: string } }) => result.walletSet.id,
       reload: getWalletSet,
     },
-    errors: [
-      'invalidRequest',
-      'unauthorized',
-      'forbidden',
-      'entitySecretWrong',
-      'ciphertextReused',
-      'entitySecretMissing',
-      'idempotencyKeyReused',
-    ],
+    errors: ['entitySecretWrong', 'ciphertextReused', 'entitySecretMissing'],
     prepare: (ctx: Ctx, input) => openSecretOf(ctx, input),
     verb: async (ctx: Ctx, { body }, secret) => {
       await spendCiphertext(ctx, secret)
@@ -63,11 +56,12 @@ export const walletSetEndpoints = [
     path: '/v1/w3s/walletSets',
     operationId: 'listWalletSets',
     summary: 'List wallet sets',
+    description: 'Lists the wallet sets of the entity, newest first.',
     tag,
     auth: 'apiKey',
     response: walletSetsAnswer,
     collection: { ...orderedWalletCollection, items: 'walletSets' },
-    errors: ['invalidRequest', 'unauthorized', 'cursorNotFound', 'cursorNotUuid'],
+    errors: [],
     verb: async (ctx: Ctx, { page }) => {
       const found = await listWalletSets(ctx.db, ctx.entity.id, page)
       return { found, items: found.rows.map(showWalletSet) }
@@ -78,11 +72,12 @@ export const walletSetEndpoints = [
     path: '/v1/w3s/walletSets/{id}',
     operationId: 'getWalletSet',
     summary: 'Get a wallet set',
+    description: 'Returns one wallet set.',
     tag,
     auth: 'apiKey',
     params: walletSetParams,
     response: walletSetAnswer,
-    errors: ['unauthorized', 'idNotUuid', 'walletSetNotFound'],
+    errors: ['idNotUuid', 'walletSetNotFound'],
     verb: (ctx: Ctx, { params }) => getWalletSet(ctx, params.id),
   }),
   endpoint({
@@ -90,12 +85,13 @@ export const walletSetEndpoints = [
     path: '/v1/w3s/developer/walletSets/{id}',
     operationId: 'updateWalletSet',
     summary: 'Rename a wallet set',
+    description: 'Changes the name of a wallet set.',
     tag,
     auth: 'apiKey',
     params: walletSetParams,
     body: updateWalletSetBody,
     response: walletSetAnswer,
-    errors: ['invalidRequest', 'unauthorized', 'idNotUuid', 'walletSetNotFound'],
+    errors: ['idNotUuid', 'walletSetNotFound'],
     verb: async (ctx: Ctx, { params, body }) => ({
       walletSet: showWalletSet(await updateWalletSet(ctx, params.id, body)),
     }),

@@ -1,22 +1,42 @@
 import Type from 'typebox'
-import { ciphertextField, freeText } from '#api/fields'
+import {
+  ciphertextField,
+  createDateField,
+  custodyField,
+  freeText,
+  idField,
+  updateDateField,
+} from '#api/fields'
 import type { WalletSet } from '#custody/index'
+import { idParams } from '#runtime/http/openapi/annotate'
 
-export const walletSetShape = Type.Object({
-  id: Type.String({ format: 'uuid' }),
-  custodyType: Type.Enum(['DEVELOPER', 'ENDUSER']),
-  name: Type.Optional(Type.String()),
-  updateDate: Type.String({ format: 'date-time' }),
-  createDate: Type.String({ format: 'date-time' }),
-})
+export const walletSetShape = Type.Object(
+  {
+    id: idField('The id of the wallet set.'),
+    custodyType: custodyField,
+    name: Type.Optional(Type.String({ description: 'Your name for the wallet set.' })),
+    updateDate: updateDateField,
+    createDate: createDateField,
+  },
+  { title: 'WalletSet', description: 'A group of wallets whose keys derive from one seed.' },
+)
 
-export const walletSetAnswer = Type.Object({ walletSet: walletSetShape })
-export const walletSetsAnswer = Type.Object({ walletSets: Type.Array(walletSetShape) })
+export const walletSetAnswer = Type.Object({ walletSet: walletSetShape }, { description: 'The wallet set.' })
+export const walletSetsAnswer = Type.Object(
+  { walletSets: Type.Array(walletSetShape, { description: 'The wallet sets, newest first.' }) },
+  { description: 'One page of wallet sets.' },
+)
 
 const name = Type.Optional(freeText('A name of your own.'))
-export const createWalletSetBody = Type.Object({ entitySecretCiphertext: ciphertextField, name })
-export const updateWalletSetBody = Type.Object({ name })
-export const walletSetParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
+export const createWalletSetBody = Type.Object(
+  { entitySecretCiphertext: ciphertextField, name },
+  { title: 'CreateWalletSetRequest', description: 'A wallet set to create.' },
+)
+export const updateWalletSetBody = Type.Object(
+  { name },
+  { title: 'UpdateWalletSetRequest', description: 'The new name.' },
+)
+export const walletSetParams = idParams('WalletSetId', 'the wallet set')
 
 export const showWalletSet = (set: WalletSet) => ({
   id: set.id,

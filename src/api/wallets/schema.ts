@@ -1,75 +1,128 @@
 import Type from 'typebox'
-import { ciphertextField, freeText } from '#api/fields'
+import {
+  blockchainField,
+  ciphertextField,
+  createDateField,
+  custodyField,
+  freeText,
+  idField,
+  updateDateField,
+} from '#api/fields'
 import { balanceShape } from '#api/token-shape'
-import { walletBlockchains } from '#chains/blockchains'
 import type { Wallet } from '#custody/index'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
-const blockchainField = Type.Enum([...walletBlockchains])
-const scaCoreField = Type.Enum([
-  'circle_4337_v1',
-  'circle_6900_singleowner_v1',
-  'circle_6900_singleowner_v2',
-  'circle_6900_singleowner_v3',
-])
+const scaCoreField = Type.Enum(
+  [
+    'circle_4337_v1',
+    'circle_6900_singleowner_v1',
+    'circle_6900_singleowner_v2',
+    'circle_6900_singleowner_v3',
+  ],
+  { title: 'ScaCore', description: 'The version of a smart contract account. This server has none.' },
+)
 
 export const walletProperties = {
-  id: Type.String({ format: 'uuid' }),
-  state: Type.Enum(['LIVE', 'FROZEN']),
-  walletSetId: Type.String({ format: 'uuid' }),
-  custodyType: Type.Enum(['DEVELOPER', 'ENDUSER']),
-  name: Type.Optional(Type.String()),
-  refId: Type.Optional(Type.String()),
-  address: Type.String({ description: 'Lower case.' }),
-  blockchain: blockchainField,
-  accountType: Type.Enum(['EOA', 'SCA']),
-  updateDate: Type.String({ format: 'date-time' }),
-  createDate: Type.String({ format: 'date-time' }),
+  id: idField('The id of the wallet.'),
+  state: Type.Enum(['LIVE', 'FROZEN'], { description: 'A FROZEN wallet neither pays nor signs.' }),
+  walletSetId: idField('The wallet set.'),
+  custodyType: custodyField,
+  name: Type.Optional(Type.String({ description: 'Your name for the wallet.' })),
+  refId: Type.Optional(Type.String({ description: 'Your reference for the wallet.' })),
+  address: Type.String({ description: 'The address in lower case.' }),
+  blockchain: described(blockchainField, 'The blockchain of the wallet.'),
+  accountType: Type.Enum(['EOA', 'SCA'], {
+    description: 'Always EOA: an account that a key owns, not a smart contract.',
+  }),
+  updateDate: updateDateField,
+  createDate: createDateField,
 }
 
-export const walletShape = Type.Object(walletProperties)
-export const walletAnswer = Type.Object({ wallet: walletShape })
-export const walletsAnswer = Type.Object({ wallets: Type.Array(walletShape) })
+export const walletShape = Type.Object(walletProperties, {
+  title: 'Wallet',
+  description: 'An address on one blockchain whose key the platform holds.',
+})
+export const walletAnswer = Type.Object({ wallet: walletShape }, { description: 'The wallet.' })
+export const walletsAnswer = Type.Object(
+  { wallets: Type.Array(walletShape, { description: 'The wallets.' }) },
+  { description: 'The wallets.' },
+)
 
 const metadata = {
   name: Type.Optional(freeText('A name of your own.')),
   refId: Type.Optional(freeText('A reference of your own, to find the wallet by.')),
 }
+const metadataSchema = Type.Object(metadata, {
+  title: 'WalletMetadata',
+  description: 'The name and the reference of a wallet.',
+})
 
 export const walletsPerChainMax = 200
 
-export const createWalletsBody = Type.Object({
-  entitySecretCiphertext: ciphertextField,
-  walletSetId: Type.String({ format: 'uuid' }),
-  blockchains: Type.Array(blockchainField, { minItems: 1, uniqueItems: true }),
-  count: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: walletsPerChainMax,
-      default: 1,
-      description: 'Wallets on each chain.',
+export const createWalletsBody = Type.Object(
+  {
+    entitySecretCiphertext: ciphertextField,
+    walletSetId: idField('The wallet set of the new wallets.'),
+    blockchains: Type.Array(blockchainField, {
+      minItems: 1,
+      uniqueItems: true,
+      description: 'The blockchains. On EVM chains of one request, wallets share their addresses.',
     }),
-  ),
-  accountType: Type.Optional(Type.Enum(['EOA', 'SCA'], { default: 'EOA' })),
-  metadata: Type.Optional(Type.Array(Type.Object(metadata), { maxItems: walletsPerChainMax })),
+    count: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: walletsPerChainMax,
+        default: 1,
+        description: 'The number of wallets on each blockchain.',
+      }),
+    ),
+    accountType: Type.Optional(
+      Type.Enum(['EOA', 'SCA'], {
+        default: 'EOA',
+        description: 'The type of account; only EOA is available.',
+      }),
+    ),
+    metadata: Type.Optional(
+      Type.Array(metadataSchema, {
+        maxItems: walletsPerChainMax,
+        description: 'Names and references, one item for each of count.',
+      }),
+    ),
+  },
+  { title: 'CreateWalletsRequest', description: 'Wallets to create.' },
+)
+
+export const walletParams = idParams('WalletId', 'the wallet')
+export const updateWalletBody = Type.Object(metadata, {
+  title: 'UpdateWalletRequest',
+  description: 'The new name and reference.',
 })
 
-export const walletParams = Type.Object({ id: Type.String({ format: 'uuid' }) })
-export const updateWalletBody = Type.Object(metadata)
+const derivedMetadata = Type.Optional(described(metadataSchema, 'The name and the reference of the wallet.'))
 
-export const deriveParams = Type.Object({ id: Type.String({ format: 'uuid' }), blockchain: blockchainField })
-export const deriveBody = Type.Object({ metadata: Type.Optional(Type.Object(metadata)) })
-export const deriveByAddressBody = Type.Object({
-  sourceBlockchain: blockchainField,
-  walletAddress: freeText('The address of the wallet to derive from.'),
-  targetBlockchain: blockchainField,
-  metadata: Type.Optional(Type.Object(metadata)),
+export const deriveParams = Type.Object({
+  ...walletParams.properties,
+  blockchain: described(blockchainField, 'The EVM blockchain of the new wallet.'),
 })
+export const deriveBody = Type.Object(
+  { metadata: derivedMetadata },
+  { title: 'DeriveWalletRequest', description: 'The name and the reference of the wallet.' },
+)
+export const deriveByAddressBody = Type.Object(
+  {
+    sourceBlockchain: described(blockchainField, 'The blockchain of the wallet to derive from.'),
+    walletAddress: freeText('The address of the wallet to derive from.'),
+    targetBlockchain: described(blockchainField, 'The EVM blockchain of the new wallet.'),
+    metadata: derivedMetadata,
+  },
+  { title: 'DeriveWalletByAddressRequest', description: 'The wallet to derive from, and the new wallet.' },
+)
 
 export const walletFilters = {
-  address: Type.Optional(freeText('In any case.')),
-  blockchain: Type.Optional(blockchainField),
+  address: Type.Optional(freeText('The address, in any case.')),
+  blockchain: Type.Optional(described(blockchainField, 'The blockchain of the wallets.')),
   scaCore: Type.Optional(scaCoreField),
-  walletSetId: Type.Optional(Type.String({ format: 'uuid' })),
+  walletSetId: Type.Optional(idField('The wallet set.')),
   refId: Type.Optional(freeText('The reference given with the wallet.')),
 }
 
@@ -77,14 +130,28 @@ export const walletsQuery = Type.Object(walletFilters)
 
 export const walletsWithBalancesQuery = Type.Object({
   ...walletFilters,
-  blockchain: blockchainField,
-  amount__gte: Type.Optional(freeText('At least this much of the named token, else of the native coin.')),
+  blockchain: described(blockchainField, 'The blockchain of the wallets.'),
+  amount__gte: Type.Optional(
+    freeText('The minimum balance: of the token of tokenAddress, or of the native coin.'),
+  ),
   tokenAddress: Type.Optional(freeText('A token to show beside the native coin.')),
 })
 
-export const walletsWithBalancesAnswer = Type.Object({
-  wallets: Type.Array(Type.Object({ ...walletProperties, tokenBalances: Type.Array(balanceShape) })),
-})
+export const walletsWithBalancesAnswer = Type.Object(
+  {
+    wallets: Type.Array(
+      Type.Object(
+        {
+          ...walletProperties,
+          tokenBalances: Type.Array(balanceShape, { description: 'The balances of the wallet.' }),
+        },
+        { title: 'WalletWithBalances', description: 'A wallet and its balances.' },
+      ),
+      { description: 'The wallets, newest first.' },
+    ),
+  },
+  { description: 'One page of wallets.' },
+)
 
 export const showWallet = (wallet: Wallet) => ({
   id: wallet.id,

@@ -27,23 +27,30 @@ export type PageQuery = {
 
 /** Returns the query parameters that every list of this kind accepts. */
 export function collectionProperties(collection: Collection): TProperties {
+  const { pageSizeDefault, pageSizeMax, order } = collection
   // No examples: the reference page would prefill them and so query an old day only.
-  const date = (description: string) => Type.Optional(Type.String({ description }))
+  const text = (name: string, description: string) =>
+    Type.Optional(Type.String({ '~parameter': name, description }))
   return {
-    from: date('Inclusive start of the range applied to createDate, RFC 3339.'),
-    to: date('Inclusive end of the range applied to createDate, RFC 3339. Default: the time of the request.'),
+    from: text('From', 'Inclusive start of the range of createDate, RFC 3339.'),
+    to: text('To', 'Inclusive end of the range of createDate, RFC 3339. Default: the time of the request.'),
     pageSize: Type.Optional(
       Type.Integer({
+        '~parameter': `PageSize${pageSizeDefault}`,
         minimum: 1,
-        default: collection.pageSizeDefault,
-        description: `Items per page; more than ${collection.pageSizeMax} is taken as ${collection.pageSizeMax}.`,
+        default: pageSizeDefault,
+        description: `The number of items on a page; more than ${pageSizeMax} is taken as ${pageSizeMax}.`,
       }),
     ),
-    pageBefore: Type.Optional(Type.String({ description: 'The page that ends right before this item.' })),
-    pageAfter: Type.Optional(Type.String({ description: 'The page that starts right after this item.' })),
-    ...(collection.order && {
+    pageBefore: text('PageBefore', 'The id of an item: the page that ends right before it.'),
+    pageAfter: text('PageAfter', 'The id of an item: the page that starts right after it.'),
+    ...(order && {
       order: Type.Optional(
-        Type.Enum(['ASC', 'DESC'], { default: 'DESC', description: 'Order by createDate.' }),
+        Type.Enum(['ASC', 'DESC'], {
+          '~parameter': 'Order',
+          default: 'DESC',
+          description: 'The order by createDate.',
+        }),
       ),
     }),
   }

@@ -22,10 +22,9 @@ const policy =
 export async function registerConsole(server: FastifyInstance): Promise<void> {
   for (const [url, { name, type }] of Object.entries(files)) {
     const content = await readFile(folder + name)
-    const schema = { hide: true } as object
-    server.get(url, { schema }, (_, reply) =>
+    server.get(url, (_, reply) =>
       reply.type(`${type}; charset=utf-8`).header('Content-Security-Policy', policy).send(content),
     )
   }
-  server.get('/', { schema: { hide: true } as object }, (_, reply) => reply.redirect('/console'))
+  server.get('/', (_, reply) => reply.redirect('/console'))
 }

@@ -18,7 +18,10 @@ export type Endpoint<Ctx = RequestScope> = {
   /** The documented path, with `{name}` for parameters. */
   path: string
   operationId: string
+  /** A few words, beginning with a verb. */
   summary: string
+  /** The meaning and the rules of the operation, as Markdown. */
+  description: string
   tag: string
   /**
    * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, and the operator scopes
@@ -36,6 +39,8 @@ export type Endpoint<Ctx = RequestScope> = {
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */
   status?: 200 | 201 | 204
+  /** Further statuses of a success, each with its meaning; 204 has no body. */
+  alternatives?: { 200?: string; 204?: string }
   /** A second status whose response has the shape of a success: that of a probe which reports a problem. */
   troubleStatus?: 503
   /** False for the few responses that are not wrapped in `data`. */
@@ -53,6 +58,7 @@ export type Endpoint<Ctx = RequestScope> = {
   changing?: boolean
   /** The media type of a response that is text, not JSON. */
   media?: string
+  /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */
   errors: readonly ErrorName[]
   /** Work that must not hold a database transaction, such as decrypting; its result is passed to the verb. */
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>

@@ -9,7 +9,7 @@ import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
 import { invoke } from './invoke.ts'
-import { bodySchema, openApiRoute, pathsOf, querySchema } from './schemas.ts'
+import { bodySchema, pathsOf, querySchema } from './schemas.ts'
 import { type Check, checkOf } from './validate.ts'
 
 export type Registration = {
@@ -28,17 +28,13 @@ export function registerEndpoint(
 ): void {
   const handler = handlerOf(registration, endpoint)
   const bodyBytesMax = bodyBytesMaxOf(endpoint, registration.scope.config)
-  const [path, ...aliases] = pathsOf(endpoint.path)
   const route = {
     method: endpoint.method,
     handler,
     config: { auth: endpoint.auth, ...(bodyBytesMax && { bodyBytesMax }) },
-    validatorCompiler: () => () => true,
-    serializerCompiler: () => JSON.stringify,
     ...(endpoint.changing && { exposeHeadRoute: false }),
   }
-  server.route({ ...route, url: path!, schema: openApiRoute(endpoint) })
-  for (const url of aliases) server.route({ ...route, url, schema: { hide: true } as object })
+  for (const url of pathsOf(endpoint.path)) server.route({ ...route, url })
 }
 
 function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): number | undefined {

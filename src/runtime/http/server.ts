@@ -14,7 +14,7 @@ import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNotFoundMessage, type NotBuilt } from './not-found.ts'
-import { registerOpenApi } from './openapi.ts'
+import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { registerEndpoint } from './register.ts'
 
 /** A removed path of the interface: it answers 410 and names the replacement. */
@@ -23,8 +23,8 @@ export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; in
 export type ServerInput = {
   scope: Scope
   endpoints: readonly Endpoint<never>[]
-  /** Whether to serve the console and the OpenAPI description too. */
-  pages: boolean
+  /** Serves the console and the reference of the API too. */
+  pages?: ReferencePage
   removed: readonly RemovedPath[]
   notBuilt: readonly NotBuilt[]
   /** Adds the composition root's parts beyond the scope, such as chains and custody. */
@@ -74,7 +74,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
   const callerOf = await admitRequests(server, authenticate, config.requestsPerSecondMax)
   if (input.pages) {
-    await registerOpenApi(server, () => config.publicUrl)
+    await registerReferencePage(server, { ...input, ...input.pages, baseUrl: () => config.publicUrl })
     await registerConsole(server)
   }
   parseBodies(server)
@@ -165,7 +165,6 @@ function registerRemoved(server: FastifyInstance, removed: RemovedPath): void {
   const method = removed.method === 'ALL' ? ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] : removed.method
   const url = removed.path.replaceAll(/\{(\w+)\}/g, ':$1')
   const message = `This operation was removed from the interface. ${removed.instead}`
-  const schema = { hide: true } as object
   const handler = (_: FastifyRequest, reply: FastifyReply) => sendError(reply, new ApiError('gone', message))
-  server.route({ method, url, schema, handler })
+  server.route({ method, url, handler })
 }

@@ -1,0 +1,36 @@
+import { endpoints, introduction } from '#api/index'
+import { openApiDocument } from '#runtime/http/openapi/document'
+import type { Rule } from './repository.ts'
+
+type Node = { [key: string]: Node }
+
+export const referenceRule: Rule = {
+  name: 'every operation, parameter and field of the API is described',
+  why: 'The reference is what a customer reads first, and clients show its texts in editors.',
+  check: () => {
+    const document = openApiDocument({ endpoints, introduction, servers: [] })
+    const tags = new Set(introduction.tags.map(({ name }) => name))
+    return [
+      ...endpoints
+        .filter(({ tag }) => !tags.has(tag))
+        .map(({ tag }) => `the tag ${tag} is not in the introduction`),
+      ...undescribed(document as unknown as Node),
+    ]
+  },
+}
+
+/** A reference counts as described when its target is, which is in the same document. */
+function undescribed(document: Node): string[] {
+  const problems: string[] = []
+  const visit = (node: Node, path: string): void => {
+    if (typeof node !== 'object' || node === null) return
+    const isField = /\/properties\/[^/]+$|\/components\/(schemas|headers)\/[^/]+$/.test(path)
+    const isOperation = 'operationId' in node
+    const isParameter = 'in' in node && 'schema' in node
+    if ((isField || isOperation || isParameter) && !('$ref' in node) && !node['description'])
+      problems.push(`${path} has no description`)
+    for (const [key, child] of Object.entries(node)) if (key !== 'example') visit(child, `${path}/${key}`)
+  }
+  visit(document, '')
+  return problems
+}
