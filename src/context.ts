@@ -130,6 +130,8 @@ export type SandboxParts = {
   endpoints: readonly Endpoint<never>[]
   /** The message for requests without a valid key: where to find one. */
   refusal?: string
+  /** The public key with which the reference page sends its requests. */
+  apiKey?: string
 }
 
 /** Starts the HTTP API on the configured host and port: the `api` role. */
@@ -138,7 +140,7 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   const server = await createServer({
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
-    pages: { introduction },
+    pages: { introduction, tryOutKey: sandbox?.apiKey },
     removed: removedPaths,
     notBuilt,
     refusal: sandbox?.refusal,

@@ -98,7 +98,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   undo.push(faucet.stop)
   let engines = options.engines === false ? undefined : startEngines(ctx, faucet)
   undo.push(async () => engines?.stop())
-  const api = await startApi(ctx, { faucet, endpoints: [] })
+  const { apiKey } = sandboxTenant
+  const api = await startApi(ctx, { faucet, apiKey, endpoints: [] })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {

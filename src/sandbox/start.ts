@@ -119,7 +119,8 @@ async function startParts(
     })),
   }
   interruption.throwIfAborted()
-  const api = await startApi(ctx, { faucet, refusal, endpoints: sandboxEndpoints(() => answer) })
+  const { apiKey } = answer
+  const api = await startApi(ctx, { faucet, refusal, apiKey, endpoints: sandboxEndpoints(() => answer) })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)

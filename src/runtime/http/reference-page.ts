@@ -5,6 +5,8 @@ import { type DocumentInput, type Introduction, openApiDocument } from './openap
 
 export type ReferencePage = {
   introduction: Introduction
+  /** A public key with which the page sends its requests: that of a sandbox. */
+  tryOutKey?: string | undefined
 }
 
 type ReferenceInput = ReferencePage & Pick<DocumentInput, 'endpoints'> & { baseUrl: () => string | undefined }
@@ -24,6 +26,7 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
       docExpansion: 'list',
       deepLinking: true,
       persistAuthorization: true,
+      ...(input.tryOutKey && { tryOutKey: input.tryOutKey, onComplete: authorize }),
     },
     theme: {
       title: 'Bezant API',
@@ -40,6 +43,11 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
   })
   server.get('/openapi.json', (_, reply) => sendDocument(reply, text()))
 }
+
+/** Variables of the script of the page, into which the text of `authorize` is written. */
+declare const ui: { preauthorizeApiKey(scheme: string, key: string): void }
+declare const config: { tryOutKey: string }
+const authorize = () => ui.preauthorizeApiKey('apiKey', config.tryOutKey)
 
 const sendDocument = (reply: FastifyReply, document: string) =>
   void reply.type('application/json; charset=utf-8').send(document)
