@@ -17,11 +17,36 @@ function errorsPage(): string {
     .map(({ name, code, status, text }) => [`${code}`, `${status}`, name, text])
   return `# Errors
 
-Generated from \`src/lib/error-kinds.ts\`. Every answer that is not a success is
-\`{"code": number, "message": string, "errors"?: [{"error", "message", "location", "invalidValue", "constraints"}]}\`;
-the message says which field, why, and what to do.
+Generated from \`src/lib/error-kinds.ts\`. A request that fails is answered with the HTTP status of its error and this body:
 
-${table(['code', 'HTTP', 'name', 'meaning'], rows)}
+\`\`\`json
+{
+  "code": 2,
+  "message": "API parameter invalid. pageSize must be at least 1.",
+  "errors": [
+    {
+      "error": "min_value",
+      "message": "pageSize must be at least 1",
+      "location": "pageSize",
+      "invalidValue": 0,
+      "constraints": { "min": 1 }
+    }
+  ]
+}
+\`\`\`
+
+- \`code\` is stable: branch on it. Several errors of the business account share the codes 2, 400 and 404, as in the
+  interface that this server is compatible with; their status and operation tell them apart.
+- \`message\` is English text for people, and may change. It begins with the text below, or is more specific: it names the
+  field, the reason and the remedy.
+- \`errors\` is present when fields of the request are to blame. \`location\` is the path of the field, such as
+  \`amounts[0]\`; \`invalidValue\` is shortened; \`constraints\` has the limits of the field.
+- Repeat the request after 408, 429 (\`tooManyRequests\`), 500 and 503; with its \`idempotencyKey\`, it takes effect at most once. 429 and 503
+  say in \`Retry-After\` after how many seconds.
+
+The names are those of the source. [The reference](../openapi.json) lists the codes of each operation.
+
+${table(['Code', 'HTTP status', 'Name', 'Message'], rows)}
 `
 }
 
