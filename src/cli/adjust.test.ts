@@ -64,9 +64,9 @@ function settings(): Record<string, string> {
 }
 
 const adjust = (world: World, ...args: string[]) => {
-  const given = parseCommand(adjustCommand, ['--entity', world.tenant.entityId, ...args])
-  if (given === 'help') throw new Error('these are no arguments')
-  return adjustCommand.run(given)
+  const parsed = parseCommand('adjust', adjustCommand, ['--entity', world.tenant.entityId, ...args])
+  if (parsed === 'help') throw new Error('these are no arguments')
+  return adjustCommand.run(parsed)
 }
 
 /** Runs the command with this input at the terminal, or none. */
@@ -84,7 +84,7 @@ async function answeredAfter(world: World, meanwhile: () => Promise<unknown>) {
   child.stdout.on('data', (chunk) => void (said += chunk))
   child.stderr.on('data', (chunk) => void (said += chunk))
   const closed = once(child, 'close') as Promise<[number]>
-  await until(async () => said.includes('Type yes to go on:'), 'the command asks')
+  await until(async () => said.includes('Type yes to continue:'), 'the command asks')
   await meanwhile()
   child.stdin.end('yes\n')
   return { code: (await closed)[0], said }
@@ -139,7 +139,7 @@ const forgeMoney = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
   )
 
 describe('property 70: only a named adjustment corrects the books', () => {
-  it('coins from before a treasury was opened are booked as what they are, once, and stay so after a reorg', async () => {
+  it('coins sent before a treasury was opened are booked once, and stay booked after a reorg', async () => {
     const world = await merchant()
     await makeGap(world, 5n * unit)
     expect(await gapsOf(world)).toMatchObject([{ onChainAtomic: 5n * unit, bookedAtomic: 0n }])
@@ -161,11 +161,11 @@ describe('property 70: only a named adjustment corrects the books', () => {
     await until(async () => (await gapsOf(world)).length === 0, 'there is no gap after the reorg')
     printed = ''
     expect(await adjust(world, ...by, '--yes')).toBe(0)
-    expect(printed).toBe('there is no gap to close\n')
+    expect(printed).toBe('no gaps to close\n')
     expect(await bookedFor(world)).toHaveLength(2)
   })
 
-  it('money without coins behind it is named as missing, and the merchant keeps what he owns', async () => {
+  it('money without coins behind it is booked as missing, and the balance of the merchant stays', async () => {
     const world = await merchant()
     await makeMoney(world, 2n * unit)
     await forgeMoney(world, 3n * unit)
@@ -180,7 +180,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
     expect((await bookedFor(world)).map(({ amount }) => amount)).toEqual([-3n * unit, 3n * unit])
   })
 
-  it('nothing is booked without a yes, without a reason, or for another plan than was shown', async () => {
+  it('nothing is booked without a confirmation, without a reason, or for another plan than the one shown', async () => {
     const world = await merchant()
     await forgeMoney(world, -unit)
     for (const typed of ['no\n', 'y\n', '\n', '']) expect(await answered(world, typed)).toBe(1)
@@ -206,7 +206,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
     expect((await bookedFor(world)).map(({ amount }) => amount)).toEqual([2n * unit])
   })
 
-  it('of many operators with one plan, one books it', async () => {
+  it('one of several operators with the same plan books it', async () => {
     const world = await merchant()
     await makeGap(world, 7n)
     const shown = await plan(world)
@@ -221,7 +221,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
     expect(await bookedFor(world)).toHaveLength(2)
   })
 
-  it('the database takes nothing against these accounts that has no name, or has one twice', async () => {
+  it('the database refuses entries of these accounts without an adjustment, or with a repeated one', async () => {
     const world = await merchant()
     const { entityId } = world.tenant
     await forgeMoney(world, -unit)

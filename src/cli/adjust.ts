@@ -2,66 +2,63 @@ import type { EngineCtx } from '#engines/ctx'
 import { type Adjustment, bookAdjustments, GapChanged, planAdjustments } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 import { findEntity } from '#runtime/auth/store'
-import { type Command, type Given, textOf, UsageError } from './command.ts'
+import { type Command, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { confirm } from './confirm.ts'
-import { chosenChains, connected } from './connected.ts'
-import { joinOptions } from './join.ts'
-import { printRows } from './table.ts'
+import { connectionOptions } from './connection.ts'
+import { counted, printRows } from './table.ts'
+import { selectChains, withContext } from './with-context.ts'
 
 export const adjustCommand: Command = {
-  name: 'adjust',
   usage: `bezant adjust --actor NAME --reason TEXT [--entity ID] [--chain NAME] [--expect PLAN] [--yes]
 
-Compares as bezant reconcile does, and shows what it would add to the books to close each gap: coins at an address, and
-money of a currency, which becomes nobody's or is missing for good. Then it asks, compares once more, and books all of it or
-nothing. A gap that has changed since it was shown is refused. An adjustment moves no coins, credits no merchant, and cannot be
-taken back except by another one.
+Runs the comparison of bezant reconcile and shows the adjustments that would close each gap: coins
+of an address, and money of a currency that belongs to no merchant or is missing. Then it asks,
+compares again, and books all adjustments or none. It refuses when a gap has changed since it was
+shown. An adjustment moves no coins and credits no merchant; only another adjustment reverses it.
 
-Find out first why a gap is there: it may be a deposit that is not credited, or a theft. Faults of the books themselves
-(BOOKS in bezant reconcile) are no gaps, and stay.`,
+Find the cause of a gap first: it may be a deposit that was not credited, or a theft. Inconsistent
+books (lines with BOOKS in bezant reconcile) are not gaps, and are not changed.`,
   options: {
-    actor: { type: 'string', value: 'NAME', about: 'Who does this, for the audit.' },
-    reason: { type: 'string', value: 'TEXT', about: 'Why the gap is there, for the audit.' },
-    entity: { type: 'string', value: 'ID', about: 'Close the gaps of this entity alone.' },
+    actor: { type: 'string', value: 'NAME', about: 'Your name, for the audit.' },
+    reason: { type: 'string', value: 'TEXT', about: 'Cause of the gap, for the audit.' },
+    entity: { type: 'string', value: 'ID', about: 'Close only the gaps of this entity.' },
     chain: {
       type: 'string',
       value: 'NAME',
-      about: 'Compare this chain alone, and the money, which is on all chains.',
+      about: 'Compare only this chain, and the money on all chains.',
     },
     expect: {
       type: 'string',
       value: 'PLAN',
-      about: 'Book nothing but the plan that was shown under this id.',
+      about: 'Book only the plan with this id, which an earlier run showed.',
     },
-    yes: { type: 'boolean', about: 'Do not ask.' },
-    ...joinOptions,
+    yes: { type: 'boolean', about: 'Do not ask for confirmation.' },
+    ...connectionOptions,
   },
-  run: (given) => connected(given, (ctx) => run(ctx, given)),
+  run: (args) => withContext(args, (ctx) => run(ctx, args)),
 }
 
-async function run(ctx: EngineCtx, given: Given): Promise<number> {
-  const by = { actor: `operator:${required(given, 'actor')}`, reason: required(given, 'reason') }
-  const chains = chosenChains(ctx, textOf(given, 'chain'))
-  const named = textOf(given, 'entity')
+async function run(ctx: EngineCtx, args: ParsedArgs): Promise<number> {
+  const by = { actor: `operator:${required(args, 'actor')}`, reason: required(args, 'reason') }
+  const chains = selectChains(ctx, textFlag(args, 'chain'))
+  const named = textFlag(args, 'entity')
   const entity = named === undefined ? undefined : await findEntity(ctx.db, named)
-  if (named !== undefined && !entity)
-    throw new UsageError(`there is no entity ${named}: see bezant keys list`)
-  const look = () => planAdjustments(ctx, chains, entity?.id)
-  const shown = await look()
+  if (named !== undefined && !entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
+  const plan = () => planAdjustments(ctx, chains, entity?.id)
+  const shown = await plan()
   if (shown.adjustments.length === 0) {
-    process.stdout.write('there is no gap to close\n')
+    process.stdout.write('no gaps to close\n')
     return 0
   }
   process.stdout.write(`plan ${shown.id}\n`)
-  printRows(given, shown.adjustments.map(asRow), ['entity', 'chain', 'address', 'add', 'unit'])
-  if ((textOf(given, 'expect') ?? shown.id) !== shown.id) throw new GapChanged()
-  const count = shown.adjustments.length
-  const question = `This books ${count} ${count === 1 ? 'adjustment' : 'adjustments'} as "${by.reason}" by ${by.actor}.`
-  if (given.flags['yes'] !== true && !(await confirm(question))) {
-    process.stderr.write('nothing was booked\n')
+  printRows(args, shown.adjustments.map(asRow), ['entity', 'chain', 'address', 'add', 'unit'])
+  if ((textFlag(args, 'expect') ?? shown.id) !== shown.id) throw new GapChanged()
+  const question = `This books ${counted(shown.adjustments.length, 'adjustment')} by ${by.actor}, reason: ${by.reason}.`
+  if (args.flags['yes'] !== true && !(await confirm(question))) {
+    process.stderr.write('Nothing was booked.\n')
     return 1
   }
-  const found = await look()
+  const found = await plan()
   if (found.id !== shown.id) throw new GapChanged()
   const booked = await bookAdjustments(ctx, found, by)
   process.stdout.write(booked.map(({ id }) => `booked adjustment ${id}\n`).join(''))
@@ -76,8 +73,8 @@ const asRow = ({ entityId, blockchain, address, amount, symbol, decimals }: Adju
   unit: symbol,
 })
 
-function required(given: Given, name: 'actor' | 'reason'): string {
-  const text = textOf(given, name)?.trim()
+function required(args: ParsedArgs, name: 'actor' | 'reason'): string {
+  const text = textFlag(args, name)?.trim()
   if (!text) throw new UsageError(`--${name} is missing\nSee: bezant adjust --help`)
   return text
 }

@@ -53,9 +53,9 @@ afterEach(() => {
 afterAll(() => harness?.close())
 
 async function bezantChain(...args: string[]): Promise<number> {
-  const given = parseCommand(chainCommand, args)
-  if (given === 'help') throw new Error('asked for help')
-  return chainCommand.run(given)
+  const parsed = parseCommand('chain', chainCommand, args)
+  if (parsed === 'help') throw new Error('asked for help')
+  return chainCommand.run(parsed)
 }
 
 const grantOf = (id: string) => harness.database.maybe(sql`select 1 from grants where intent_id = ${id}`)
@@ -128,7 +128,7 @@ it('property 67: a halted chain signs nothing, sends nothing and accepts nothing
   expect(sends).toBe(0)
 })
 
-it('refuses to accept what nobody has, what both histories have, and what nobody confirmed', async () => {
+it('refuses an unknown block, a block on both branches, and a run without confirmation', async () => {
   const head = (await harness.database.one<{ hash: string; number: number }>(
     sql`select hash, number from blocks where canonical order by number desc limit 1`,
   ))!
@@ -138,10 +138,10 @@ it('refuses to accept what nobody has, what both histories have, and what nobody
     `no endpoint of ${blockchain} has`,
   )
   await expect(bezantChain('accept', blockchain, '--at', await hashAt(1))).rejects.toThrow(
-    'is in both histories',
+    'is on both branches',
   )
   expect(await bezantChain('accept', blockchain, '--at', await hashAt('latest'))).toBe(1)
-  expect(printed).toContain('1 transfers from wallet addresses: 0.5 USDC')
+  expect(printed).toContain('1 transfer from wallet addresses: 0.5 USDC')
   expect(printed).toContain('Nothing was changed.')
   printed = ''
   expect(await bezantChain('list', '--json')).toBe(0)
@@ -151,7 +151,7 @@ it('refuses to accept what nobody has, what both histories have, and what nobody
   ).toEqual([{ hash: head.hash }])
 })
 
-it('property 67: goes on from the history that its operator accepts, and each transfer is paid once', async () => {
+it('property 67: resumes on the branch that its operator accepts, and each transfer is paid once', async () => {
   const { mine, oracle, tokens, intercept } = harness.chain()
   const accepted = await hashAt('latest')
   const chain = harness.ctx.chains.find(blockchain)!

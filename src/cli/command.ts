@@ -3,56 +3,65 @@ import { type SettingFacts, settings } from '#runtime/settings'
 
 export type Options = NonNullable<ParseArgsConfig['options']>
 
-/** One command of `bezant`: the flags that it takes, and its work. */
+/** One command of `bezant`: its options and its work, which returns the exit code. */
 export type Command = {
-  name: string
   usage: string
   options: Record<string, Option>
-  /** Arguments that may follow the name without a flag; most commands take none. */
-  positionals?: string
+  /** Whether arguments other than options may follow the name of the command. */
+  takesArguments?: true
   /** Settings of the environment that its help lists, all or those for workers; other commands refer to `help serve`. */
   listsSettings?: 'all' | 'for workers'
-  run: (input: Given) => Promise<number>
+  run: (args: ParsedArgs) => Promise<number>
 }
 
 export type Option = { type: 'string' | 'boolean'; value?: string; about: string; default?: string }
-export type Given = { flags: Record<string, string | boolean | undefined>; positionals: string[] }
+export type ParsedArgs = { flags: Record<string, string | boolean | undefined>; positionals: string[] }
 
 export class UsageError extends Error {}
 
-/** Parses the arguments of a command; a wrong flag is an error that names it and points to --help. */
-export function parseCommand(command: Command, args: string[]): Given | 'help' {
+/** Parses the arguments of a command; the error for a wrong one names it and points to --help. */
+export function parseCommand(name: string, command: Command, args: string[]): ParsedArgs | 'help' {
   const options: Options = { help: { type: 'boolean', short: 'h' } }
-  for (const [name, option] of Object.entries(command.options)) options[name] = { type: option.type }
+  for (const [option, { type }] of Object.entries(command.options)) options[option] = { type }
   try {
     const { values, positionals } = parseArgs({ args, options, allowPositionals: true, strict: true })
     if (values['help']) return 'help'
-    if (command.positionals === undefined && positionals.length > 0)
-      throw new Error(`"${positionals[0]}" is not expected: every setting is a flag.`)
-    return { flags: values as Given['flags'], positionals }
+    if (!command.takesArguments && positionals.length > 0)
+      throw new Error(`unexpected argument "${positionals[0]}"`)
+    return { flags: values as ParsedArgs['flags'], positionals }
   } catch (error) {
-    throw new UsageError(`${inWords(error as Error)}\nSee: bezant ${command.name} --help`)
+    throw new UsageError(`${shortMessage(error as Error)}\nSee: bezant ${name} --help`)
   }
 }
 
-/** Shortens Node's message, which goes on with advice on how to pass such a text as an argument. */
-function inWords({ message }: Error): string {
+/** Shortens Node's message, which adds advice on how to pass such a text as an argument. */
+function shortMessage({ message }: Error): string {
   const unknown = /^Unknown option '(.+?)'/.exec(message)
-  return unknown ? `there is no option ${unknown[1]}` : message.split('\n')[0]!
+  return unknown ? `unknown option ${unknown[1]}` : message.split('\n')[0]!
+}
+
+/** Returns the action that the first argument names. */
+export function chooseAction<Action>(
+  command: string,
+  { positionals: [name] }: ParsedArgs,
+  actions: Readonly<Record<string, Action>>,
+): Action {
+  if (name !== undefined && Object.hasOwn(actions, name)) return actions[name]!
+  throw new UsageError(`name an action: ${Object.keys(actions).join(', ')}\nSee: bezant ${command} --help`)
 }
 
 /** The text of `bezant COMMAND --help`. */
-export function helpOf(command: Command, summary: string): string {
+export function helpText(command: Command, summary: string): string {
   const rows = Object.entries({
     ...command.options,
-    help: { type: 'boolean', about: 'Show this text.' } as Option,
+    help: { type: 'boolean', about: 'Show this help.' } as Option,
   })
   const lines = rows.map(([name, option]) =>
-    row(`--${name}${option.value ? ` ${option.value}` : ''}`, optionColumn, option),
+    helpRow(`--${name}${option.value ? ` ${option.value}` : ''}`, optionColumn, option),
   )
   const environment = command.listsSettings
-    ? `Settings of the environment; flags win over them:\n${settingLines(command.listsSettings)}`
-    : 'It also reads the settings of the environment: see bezant help serve.'
+    ? `Environment variables (options take precedence):\n${settingLines(command.listsSettings)}`
+    : 'Environment variables apply too: see bezant help serve.'
   return `${summary}\n\nUsage: ${command.usage}\n\nOptions:\n${lines.join('\n')}\n\n${environment}\n`
 }
 
@@ -63,11 +72,11 @@ const settingColumn = 32
 const settingLines = (which: Command['listsSettings']) =>
   Object.entries<SettingFacts>(settings)
     .filter(([, { ofApi }]) => which === 'all' || !ofApi)
-    .map(([name, facts]) => row(name, settingColumn, facts))
+    .map(([name, facts]) => helpRow(name, settingColumn, facts))
     .join('\n')
 
 /** A name and beside it the text, wrapped to the width of a terminal. */
-function row(name: string, column: number, { about, default: fallback }: SettingFacts): string {
+function helpRow(name: string, column: number, { about, default: fallback }: SettingFacts): string {
   const text = fallback === undefined ? about : `${about} Default: ${fallback}.`
   const words = text.replaceAll('`', '').split(' ')
   const lines = [`  ${name}`.padEnd(column)]
@@ -80,29 +89,29 @@ function row(name: string, column: number, { about, default: fallback }: Setting
   return lines.join('\n')
 }
 
-/** The text of a flag, or `undefined`; a boolean flag given as text is a bug of the command's table. */
-export const textOf = (given: Given, name: string): string | undefined => {
-  const value = given.flags[name]
+/** The text of an option, `undefined` without it. */
+export const textFlag = (args: ParsedArgs, name: string): string | undefined => {
+  const value = args.flags[name]
   return typeof value === 'string' ? value : undefined
 }
 
-/** Reads the text of a flag; the refusal of a wrong one becomes a UsageError. */
+/** Parses the text of an option; an error that `parse` throws becomes a UsageError. */
 export function readFlag<Value>(
-  given: Given,
+  args: ParsedArgs,
   name: string,
-  read: (text: string, flag: string) => Value,
+  parse: (text: string, flag: string) => Value,
 ): Value | undefined {
-  const text = textOf(given, name)
+  const text = textFlag(args, name)
   if (text === undefined) return undefined
   try {
-    return read(text, `--${name}`)
+    return parse(text, `--${name}`)
   } catch (error) {
     throw new UsageError((error as Error).message)
   }
 }
 
-export function numberOf(given: Given, name: string, max: number): number | undefined {
-  const text = textOf(given, name)
+export function numberFlag(args: ParsedArgs, name: string, max: number): number | undefined {
+  const text = textFlag(args, name)
   if (text === undefined) return undefined
   if (!/^\d{1,9}$/.test(text) || Number(text) > max) {
     throw new UsageError(`--${name} must be a whole number from 0 to ${max}, not "${text}"`)

@@ -10,10 +10,10 @@ type Ended = { stdout: string; stderr: string; code?: number }
 const bezant = async (...args: string[]): Promise<Ended> =>
   promisify(execFile)(process.execPath, [await programFile('bezant'), ...args]).catch((error: Ended) => error)
 
-describe('the program explains itself', () => {
+describe('bezant help', () => {
   const listed = (stdout: string) => [...stdout.matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name]) => name)
 
-  it('worker --help lists every setting of the environment but those of the API alone', async () => {
+  it('worker --help lists every setting except those of the API', async () => {
     const all = listed((await bezant('serve', '--help')).stdout)
     const ofWorkers = listed((await bezant('worker', '--help')).stdout)
     expect(all.filter((name) => !ofWorkers.includes(name))).toEqual([
@@ -23,14 +23,14 @@ describe('the program explains itself', () => {
     ])
   })
 
-  it('serve --help lists every setting of the environment', async () => {
+  it('serve --help lists every setting', async () => {
     const { stdout } = await bezant('serve', '--help')
     expect(listed(stdout)).toEqual(Object.keys(settings))
-    expect(stdout).toMatch(/BEZANT_PORT +The port that the API listens on\. Default: 4020\.\n/)
+    expect(stdout).toMatch(/BEZANT_PORT +Port of the API\. Default: 4020\.\n/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
   })
 
-  it('help COMMAND says what COMMAND --help says, of every command, and the README names them all', async () => {
+  it('help COMMAND prints the same as COMMAND --help, and the README lists every command', async () => {
     const { stdout } = await bezant('help')
     const commands = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
     expect(commands).toContain('policy')
@@ -42,8 +42,8 @@ describe('the program explains itself', () => {
     expect((await bezant('help', 'keys')).stdout).toBe((await bezant('keys', '--help')).stdout)
   })
 
-  it('help of no command says so', async () => {
+  it('an unknown command is an error that names it', async () => {
     const { code, stderr } = await bezant('help', 'nothing')
-    expect([code, stderr]).toEqual([2, 'bezant: there is no command "nothing"\nSee: bezant --help\n'])
+    expect([code, stderr]).toEqual([2, 'bezant: unknown command "nothing"\nSee: bezant --help\n'])
   })
 })

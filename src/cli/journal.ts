@@ -1,74 +1,64 @@
 import { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from '#engines/transactions/index'
 import { readDatabaseClock } from '#runtime/db/clock'
-import { type Database, openDatabase } from '#runtime/db/db'
-import { type Command, type Given, textOf, UsageError } from './command.ts'
-import { connected } from './connected.ts'
-import { configOf, connectionOf, joinOptions } from './join.ts'
+import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { connectionOptions, withDatabase } from './connection.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
+import { withContext } from './with-context.ts'
 
 export const journalCommand: Command = {
-  name: 'journal',
   usage: `bezant journal list
        bezant journal merge DIR
        bezant journal declare-lost --journal ID
 
-After an older copy of the database was restored nothing is signed until every journal is merged.
-Workers merge the ones of their own machine when they start. Bring those of machines that are gone
-here, and merge them. Declare a journal lost only when it cannot be found: what was sent by its
-worker after the copy was made is sent again, unless you look at the chain and cancel it first.`,
-  positionals: 'ACTION',
+Workers record each signed transaction in a journal on their own disk before they send it. After an
+older copy of the database was restored, nothing is signed until every journal is merged: workers
+merge those of their own machine when they start.
+
+  list          shows the journals and their machines; AWAITED marks those that still have to be merged.
+  merge         merges the journal in DIR, which you copied from a machine that is gone.
+  declare-lost  gives up a journal that cannot be found. Transactions that its worker sent after
+                the copy was made are sent again: look for them on the chain first.`,
+  takesArguments: true,
   options: {
-    journal: { type: 'string', value: 'ID', about: 'The journal to give up, as `list` shows it.' },
+    journal: { type: 'string', value: 'ID', about: 'Id of the lost journal, as list shows it.' },
     ...jsonOption,
-    ...joinOptions,
+    ...connectionOptions,
   },
   run,
 }
 
-type JournalAction = (given: Given, rest: readonly string[]) => Promise<number>
+type JournalAction = (args: ParsedArgs) => Promise<number>
 
-async function run(given: Given): Promise<number> {
-  const [action, ...rest] = given.positionals
-  const act = action === undefined ? undefined : actions[action]
-  if (!act)
-    throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant journal --help`)
-  return act(given, rest)
+async function run(args: ParsedArgs): Promise<number> {
+  return chooseAction('journal', args, actions)(args)
 }
 
 const actions: Record<string, JournalAction> = {
-  list: (given) =>
-    withDatabase(given, async (database) => {
+  list: (args) =>
+    withDatabase(args, async (database) => {
       const journals = (await listWorkerJournals(database)).map(({ headHash, ...journal }) => ({
         ...journal,
         headHash: headHash.toString('hex'),
       }))
-      printRows(given, journals, ['id', 'host', 'path', 'state', 'awaited', 'sequence', 'updateDate'])
+      printRows(args, journals, ['id', 'host', 'path', 'state', 'awaited', 'sequence', 'updateDate'])
       return 0
     }),
-  merge: async (given, [directory]) => {
+  merge: async (args) => {
+    const [, directory] = args.positionals
     if (directory === undefined)
-      throw new UsageError("say which directory: the one with the journal's name\nSee: bezant journal --help")
-    const merged = await connected(given, (ctx) => mergeWorkerJournal(ctx, directory))
-    printRow(given, { merged: directory, ...merged })
+      throw new UsageError('name the directory of the journal\nSee: bezant journal --help')
+    const merged = await withContext(args, (ctx) => mergeWorkerJournal(ctx, directory))
+    printRow(args, { merged: directory, ...merged })
     return 0
   },
-  'declare-lost': (given) =>
-    withDatabase(given, async (database) => {
-      const id = textOf(given, 'journal')
+  'declare-lost': (args) =>
+    withDatabase(args, async (database) => {
+      const id = textFlag(args, 'journal')
       if (!id) throw new UsageError('--journal is missing\nSee: bezant journal --help')
       const nowMs = (await readDatabaseClock(database)).nowMs()
       if (!(await loseWorkerJournal(database, nowMs, id)))
-        throw new UsageError(`there is no journal ${id} to give up: see bezant journal list`)
-      printRow(given, { lost: id })
+        throw new UsageError(`no journal ${id} can be declared lost: see bezant journal list`)
+      printRow(args, { lost: id })
       return 0
     }),
-}
-
-async function withDatabase(given: Given, work: (database: Database) => Promise<number>): Promise<number> {
-  const database = openDatabase(await connectionOf(configOf(given)), 2)
-  try {
-    return await work(database)
-  } finally {
-    await database.close()
-  }
 }

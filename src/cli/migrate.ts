@@ -1,14 +1,13 @@
 import { migrate } from '#runtime/db/migrate'
 import type { Command } from './command.ts'
-import { configOf, connectionToMigrate, joinOptions } from './join.ts'
+import { configOf, connectionOptions, connectionToMigrate } from './connection.ts'
 
 export const migrateCommand: Command = {
-  name: 'migrate',
   usage: 'bezant migrate [options]',
-  options: joinOptions,
-  run: async (given) => {
-    const applied = await migrate(await connectionToMigrate(configOf(given)))
-    process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'nothing to apply\n')
+  options: connectionOptions,
+  run: async (args) => {
+    const applied = await migrate(await connectionToMigrate(configOf(args)))
+    process.stdout.write(applied.length > 0 ? `applied ${applied.join(', ')}\n` : 'no migrations to apply\n')
     return 0
   },
 }

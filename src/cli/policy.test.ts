@@ -7,7 +7,7 @@ import { sql } from '#runtime/db/db'
 import { makeWallet, type Wallet, worldOf } from '../../testing/builders.ts'
 import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
-import { type Command, type Given, helpOf, parseCommand } from './command.ts'
+import { type Command, helpText, type ParsedArgs, parseCommand } from './command.ts'
 import { journalCommand } from './journal.ts'
 import { keysCommand } from './keys.ts'
 import { policyCommand } from './policy.ts'
@@ -42,10 +42,10 @@ afterEach(() => {
 })
 
 async function run(command: Command, ...args: string[]) {
-  const given = parseCommand(command, [...args, '--json'])
-  if (given === 'help') throw new Error('asked for help')
+  const parsed = parseCommand('policy', command, [...args, '--json'])
+  if (parsed === 'help') throw new Error('asked for help')
   printed = ''
-  expect(await command.run(given)).toBe(0)
+  expect(await command.run(parsed)).toBe(0)
   return printed
     .split('\n')
     .filter((line) => line.startsWith('{'))
@@ -57,7 +57,7 @@ const bezant = (...args: string[]) => run(policyCommand, ...args)
 /** The text output of a command for a person. */
 async function text(command: Command, ...args: string[]): Promise<string> {
   printed = ''
-  expect(await command.run(parseCommand(command, args) as Given)).toBe(0)
+  expect(await command.run(parseCommand('policy', command, args) as ParsedArgs)).toBe(0)
   return printed
 }
 
@@ -68,13 +68,13 @@ async function fileOf(content: unknown): Promise<string> {
 }
 
 describe('bezant policy', () => {
-  it('explains itself', () => {
-    const help = helpOf(policyCommand, 'A summary.')
+  it('documents rules and options in its help', () => {
+    const help = helpText(policyCommand, 'A summary.')
     for (const word of ['freeze', 'history', 'perTransactionAtomic', 'setApprovalForAll', '--wallet-set ID'])
       expect(help).toContain(word)
   })
 
-  it('sets, shows and remembers, for every subject', async () => {
+  it('sets and shows policies and their history, for every subject', async () => {
     const { entityId } = harness
     const path = await fileOf({ mode: 'rules', operations: ['transfer'] })
     expect(await bezant('show', '--entity', entityId)).toMatchObject([
@@ -114,7 +114,7 @@ describe('bezant policy', () => {
     }
   })
 
-  it('remembers who froze and unfroze what, among the policies', async () => {
+  it('shows who froze and unfroze which subject in the history of policies', async () => {
     const { entityId } = await harness.newEntity()
     await bezant('freeze', '--entity', entityId)
     await bezant('unfreeze', '--entity', entityId)
@@ -160,7 +160,7 @@ describe('bezant policy', () => {
     expect(await text(journalCommand, 'list')).toBe('ID  HOST  PATH  STATE  AWAITED  SEQUENCE  UPDATE DATE\n')
   })
 
-  it('accepts the documented sample, and the template in its help', async () => {
+  it('accepts the sample of the documentation and the template of its help', async () => {
     const sample = /```json\n([\s\S]+?)```/.exec(await readFile('docs/policy.md', 'utf8'))![1]!
     const template = /\n\n( {2}\{[\s\S]+?\})\n\n/.exec(policyCommand.usage)![1]!
     for (const text of [sample, template.replaceAll('0x…', wallet.address)]) {
@@ -171,24 +171,24 @@ describe('bezant policy', () => {
   })
 
   const wrong: [string, () => Promise<string[]>, RegExp][] = [
-    ['no action', async () => [], /say what to do: show, set/],
+    ['no action', async () => [], /name an action: show, set/],
     ['no subject', async () => ['set', '--policy', 'permissive'], /--entity is missing/],
     ['no policy', async () => ['set', '--entity', harness.entityId], /--policy is missing/],
-    ['an entity nobody has', async () => ['show', '--entity', randomUUID()], /there is no entity/],
-    ['a wallet nobody has', async () => ['freeze', '--wallet', randomUUID()], /there is no wallet/],
-    ['a wallet that is no id', async () => ['freeze', '--wallet', 'x'], /there is no wallet x/],
+    ['an unknown entity', async () => ['show', '--entity', randomUUID()], /no entity/],
+    ['an unknown wallet', async () => ['freeze', '--wallet', randomUUID()], /no wallet/],
+    ['a wallet id that is no UUID', async () => ['freeze', '--wallet', 'x'], /no wallet x/],
     [
       'a wallet of another entity',
       async () => ['freeze', '--entity', randomUUID(), '--wallet', wallet.id],
-      /of another entity/,
+      /belongs to another entity/,
     ],
     [
-      'a file that is not there',
+      'a missing file',
       async () => ['set', '--entity', harness.entityId, '--policy', 'nothing.json'],
       /ENOENT/,
     ],
     [
-      'a file that is no JSON',
+      'a file that is not JSON',
       async () => ['set', '--entity', harness.entityId, '--policy', await fileOf('{')],
       /is not JSON/,
     ],
@@ -229,7 +229,7 @@ describe('bezant policy', () => {
 })
 
 describe('bezant keys create-entity', () => {
-  it('asks for a policy where real money is moved, and not on test chains', async () => {
+  it('requires a policy for a LIVE entity, and not for a TEST entity', async () => {
     const create = (...args: string[]) => run(keysCommand, 'create-entity', '--name', 'Acme', ...args)
     expect(await create()).toMatchObject([{ environment: 'TEST', policy: 'permissive' }])
     await expect(create('--environment', 'LIVE')).rejects.toThrow('--policy is missing')

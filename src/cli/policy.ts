@@ -14,22 +14,24 @@ import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { findEntity } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/db/clock'
-import { type Database, openDatabase } from '#runtime/db/db'
-import { type Command, type Given, numberOf, textOf, UsageError } from './command.ts'
-import { configOf, connectionOf, joinOptions } from './join.ts'
+import type { Database } from '#runtime/db/db'
+import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { connectionOptions, withDatabase } from './connection.ts'
 import { readPolicy } from './policy-file.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 
 export const policyCommand: Command = {
-  name: 'policy',
   usage: `bezant policy show --entity ID
        bezant policy set (--entity ID | --wallet-set ID | --wallet ID) --policy permissive|FILE
-       bezant policy history --entity ID [--wallet-set ID | --wallet ID] [--limit N]
+       bezant policy history (--entity ID | --wallet-set ID | --wallet ID) [--limit N]
        bezant policy freeze (--entity ID | --wallet ID)
        bezant policy unfreeze (--entity ID | --wallet ID)
 
-Every policy over a wallet must allow what is signed; an entity without any signs nothing. FILE is JSON. A template, in which
-you write addresses in full:
+A signature must be allowed by every policy that applies to the wallet: its own, its wallet set's
+and its entity's. An entity without a policy signs nothing. Freezing stops every signature at once;
+accepted transactions wait until unfreeze.
+
+FILE is JSON, such as the following with full addresses:
 
   {"mode": "rules",
    "operations": ["transfer", "contractExecution", "signMessage", "signTypedData", "signTransaction"],
@@ -41,113 +43,104 @@ you write addresses in full:
                "windows": [{"seconds": 86400, "amountAtomic": "5000000000"}]}],
    "permissions": ["approve"]}
 
-What is left out is allowed for nothing; "any" in the place of a list allows all. Amounts are in base units. Permissions:
-approve, increaseAllowance, permit, setApprovalForAll, transferAuthorization, delegateCall, upgrade, contractCreation,
-setCode (EIP-7702), rawHash, undecodable. Frozen means that nothing is signed, also not what was accepted before: it waits.`,
-  positionals: 'ACTION',
+A list that is absent allows nothing; "any" instead of a list allows everything. Amounts are in base
+units. Permissions: approve, increaseAllowance, permit, setApprovalForAll, transferAuthorization,
+delegateCall, upgrade, contractCreation, setCode (EIP-7702), rawHash, undecodable.`,
+  takesArguments: true,
   options: {
-    entity: { type: 'string', value: 'ID', about: 'The entity.' },
-    'wallet-set': { type: 'string', value: 'ID', about: 'One of its wallet sets.' },
-    wallet: { type: 'string', value: 'ID', about: 'One of its wallets.' },
-    policy: { type: 'string', value: 'POLICY', about: 'permissive, or a file of rules.' },
-    limit: { type: 'string', value: 'N', about: 'How many changes to show.', default: '20' },
+    entity: { type: 'string', value: 'ID', about: 'Entity.' },
+    'wallet-set': { type: 'string', value: 'ID', about: 'Wallet set.' },
+    wallet: { type: 'string', value: 'ID', about: 'Wallet.' },
+    policy: { type: 'string', value: 'POLICY', about: 'permissive, or a JSON file of rules.' },
+    limit: { type: 'string', value: 'N', about: 'Maximum number of changes to show.', default: '20' },
     ...jsonOption,
-    ...joinOptions,
+    ...connectionOptions,
   },
   run,
 }
 
-async function run(given: Given): Promise<number> {
-  const [action] = given.positionals
-  const act = action === undefined ? undefined : actions[action]
-  if (!act)
-    throw new UsageError(`say what to do: ${Object.keys(actions).join(', ')}\nSee: bezant policy --help`)
-  const database = openDatabase(await connectionOf(configOf(given)), 2)
-  try {
-    await act(database, given)
-    return 0
-  } catch (error) {
-    if (error instanceof ApiError) throw new UsageError(error.message)
-    throw error
-  } finally {
-    await database.close()
-  }
+async function run(args: ParsedArgs): Promise<number> {
+  const act = chooseAction('policy', args, actions)
+  await withDatabase(args, (database) => act(database, args)).catch((error: Error) => {
+    throw error instanceof ApiError ? new UsageError(error.message) : error
+  })
+  return 0
 }
 
-type PolicyAction = (database: Database, given: Given) => Promise<void>
+type PolicyAction = (database: Database, args: ParsedArgs) => Promise<void>
 
-const operator = async (db: Database) => ({ db, clock: await readDatabaseClock(db), actor: 'operator' })
+const operatorScope = async (db: Database) => ({ db, clock: await readDatabaseClock(db), actor: 'operator' })
 
-const frozenBy =
+const freezeAction =
   (change: typeof freeze, word: string): PolicyAction =>
-  async (database, given) => {
-    const { entityId, scope, subjectId } = await subjectOf(database, given)
-    if (scope === 'walletSet') throw new UsageError(`what is ${word} is an entity or a wallet`)
+  async (database, args) => {
+    const { entityId, scope, subjectId } = await subjectOf(database, args)
+    if (scope === 'walletSet') throw new UsageError(`only an entity or a wallet can be ${word}`)
     const walletId = scope === 'wallet' ? subjectId : undefined
-    const changed = await change(await operator(database), { entityId, walletId })
-    printRow(given, { [scope]: subjectId, [word]: true, changed })
+    const changed = await change(await operatorScope(database), { entityId, walletId })
+    printRow(args, { [scope]: subjectId, [word]: true, changed })
   }
 
 const actions: Record<string, PolicyAction> = {
-  show: async (database, given) => {
-    const { entityId } = await subjectOf(database, given)
+  show: async (database, args) => {
+    const { entityId } = await subjectOf(database, args)
     const policies = await policiesInForce(database, entityId, 1_000)
-    printRow(given, { entityId, frozen: await findEntityFreeze(database, entityId) })
-    if (given.flags['json'] === true) printRows(given, policies, [])
+    printRow(args, { entityId, frozen: await findEntityFreeze(database, entityId) })
+    if (args.flags['json'] === true) printRows(args, policies, [])
     else process.stdout.write(policies.map(policyText).join(''))
     if (policies.length === 0)
       process.stderr.write(
-        `There is no policy, so nothing is signed: bezant policy set --entity ${entityId} --policy permissive|FILE\n`,
+        `Nothing is signed without a policy: run bezant policy set --entity ${entityId} --policy permissive|FILE\n`,
       )
   },
-  set: async (database, given) => {
-    const text = textOf(given, 'policy')
+  set: async (database, args) => {
+    const text = textFlag(args, 'policy')
     if (!text) throw new UsageError('--policy is missing\nSee: bezant policy --help')
     const rules = await readPolicy(text)
-    const subject = await subjectOf(database, given)
-    const version = await setPolicy(await operator(database), subject, rules)
-    printRow(given, { scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
+    const subject = await subjectOf(database, args)
+    const version = await setPolicy(await operatorScope(database), subject, rules)
+    printRow(args, { scope: subject.scope, subjectId: subject.subjectId, version, mode: rules.mode })
   },
-  history: async (database, given) => {
-    const { entityId, scope, subjectId } = await subjectOf(database, given)
-    const limit = numberOf(given, 'limit', 1_000) ?? 20
+  history: async (database, args) => {
+    const { entityId, scope, subjectId } = await subjectOf(database, args)
+    const limit = numberFlag(args, 'limit', 1_000) ?? 20
     const changes = await policyHistory(database, entityId, scope === 'entity' ? undefined : subjectId, limit)
     const rows = changes.map((change) =>
       change.change === 'set' ? { ...change, mode: change.rules.mode } : change,
     )
-    printRows(given, rows, ['createDate', 'scope', 'subjectId', 'change', 'version', 'mode', 'actor'])
+    printRows(args, rows, ['createDate', 'scope', 'subjectId', 'change', 'version', 'mode', 'actor'])
   },
-  freeze: frozenBy(freeze, 'frozen'),
-  unfreeze: frozenBy(unfreeze, 'unfrozen'),
+  freeze: freezeAction(freeze, 'frozen'),
+  unfreeze: freezeAction(unfreeze, 'unfrozen'),
 }
 
 const policyText = ({ scope, subjectId, version, rules, actor, createDate }: VersionRow) =>
   `\n${scope} ${subjectId}, version ${version}, set by ${actor} at ${createDate}\n${JSON.stringify(rules, null, 2)}\n`
 
 /** The subject of the policy: the narrowest one that is named. */
-async function subjectOf(database: Database, given: Given): Promise<PolicySubject> {
-  const [walletSet, wallet] = [textOf(given, 'wallet-set'), textOf(given, 'wallet')]
+async function subjectOf(database: Database, args: ParsedArgs): Promise<PolicySubject> {
+  const [walletSet, wallet] = [textFlag(args, 'wallet-set'), textFlag(args, 'wallet')]
   if (walletSet !== undefined && wallet !== undefined)
     throw new UsageError('--wallet-set cannot be combined with --wallet')
-  const named = textOf(given, 'entity')
-  if (wallet !== undefined) return within(database, 'wallet', wallet, named)
-  if (walletSet !== undefined) return within(database, 'walletSet', walletSet, named)
+  const named = textFlag(args, 'entity')
+  if (wallet !== undefined) return requireSubject(database, 'wallet', wallet, named)
+  if (walletSet !== undefined) return requireSubject(database, 'walletSet', walletSet, named)
   if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant policy --help')
   const entity = await findEntity(database, named)
-  if (!entity) throw new UsageError(`there is no entity ${named}: see bezant keys list`)
+  if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
   return { entityId: entity.id, scope: 'entity', subjectId: entity.id }
 }
 
-async function within(
+async function requireSubject(
   database: Database,
   scope: Exclude<PolicyScope, 'entity'>,
   id: string,
   named: string | undefined,
 ): Promise<PolicySubject> {
   const owner = isUuid(id) ? await ownerOf(database, scope, id) : undefined
-  const what = scope === 'wallet' ? 'wallet' : 'wallet set'
-  if (!owner) throw new UsageError(`there is no ${what} ${id}`)
+  const kind = scope === 'wallet' ? 'wallet' : 'wallet set'
+  if (!owner) throw new UsageError(`no ${kind} ${id}`)
   if (named !== undefined && named.toLowerCase() !== owner.entityId)
-    throw new UsageError(`the ${what} ${id} is of another entity than ${named}`)
+    throw new UsageError(`the ${kind} ${id} belongs to another entity than ${named}`)
   return { entityId: owner.entityId, scope, subjectId: id.toLowerCase() }
 }

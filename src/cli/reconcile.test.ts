@@ -20,7 +20,7 @@ afterAll(async () => {
 
 const run = (args: string[] = []) => runProgram({ dataDir, args, command: 'reconcile' })
 
-it('prints the proof of a running platform, and exits with 1 and the place once the books were touched', async () => {
+it('prints zero gaps for a running platform, and exits with 1 and the account when the books were changed', async () => {
   const proven = await run()
   expect(proven.stdout).toMatch(
     /^BASE-SEPOLIA at block \d+ 0x[0-9a-f]{64}, \d+ address(?:es)?(\n {2}TOKEN +ON CHAIN +BOOKS +GAP\n|: nothing of .* in the books\n)/,
@@ -37,13 +37,13 @@ it('prints the proof of a running platform, and exits with 1 and the place once 
   expect(broken.code, broken.stderr).toBe(1)
   expect(JSON.parse(broken.stdout)).toMatchObject({
     gaps: 1,
-    bookErrors: [{ what: 'a balance is not what its entries and open holds add up to' }],
+    bookErrors: [{ what: 'a balance is not the sum of its entries and open holds' }],
     chains: [{ blockchain: 'BASE-SEPOLIA', gaps: [] }],
   })
   expect((await run()).stdout).toMatch(/\nBOOKS: .*\n1 gap\n$/)
 })
 
-it('exits with 1 when a wallet has money that no coins are behind, and names the merchant', async () => {
+it('exits with 1 and names the merchant when money in a wallet has no coins behind it', async () => {
   const owner = openAsOwner(await joinEmbeddedPostgres({ dataDir }))
   const entityId = randomUUID()
   await owner.tx(async (tx) => {
@@ -66,7 +66,7 @@ it('exits with 1 when a wallet has money that no coins are behind, and names the
   expect(code).toBe(1)
 })
 
-it('names the chains that there are when another one is asked for', async () => {
+it('lists the configured chains when another one is requested', async () => {
   const { code, stderr } = await run(['--chain', 'BASE'])
   expect([code, stderr]).toEqual([
     2,

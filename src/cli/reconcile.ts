@@ -2,38 +2,42 @@ import { type Reconciliation, reconcile } from '#engines/indexer/index'
 import { type BookError, checkBooks, currencyDecimals } from '#engines/ledger/index'
 import { checkMerchants, type MoneyProof, proveMoney } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
-import { type Command, type Given, textOf } from './command.ts'
-import { chosenChains, connected } from './connected.ts'
-import { joinOptions } from './join.ts'
-import { tableLines } from './table.ts'
+import { type Command, type ParsedArgs, textFlag } from './command.ts'
+import { connectionOptions } from './connection.ts'
+import { counted, tableLines } from './table.ts'
+import { selectChains, withContext } from './with-context.ts'
 
 export const reconcileCommand: Command = {
-  name: 'reconcile',
   usage: `bezant reconcile [--chain NAME] [--json]
 
-Compares what every managed address owns of every token, at the newest block with its confirmations, with what the
-books say it owned at that block, gas included; and checks that the books agree with themselves, and that each merchant
-owns what his deposits and disbursements add up to. A chain without such a block yet is not compared, and proves nothing.
-Then compares, for each currency, the coins at all deposit addresses and treasuries with what is owed to merchants. Other
-coins are accounted for by name, and what remains is a gap:
-  arriving    deposits that no wallet was credited with yet, because their block has too few confirmations
-  unclaimed   what somebody sent to a treasury
-  adjusted    what bezant adjust booked as nobody's; negative for what is missing for good
-  leaving     missing: what left in a block for a payout, transfer or refund that has not ended`,
+Compares the balance of every managed address in every token with the books, gas included, at the
+newest block that has its confirmations. Also checks that the books are consistent, and that the
+balance of each merchant is the sum of its deposits and disbursements. A chain without a confirmed
+block yet is reported as not compared.
+
+Then compares, for each currency, the coins at all deposit addresses and treasuries with the amounts
+owed to merchants. These columns explain part of the difference; the rest is a gap:
+
+  arriving    deposits that are not credited yet, because their block has too few confirmations
+  unclaimed   coins that a treasury received and that belong to no merchant
+  adjusted    booked by bezant adjust: coins that belong to no merchant, or, if negative, missing coins
+  leaving     missing coins that a payout, transfer or refund which has not ended moved in a block
+
+Exits with 1 if there is a gap, or if a chain or token could not be compared.`,
   options: {
-    chain: { type: 'string', value: 'NAME', about: 'Compare this chain alone, for example BASE-SEPOLIA.' },
+    chain: { type: 'string', value: 'NAME', about: 'Compare only this chain, such as BASE-SEPOLIA.' },
     json: { type: 'boolean', about: 'Print one line of JSON instead of a table.' },
-    ...joinOptions,
+    ...connectionOptions,
   },
   run,
 }
 
-async function run(given: Given): Promise<number> {
-  return connected(given, async (ctx) => {
+async function run(args: ParsedArgs): Promise<number> {
+  return withContext(args, async (ctx) => {
     const bookErrors = [...(await checkBooks(ctx.db)), ...(await checkMerchants(ctx.db))]
     const proofs: Reconciliation[] = []
     const failures: ComparisonFailure[] = []
-    for (const chain of chosenChains(ctx, textOf(given, 'chain'))) {
+    for (const chain of selectChains(ctx, textFlag(args, 'chain'))) {
       const { blockchain } = chain.network
       // A chain that cannot be compared is reported, and the others are compared all the same.
       await reconcile(ctx, chain, progress(blockchain)).then(
@@ -42,8 +46,8 @@ async function run(given: Given): Promise<number> {
       )
     }
     const found = { proofs, failures, bookErrors, money: await proveMoney(ctx.db) }
-    process.stdout.write(given.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
-    return countIn(found) + notCompared(found).length === 0 ? 0 : 1
+    process.stdout.write(args.flags['json'] ? `${JSON.stringify(asJson(found))}\n` : asText(found))
+    return gapCount(found) + notCompared(found).length === 0 ? 0 : 1
   })
 }
 
@@ -75,10 +79,9 @@ const notCompared = ({ proofs, failures }: ReconcileResult): ComparisonFailure[]
   ]),
 ]
 
-const noBlock =
-  'no block of it that a worker followed has its confirmations yet. Run bezant worker and try again'
+const noBlock = 'no block that a worker indexed has its confirmations yet: run bezant worker, and try again'
 
-const countIn = ({ proofs, bookErrors, money }: ReconcileResult) =>
+const gapCount = ({ proofs, bookErrors, money }: ReconcileResult) =>
   proofs.reduce((count, { gaps }) => count + gaps.length, 0) + bookErrors.length + money.gaps.length
 
 function asText(found: ReconcileResult): string {
@@ -88,22 +91,20 @@ function asText(found: ReconcileResult): string {
     ({ blockchain, symbol, reason }) =>
       `${symbol ? `${symbol} of ${blockchain}` : blockchain} is not compared: ${reason}`,
   )
-  const count = countIn(found)
+  const count = gapCount(found)
   const verdict =
     missing.length > 0
       ? 'zero gaps in what was compared'
-      : 'zero gaps: the books equal the chains, and the coins are what merchants own'
+      : 'zero gaps: the books equal the chains, and the coins equal the amounts owed to merchants'
   return [
     ...compared.flatMap(chainLines),
     ...moneyLines(found.money),
     ...broken,
     ...missing,
-    count === 0 ? verdict : counted(count, 'gap', 'gaps'),
+    count === 0 ? verdict : counted(count, 'gap'),
     '',
   ].join('\n')
 }
-
-const counted = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
 /** Rows of a chain. Tokens with zero on chain and in the books share one line, to keep the others in sight. */
 function chainLines(proof: Reconciliation): string[] {
@@ -113,7 +114,7 @@ function chainLines(proof: Reconciliation): string[] {
   const held = tokens.filter(hasSome)
   const others = tokens.filter((each) => !hasSome(each)).map(({ token }) => token.symbol)
   const nothing = `nothing of ${others.join(', ')} on chain or in the books`
-  const place = `${blockchain} at block ${block!.number} ${block!.hash}, ${counted(addresses, 'address', 'addresses')}`
+  const place = `${blockchain} at block ${block!.number} ${block!.hash}, ${counted(addresses, 'address')}`
   if (held.length === 0) return [`${place}: ${nothing}`]
   return [
     place,
@@ -172,7 +173,7 @@ const moneyJson = <Sums extends MoneyProof['totals'][number]>(sums: Sums) => ({
 })
 
 const asJson = (found: ReconcileResult) => ({
-  gaps: countIn(found),
+  gaps: gapCount(found),
   bookErrors: found.bookErrors,
   notCompared: [...new Set(notCompared(found).map(({ blockchain }) => blockchain))],
   reasons: notCompared(found),

@@ -7,75 +7,87 @@ import { createLog } from '#runtime/log/log'
 import type { Targets } from '#runtime/outbound/target'
 import type { SandboxAnswer } from '#sandbox/endpoints'
 import { defaultBlockchains, requireTestNetwork, type SandboxOptions, startSandbox } from '#sandbox/start'
-import { type Command, type Given, numberOf, readFlag, textOf, UsageError } from './command.ts'
-import { configOf } from './join.ts'
-import { untilToldToStop } from './signals.ts'
+import { type Command, numberFlag, type ParsedArgs, readFlag, textFlag, UsageError } from './command.ts'
+import { configOf } from './connection.ts'
+import { waitForStopSignal } from './stop-signal.ts'
+import { counted } from './table.ts'
 
 export const sandboxCommand: Command = {
-  name: 'sandbox',
   usage: 'bezant sandbox [options]',
   options: {
-    json: { type: 'boolean', about: 'Print one line of JSON when ready, logs on standard error.' },
-    ephemeral: { type: 'boolean', about: 'Keep nothing when stopped.' },
-    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
-    'data-dir': { type: 'string', value: 'DIR', about: 'Where everything is kept.', default: '.bezant' },
+    json: { type: 'boolean', about: 'Print one line of JSON when ready; logs go to standard error.' },
+    ephemeral: {
+      type: 'boolean',
+      about: 'Keep no data: use a temporary directory, or empty that of --data-dir at the end.',
+    },
+    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 for a free one.', default: '4020' },
+    'data-dir': { type: 'string', value: 'DIR', about: 'Directory of all data.', default: '.bezant' },
     chains: {
       type: 'string',
       value: 'A,B',
-      about: 'Chains to start, by API name.',
+      about: 'Chains to start, such as BASE-SEPOLIA,ETH-SEPOLIA.',
       default: 'all test networks',
     },
-    'block-time': { type: 'string', value: 'SECONDS', about: 'Mine on a timer instead of at once.' },
-    'gas-limit': { type: 'string', value: 'GAS', about: 'Gas of one block.', default: '30000000' },
+    'block-time': {
+      type: 'string',
+      value: 'SECONDS',
+      about: 'Mine a block at this interval instead of one for each transaction.',
+    },
+    'gas-limit': { type: 'string', value: 'GAS', about: 'Gas limit of a block.', default: '30000000' },
     notify: {
       type: 'string',
       value: 'WHERE',
       about:
-        'Where notifications may go: public, or also to this machine (loopback) or its network (private).',
+        'Allowed receivers of notifications: public addresses, or also this machine (loopback) or its network (private).',
       default: 'loopback',
     },
-    'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'warn' },
+    'log-level': {
+      type: 'string',
+      value: 'LEVEL',
+      about: 'Log level: debug, info, warn or error.',
+      default: 'warn',
+    },
   },
   run,
 }
 
-async function run(given: Given): Promise<number> {
-  const ephemeral = given.flags['ephemeral'] === true
-  const port = numberOf(given, 'port', 65_535)
-  const notificationTargets = readFlag(given, 'notify', targetsOf) ?? 'loopback'
-  const blockchains = readFlag(given, 'chains', chainsIn) ?? [...defaultBlockchains]
-  const chosen = { blockchains, blockTimeMs: secondsOf(given), gasLimit: gasLimitOf(given) }
-  const config = configOf(given, {
+async function run(args: ParsedArgs): Promise<number> {
+  const ephemeral = args.flags['ephemeral'] === true
+  const port = numberFlag(args, 'port', 65_535)
+  const notificationTargets = readFlag(args, 'notify', targetsOf) ?? 'loopback'
+  const blockchains = readFlag(args, 'chains', parseChains) ?? [...defaultBlockchains]
+  const chosen = { blockchains, blockTimeMs: blockTimeMsOf(args), gasLimit: gasLimitOf(args) }
+  const config = configOf(args, {
     logLevel: 'warn',
     notificationTargets,
     ...(port !== undefined && { port }),
   })
-  // An ephemeral sandbox must not claim the directory of one that keeps everything, nor fill a database that is kept.
-  const ownDir = ephemeral && textOf(given, 'data-dir') === undefined
+  // An ephemeral sandbox must not use the directory or the database of one that keeps its data.
+  const ownDir = ephemeral && textFlag(args, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
   // Signals are handled before the first file is made: one that ended the process here would leave it behind.
   const interruption = new AbortController()
-  const interrupted = untilToldToStop(config).then(() => interruption.abort())
+  const interrupted = waitForStopSignal(config).then(() => interruption.abort())
   if (ownDir) config.dataDir = await mkdtemp(join(tmpdir(), 'bezant-'))
   try {
     const { signal } = interruption
     const log = createLog(config.logLevel)
     const options = { ...chosen, config, log, ephemeral, interruption: signal }
-    return await runUntilStopped(given, options, interrupted)
+    return await runUntilStopped(args, options, interrupted)
   } finally {
     if (ownDir) await rm(config.dataDir, { recursive: true, force: true })
   }
 }
 
 async function runUntilStopped(
-  given: Given,
+  args: ParsedArgs,
   options: SandboxOptions,
   interrupted: Promise<void>,
 ): Promise<number> {
   const { config, blockchains, interruption } = options
-  const isForPrograms = given.flags['json'] === true
+  const isForPrograms = args.flags['json'] === true
   if (!isForPrograms)
-    process.stderr.write(`Starting PostgreSQL and ${blockchains.length} chains; Ctrl-C stops.\n`)
+    process.stderr.write(`Starting PostgreSQL and ${counted(blockchains.length, 'chain')}; Ctrl-C stops.\n`)
   const sandbox = await startSandbox(options).catch((error) => {
     if (!interruption.aborted) throw error
   })
@@ -93,8 +105,8 @@ async function runUntilStopped(
 /** The lowest gas limit of a block that leaves room for an ordinary contract. */
 const gasLimitMin = 5_000_000
 
-function gasLimitOf(given: Given): bigint | undefined {
-  const text = textOf(given, 'gas-limit')
+function gasLimitOf(args: ParsedArgs): bigint | undefined {
+  const text = textFlag(args, 'gas-limit')
   if (text === undefined) return undefined
   if (!/^\d{1,12}$/.test(text) || Number(text) < gasLimitMin)
     throw new UsageError(
@@ -103,7 +115,7 @@ function gasLimitOf(given: Given): bigint | undefined {
   return BigInt(text)
 }
 
-function chainsIn(text: string, flag: string): string[] {
+function parseChains(text: string, flag: string): string[] {
   const names = [
     ...new Set(
       text
@@ -112,12 +124,12 @@ function chainsIn(text: string, flag: string): string[] {
         .filter(Boolean),
     ),
   ]
-  if (names.length === 0) throw new Error(`${flag} needs at least one name, such as BASE-SEPOLIA`)
+  if (names.length === 0) throw new Error(`${flag} must name at least one chain, such as BASE-SEPOLIA`)
   return names.map((name) => requireTestNetwork(name).blockchain)
 }
 
-function secondsOf(given: Given): number | undefined {
-  const text = textOf(given, 'block-time')
+function blockTimeMsOf(args: ParsedArgs): number | undefined {
+  const text = textFlag(args, 'block-time')
   if (text === undefined) return undefined
   const seconds = Number(text)
   if (!(seconds >= 0.1 && seconds <= 3600))
@@ -125,7 +137,7 @@ function secondsOf(given: Given): number | undefined {
   return Math.round(seconds * 1000)
 }
 
-const notified = {
+const notificationNotes = {
   public: 'to public https addresses only',
   loopback: 'to this machine too; --notify public forbids it',
   private: 'to this machine and its network too; --notify public forbids it',
@@ -143,16 +155,16 @@ Bezant sandbox is ready.
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console} (a read-only viewer)
   Reference      ${answer.docs}
-  Notifications  ${notified[targets]}
+  Notifications  ${notificationNotes[targets]}
 
 Chains (each with USDC and EURC):
 ${chains.join('\n')}
 
-These keys are public and work in sandboxes only. Ctrl-C stops everything.
+These credentials are public and work only in sandboxes. Ctrl-C stops everything.
 ${alarmLines()}`
 }
 
-/** Alarms raised at the start, which the operator must read before use. */
+/** Alarms raised during the start. */
 function alarmLines(): string {
   const lines = [...alarmWords()].map(([name, words]) => `  ${name}: ${words}\n`)
   return lines.length === 0 ? '' : `\nALARMS\n${lines.join('')}`

@@ -7,47 +7,45 @@ import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
 import { openSandboxFaucet } from '#sandbox/faucet'
-import { type Command, type Given, numberOf } from './command.ts'
-import { configOf, connectionToMigrate, joinOptions, nodesOf } from './join.ts'
-import { untilToldToStop } from './signals.ts'
+import { type Command, numberFlag, type ParsedArgs } from './command.ts'
+import { configOf, connectionOptions, connectionToMigrate, nodesOf } from './connection.ts'
+import { waitForStopSignal } from './stop-signal.ts'
 
 export const serveCommand: Command = {
-  name: 'serve',
   usage: 'bezant serve [options]',
   options: {
-    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 takes a free one.', default: '4020' },
-    ...joinOptions,
+    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 for a free one.', default: '4020' },
+    ...connectionOptions,
   },
   listsSettings: 'all',
-  run: (given) => runRole(given, 'api'),
+  run: (args) => runRole(args, 'api'),
 }
 
 export const workerCommand: Command = {
-  name: 'worker',
   usage: 'bezant worker [options]',
   options: {
     port: {
       type: 'string',
       value: 'PORT',
-      about: 'Port of /ping, /ready and /metrics; 0 takes a free one. Without it, there is none.',
+      about: 'Port of /ping, /ready and /metrics; 0 for a free one. Default: none.',
     },
-    ...joinOptions,
+    ...connectionOptions,
   },
   listsSettings: 'for workers',
-  run: (given) => runRole(given, 'worker'),
+  run: (args) => runRole(args, 'worker'),
 }
 
-async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
-  const port = numberOf(given, 'port', 65_535)
+async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number> {
+  const port = numberFlag(args, 'port', 65_535)
   const own = role === 'api' ? 'port' : 'workerPort'
-  const config = configOf(given, port === undefined ? {} : { [own]: port })
+  const config = configOf(args, port === undefined ? {} : { [own]: port })
   const log = createLog(config.logLevel)
-  const stopSignal = untilToldToStop(config)
+  const stopSignal = waitForStopSignal(config)
   const address = role === 'api' ? apiAddress(config) : workerAddress(config)
   if (address) await requirePort(address)
   const connection = await connectionToMigrate(config)
   const nodes = await nodesOf(config)
-  if (nodes.length === 0) log.warn({}, 'no network is configured: set BEZANT_NETWORKS to reach chains')
+  if (nodes.length === 0) log.warn({}, 'no chain is configured: set BEZANT_NETWORKS')
   const context = await openContext({
     config,
     log,
@@ -56,7 +54,7 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
     inspects: true,
     rootKey: await readRootKey(config),
   })
-  if (config.databaseUrl !== undefined) await guardProduction(context.ctx)
+  if (config.databaseUrl !== undefined) await refuseSandboxCredentials(context.ctx)
   // A worker that joins a sandbox works on its local chains, where gas costs nothing.
   const faucet =
     role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
@@ -73,14 +71,13 @@ async function runRole(given: Given, role: 'api' | 'worker'): Promise<number> {
 }
 
 /**
- * Warns of sandbox settings and credentials outside of a sandbox. The keys and the secret of a sandbox's entity are public,
- * so they are refused here.
+ * Warns of the settings of a sandbox, and refuses the API keys of a sandbox's entity, which are public.
  */
-async function guardProduction({ config, db, log }: EngineCtx): Promise<void> {
+async function refuseSandboxCredentials({ config, db, log }: EngineCtx): Promise<void> {
   if (config.notificationTargets !== 'public')
     log.warn(
       { notificationTargets: config.notificationTargets },
-      'notifications may go to addresses that are not public: for sandboxes only',
+      'notifications may be sent to addresses that are not public: use this setting in sandboxes only',
     )
   config.refusedEntityId = sandboxEntity.id
   if (await findEntity(db, sandboxEntity.id))
@@ -88,6 +85,6 @@ async function guardProduction({ config, db, log }: EngineCtx): Promise<void> {
       log,
       'sandbox-credentials',
       { entityId: sandboxEntity.id },
-      'a sandbox ran on this database: the entity with the public credentials is in it, and is refused here',
+      'the database contains the entity of a sandbox, whose credentials are public: its API keys are refused',
     )
 }

@@ -1,35 +1,35 @@
-import type { Given, Option } from './command.ts'
+import type { Option, ParsedArgs } from './command.ts'
 
-/** Shared by every command that prints with this module. */
+/** The option of every command that prints with this module. */
 export const jsonOption: Record<string, Option> = {
   json: {
     type: 'boolean',
-    about: 'Print each result as one line of JSON, for programs, instead of a table.',
+    about: 'Print each result as one line of JSON instead of a table.',
   },
 }
 
 type TableRow = Readonly<Record<string, unknown>>
-/** A name that rows have, or some of them. */
-type NameIn<Item> = Item extends TableRow ? keyof Item & string : never
+/** A column that at least some rows have. */
+type ColumnOf<Item> = Item extends TableRow ? keyof Item & string : never
 
 /** Prints rows as a table of these columns, or with `--json` each row whole on a line of its own. */
 export function printRows<Item extends TableRow>(
-  given: Given,
+  args: ParsedArgs,
   rows: readonly Item[],
-  columns: readonly NameIn<Item>[],
+  columns: readonly ColumnOf<Item>[],
 ): void {
   const text =
-    given.flags['json'] === true ? rows.map(jsonLine).join('') : textOfLines(tableLines(rows, columns))
+    args.flags['json'] === true ? rows.map(jsonLine).join('') : textOfLines(tableLines(rows, columns))
   process.stdout.write(text)
 }
 
 /** Prints one result as a name and a value on each line, or with `--json` as one line of JSON. */
-export function printRow(given: Given, row: TableRow): void {
-  const width = Math.max(...Object.keys(row).map((name) => wordsOf(name).length))
+export function printRow(args: ParsedArgs, row: TableRow): void {
+  const width = Math.max(...Object.keys(row).map((name) => columnTitle(name).length))
   const lines = Object.entries(row).map(
-    ([name, value]) => `${wordsOf(name).padEnd(width)}  ${shown(value)}\n`,
+    ([name, value]) => `${columnTitle(name).padEnd(width)}  ${cellText(value)}\n`,
   )
-  process.stdout.write(given.flags['json'] === true ? jsonLine(row) : lines.join(''))
+  process.stdout.write(args.flags['json'] === true ? jsonLine(row) : lines.join(''))
 }
 
 const jsonLine = (row: TableRow) => `${JSON.stringify(row)}\n`
@@ -39,11 +39,11 @@ const textOfLines = (lines: readonly string[]) => lines.map((line) => `${line}\n
 /** The lines of a table of these columns, its heading first. */
 export function tableLines<Item extends TableRow>(
   rows: readonly Item[],
-  columns: readonly NameIn<Item>[],
+  columns: readonly ColumnOf<Item>[],
 ): string[] {
   const cells = [
-    columns.map((name) => wordsOf(name).toUpperCase()),
-    ...rows.map((row) => columns.map((name) => shown(row[name]))),
+    columns.map((name) => columnTitle(name).toUpperCase()),
+    ...rows.map((row) => columns.map((name) => cellText(row[name]))),
   ]
   const widths = columns.map((_, column) => Math.max(...cells.map((line) => line[column]!.length)))
   const lines = cells.map((line) => line.map((cell, column) => cell.padEnd(widths[column]!)).join('  '))
@@ -51,10 +51,14 @@ export function tableLines<Item extends TableRow>(
 }
 
 /** "createDate" is "create date". */
-const wordsOf = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
+const columnTitle = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
-function shown(value: unknown): string {
+function cellText(value: unknown): string {
   if (value === null || value === undefined || value === '') return '-'
   if (typeof value === 'boolean') return value ? 'yes' : 'no'
   return typeof value === 'object' ? JSON.stringify(value) : String(value)
 }
+
+/** A count with its noun, in the plural unless it is one. */
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? '' : /s$/.test(noun) ? 'es' : 's'}`

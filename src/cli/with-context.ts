@@ -2,15 +2,15 @@ import { openContext } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
-import { type Given, UsageError } from './command.ts'
-import { configOf, connectionOf, nodesOf } from './join.ts'
+import { type ParsedArgs, UsageError } from './command.ts'
+import { configOf, connectionOf, nodesOf } from './connection.ts'
 
-/** Runs a command's work with the database and the nodes that its flags and the environment name. */
-export async function connected<Result>(
-  given: Given,
+/** Runs `work` with the database and the nodes that the options and the environment name. */
+export async function withContext<Result>(
+  args: ParsedArgs,
   work: (ctx: EngineCtx) => Promise<Result>,
 ): Promise<Result> {
-  const config = configOf(given, { logLevel: 'error' })
+  const config = configOf(args, { logLevel: 'error' })
   const connection = await connectionOf(config)
   const nodes = await nodesOf(config)
   const rootKey = await readRootKey(config)
@@ -23,12 +23,12 @@ export async function connected<Result>(
   }
 }
 
-/** The chain of this name, or all without one. */
-export function chosenChains(ctx: EngineCtx, name: string | undefined) {
+/** Returns the chain of this name, or all chains without one. */
+export function selectChains(ctx: EngineCtx, name: string | undefined) {
   const chains = ctx.chains.list()
   if (chains.length === 0)
     throw new UsageError(
-      'no chain is configured: set BEZANT_NETWORKS, or --data-dir to that of a running sandbox',
+      'no chain is configured: set BEZANT_NETWORKS, or set --data-dir to the directory of a running sandbox',
     )
   const chosen = name === undefined ? chains : chains.filter(({ network }) => network.blockchain === name)
   if (chosen.length > 0) return chosen

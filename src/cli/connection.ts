@@ -2,29 +2,34 @@ import { resolve } from 'node:path'
 import { requireNetwork } from '#chains/networks/index'
 import type { Config } from '#runtime/config'
 import { levelOf, readConfig } from '#runtime/config'
-import type { Connection } from '#runtime/db/db'
+import { type Connection, type Database, openDatabase } from '#runtime/db/db'
 import { explainDatabase } from '#runtime/db/explain'
 import { requireKnownTables, requireTables } from '#runtime/db/migrate'
 import { createLog } from '#runtime/log/log'
 import { readPublishedNodes } from '#sandbox/nodes-file'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
-import { type Given, type Option, readFlag, textOf } from './command.ts'
+import { type Option, type ParsedArgs, readFlag, textFlag } from './command.ts'
 
-export const joinOptions: Record<string, Option> = {
+export const connectionOptions: Record<string, Option> = {
   'data-dir': {
     type: 'string',
     value: 'DIR',
     about:
-      'Without DATABASE_URL: join the sandbox that runs on this directory. Also holds root.key and journals.',
+      'Directory of root.key and the journals. Without DATABASE_URL, the command uses the sandbox that runs on it.',
     default: '.bezant',
   },
-  'log-level': { type: 'string', value: 'LEVEL', about: 'debug, info, warn or error.', default: 'info' },
+  'log-level': {
+    type: 'string',
+    value: 'LEVEL',
+    about: 'Log level: debug, info, warn or error.',
+    default: 'info',
+  },
 }
 
-/** The configuration of a role or command, from its flags and the environment, checked completely before any work. */
-export function configOf(given: Given, more: Partial<Config> = {}): Config {
-  const dataDir = textOf(given, 'data-dir')
-  const logLevel = readFlag(given, 'log-level', levelOf)
+/** The configuration of a command, from its options and the environment, checked completely before any work. */
+export function configOf(args: ParsedArgs, more: Partial<Config> = {}): Config {
+  const dataDir = textFlag(args, 'data-dir')
+  const logLevel = readFlag(args, 'log-level', levelOf)
   const config = readConfig({
     ...more,
     ...(dataDir && { dataDir: resolve(dataDir) }),
@@ -35,15 +40,15 @@ export function configOf(given: Given, more: Partial<Config> = {}): Config {
   if (config.unknownSettings.length > 0)
     createLog('warn').warn(
       { unknown: config.unknownSettings },
-      'the environment holds names that are no settings of this version: they have no effect',
+      'unknown settings in the environment are ignored: this version does not have them',
     )
   return config
 }
 
-/** `DATABASE_URL` when set, else the database of the sandbox on the data directory: with the tables of this version. */
+/** The database of `DATABASE_URL`, or that of the sandbox on the data directory. Throws unless it has this version's tables. */
 export const connectionOf = (config: Config) => connect(config, requireTables)
 
-/** The same, before this version's tables exist: for `migrate`, and for roles, which migrate when they start. */
+/** The same database before this version's tables exist: for `migrate`, `serve` and `worker`, which create them. */
 export const connectionToMigrate = (config: Config) => connect(config, requireKnownTables)
 
 async function connect(
@@ -58,7 +63,20 @@ async function connect(
   return connection
 }
 
-/** The configured nodes, and those of the sandbox whose database is joined. */
+/** Runs `work` with the database alone, over two connections. */
+export async function withDatabase<Result>(
+  args: ParsedArgs,
+  work: (database: Database) => Promise<Result>,
+): Promise<Result> {
+  const database = openDatabase(await connectionOf(configOf(args)), 2)
+  try {
+    return await work(database)
+  } finally {
+    await database.close()
+  }
+}
+
+/** The configured nodes, and those of the sandbox whose database the command uses. */
 export async function nodesOf(config: Config) {
   const joined = config.databaseUrl === undefined ? await readPublishedNodes(config.dataDir) : []
   return [...joined, ...config.networks.map((network) => ({ ...network, local: false }))]

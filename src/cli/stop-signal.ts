@@ -3,9 +3,9 @@ const parentPollMs = 250
 /**
  * Resolves at the first SIGTERM or SIGINT. A second one has no effect, since Ctrl-C reaches the whole process
  * group at once and must not cut an orderly stop short; a third exits at once with code 130.
- * Under npm the end of the parent counts as a signal: nothing else shows a signal sent to npm.
+ * Under npm the end of the parent process counts as a signal, because npm does not pass on a signal that it receives.
  */
-export function untilToldToStop({ underNpm }: { underNpm: boolean }): Promise<string> {
+export function waitForStopSignal({ underNpm }: { underNpm: boolean }): Promise<string> {
   return new Promise((resolve) => {
     let count = 0
     const onSignal = (signal: string) => {
