@@ -58,9 +58,9 @@ function settingsPage(): string {
   ])
   return `# Settings
 
-Generated from \`src/runtime/settings.ts\`; \`bezant serve --help\` shows the same. Settings are read from the environment, and
-flags win over them. Every command reads the same ones: give them to all alike. A name that begins with \`BEZANT_\` and is
-not listed here is named in the log when a command starts.
+Generated from \`src/runtime/settings.ts\`; \`bezant serve --help\` shows the same. Settings are environment variables; options
+of a command take precedence. Every command reads the same settings, so set them for all commands alike. At its start a command
+logs a warning for each variable that begins with \`BEZANT_\` and is not listed here.
 
 ${table(['Setting', 'Meaning', 'Default'], rows)}
 

@@ -60,7 +60,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   const chains = createChains(nodes, input.inspects ? inspectionTo(log) : undefined)
   await inspectChains(chains)
   const applied = await migrate(input.connection).catch(explainDatabase(input.connection))
-  if (applied.length > 0) log.info({ applied }, 'migrated the database')
+  if (applied.length > 0) log.info({ applied }, 'database migrated')
   const database = openDatabase(input.connection, config.databaseConnectionsMax)
   await database.run(sql`select 1`).catch(explainRole)
   const time = input.clock
@@ -88,9 +88,9 @@ export async function openContext(input: ContextInput): Promise<Context> {
 
 const inspectionTo = (log: Log): Inspection => ({
   refused: ({ reason, ...endpoint }) =>
-    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is not used: ${reason}`),
+    raiseAlarm(log, 'endpoint-refused', endpoint, `an endpoint is refused: ${reason}`),
   accepted: ({ blockchain, endpoint }) =>
-    log.info({ blockchain, endpoint }, 'an endpoint that was refused is of its network now, and is used'),
+    log.info({ blockchain, endpoint }, 'a refused endpoint passed the inspection and is used now'),
 })
 
 const gasOnly = { native: true, tokens: [] } as const
@@ -182,19 +182,19 @@ async function listen(server: FastifyInstance, address: ListenAddress): Promise<
 /** Reason to refuse API requests while the host clock is off. Engines go on in database time: their work is already due. */
 const clockTrouble = ({ hostOffMs }: Clock): string | undefined =>
   Math.abs(hostOffMs?.() ?? 0) > hostOffMaxMs
-    ? 'The clock of this server is off, and until that is corrected it serves nothing: try again later.'
+    ? 'The clock of this server is wrong, and it serves no requests until that is corrected: try again later.'
     : undefined
 
 /** Explains a missing role or grant: the login user must be a member of the role that the program runs as. */
 const explainRole = (error: Error): never => {
   if (/role "bezant_runtime" does not exist/.test(error.message))
     throw new Error(
-      `${error.message}: make it by "create role bezant_runtime nologin", and restore the database again, since its rights were not restored without it`,
+      `${error.message}: run "create role bezant_runtime nologin", and restore the database again, because grants are not restored without their role`,
       { cause: error },
     )
   if (sqlState(error) !== '42501') throw error
   throw new Error(
-    `${error.message}: let the user of DATABASE_URL run as it, by "grant bezant_runtime to USER" of who owns the tables`,
+    `${error.message}: as the owner of the tables, run "grant bezant_runtime to USER" for the user of DATABASE_URL`,
     { cause: error },
   )
 }
@@ -202,7 +202,7 @@ const explainRole = (error: Error): never => {
 const explainRootKey = (error: Error): never => {
   if (!(error instanceof SealBroken)) throw error
   throw new Error(
-    `this root key does not open the keys in the database (${error.message}): give the one they were sealed with, in BEZANT_ROOT_KEY or in root.key of the data directory`,
+    `the root key does not decrypt the keys in the database (${error.message}): use the one that encrypted them, in BEZANT_ROOT_KEY or in root.key of the data directory`,
     { cause: error },
   )
 }

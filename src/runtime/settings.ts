@@ -1,7 +1,7 @@
 export type SettingFacts = {
   about: string
   default?: string
-  /** Whether only the API uses it, not a worker. */
+  /** Whether the API uses it, but not a worker. */
   ofApi?: true
 }
 
@@ -12,91 +12,90 @@ export type SettingFacts = {
 export const settings = {
   DATABASE_URL: {
     about:
-      'The PostgreSQL; an `--ephemeral` sandbox ignores it. Without it, a sandbox has an embedded one, which commands join by its data directory.',
+      'URL of the PostgreSQL database. Without it, a sandbox starts an embedded PostgreSQL, and commands use that of the sandbox on their data directory. An `--ephemeral` sandbox ignores it.',
   },
   BEZANT_ROOT_KEY: {
-    about: '64 hexadecimal digits that open every key at rest.',
+    about: 'The key that encrypts all stored keys: 64 hexadecimal digits.',
     default: '`root.key` in the data directory',
   },
   BEZANT_NETWORKS: {
     about:
-      '`[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Of several endpoints the best is read, all are sent to, and more than half (`"agree": 2`) must name a block before it is final: three survive the loss of one. `"inFlightMax"` is how many transactions of one address the nodes\' pools hold, `"batchMax"` how many calls their provider takes in one request; left out, it is learnt.',
+      'Chains and their RPC endpoints: `[{"blockchain": "BASE", "rpcUrls": ["https://…", "https://…"]}]`. Blocks are read from the best endpoint of a chain, and transactions are sent to all. More than half of the endpoints, or as many as `"agree"` says, must report a block before it is final: with three, one may fail. `"inFlightMax"` is the number of pending transactions that the nodes accept from one address. `"batchMax"` is the number of calls that the provider accepts in one request; it is detected when absent.',
   },
-  BEZANT_DATA_DIR: { about: 'Where `root.key` and journals are.', default: '`.bezant`' },
+  BEZANT_DATA_DIR: { about: 'Directory of `root.key` and the journals.', default: '`.bezant`' },
   BEZANT_JOURNAL_DIR: {
-    about: 'Where workers write what they send before they send it.',
+    about: 'Directory of the journals, in which workers record transactions before they send them.',
     default: '`journals` in the data directory',
   },
   BEZANT_HOST: {
-    about: 'The address that the API and the probes of a worker listen on.',
+    about: 'Address that the API, and the probes of a worker, listen on.',
     default: '127.0.0.1',
   },
-  BEZANT_PORT: { about: 'The port that the API listens on.', default: '4020', ofApi: true },
+  BEZANT_PORT: { about: 'Port of the API.', default: '4020', ofApi: true },
   BEZANT_WORKER_PORT: {
-    about: 'The port on which a worker answers `/ping`, `/ready` and `/metrics`; 0 takes a free one.',
-    default: 'none, and it listens on nothing',
+    about: 'Port of `/ping`, `/ready` and `/metrics` of a worker; 0 for a free one.',
+    default: 'none',
   },
   BEZANT_PUBLIC_URL: {
-    about: 'The address of the API in links, notifications and their certificates.',
+    about: 'Address of the API in links, notifications and the URLs of their certificates.',
     default: '`http://HOST:PORT`',
   },
-  BEZANT_LOG_LEVEL: { about: '`debug`, `info`, `warn` or `error`.', default: '`info`' },
+  BEZANT_LOG_LEVEL: { about: 'Log level: `debug`, `info`, `warn` or `error`.', default: '`info`' },
   BEZANT_DATABASE_CONNECTIONS: {
-    about: 'How many connections one process opens. A quarter of them is kept for reading.',
+    about: 'Maximum number of database connections of a process; a quarter of them is reserved for reads.',
     default: '16',
   },
   BEZANT_BLOCK_RETENTION_DAYS: {
     about:
-      'How many days of blocks below the final ones are kept, at least 7: `bezant chain accept` cannot undo what is older.',
+      'Number of days for which final blocks are kept, at least 7: `bezant chain accept` cannot revert older ones.',
     default: '7',
   },
   BEZANT_BODY_BYTES_MAX: {
-    about:
-      "How large a request's body may be where call data, documents or batches are sent; all others end at 65536.",
+    about: 'Maximum size of request bodies with call data, documents or batches; it is 65536 for all others.',
     default: '1048576',
     ofApi: true,
   },
   BEZANT_REQUESTS_PER_SECOND: {
-    about: 'Rate limit of one API key, and of one address that shows no good key; 0 is none.',
+    about: 'Rate limit of each API key, and of each client address without a valid key; 0 for none.',
     default: '0',
   },
   BEZANT_PROXIES: {
     about:
-      'Addresses and networks of your proxies, such as `10.0.0.7,10.1.0.0/16`: what they say of where a request came from is believed, and of nobody else.',
+      'Addresses and networks of trusted proxies, such as `10.0.0.7,10.1.0.0/16`: the client address is taken from the headers that they forward, and from no others.',
     default: 'none',
   },
   BEZANT_NOTIFICATION_TARGETS: {
     about:
-      'Where notifications may go: `public` (https only), or also to this machine (`loopback`) or its network (`private`).',
+      'Allowed receivers of notifications: `public` addresses (https only), or also this machine (`loopback`) or its network (`private`).',
     default: '`public`',
   },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
-      'The SignatureVersion of notifications: 1 (SHA1 with RSA, as clients expect it) or 2 (SHA256 with RSA).',
+      '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',
     default: '1',
   },
   BEZANT_AUTO_BUMP: {
-    about: '1 accelerates what is stuck without being asked, up to one native coin of fee.',
+    about: '1 accelerates stuck transactions automatically, up to a fee of one native coin.',
     default: '0',
   },
   BEZANT_PENDING_LIMITS: {
     about:
-      '1 limits what one address may have under way as the hosted service does (ETH and AVAX 32, MATIC 16).',
+      '1 limits the pending transactions of an address as the hosted service does (ETH and AVAX 32, MATIC 16).',
     default: '0',
   },
   BEZANT_RECIPIENT_HOLD_HOURS: {
     about:
-      '24 holds new recipients and recipient addresses back for a day, as the hosted service can; 0 does not.',
+      '24 activates new recipients and recipient addresses after a day, as the hosted service can; 0 at once.',
     default: '0',
     ofApi: true,
   },
   BEZANT_ENTITY_COUNTRY: {
     about:
-      'Where your entities are at home: those of `FR` and `SG` can only withdraw to recipient addresses whose `identity` they gave, and name the sender of every payout.',
+      'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout.',
     default: '`US`',
   },
   BEZANT_TRANSFER_RUNNING: {
-    about: '0 shows transfers under way as `pending`, for clients that do not know `running`.',
+    about: '0 shows transfers in progress as `pending`, for clients that do not know `running`.',
     default: '1',
   },
 } as const satisfies Record<string, SettingFacts>

@@ -64,7 +64,7 @@ export const blockMutants: readonly Mutant[] = [
         'block.number === number && (parent === undefined || block.number > parent.number)',
       ),
     ],
-    test: proof('src/engines/indexer/follow.test.ts', 'misses no block of those'),
+    test: proof('src/engines/indexer/follow.test.ts', 'applies every block that was mined'),
   },
   {
     name: 'complete-is-final',

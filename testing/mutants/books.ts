@@ -18,7 +18,7 @@ export const bookMutants: readonly Mutant[] = [
     name: 'no-overdraft-check',
     about: 'holds exceed the balance of an account',
     edits: [edit('migrations/0003_ledger.sql', 'and a.posted - a.held < 0', 'and false')],
-    test: proof('src/engines/ledger/races.test.ts', 'lets exactly as many holds'),
+    test: proof('src/engines/ledger/races.test.ts', 'a balance of N accepts exactly N'),
   },
   {
     name: 'void-and-post',
@@ -30,7 +30,7 @@ export const bookMutants: readonly Mutant[] = [
         '= n.p end',
       ),
     ],
-    test: proof('src/engines/ledger/constraints.test.ts', 'are resolved once'),
+    test: proof('src/engines/ledger/constraints.test.ts', 'a hold is resolved once'),
   },
   {
     name: 'gap-of-now',
@@ -45,7 +45,7 @@ export const bookMutants: readonly Mutant[] = [
       edit(adjust, 'if (!(await holdGaps(tx, proof))) throw new GapChanged()', 'await holdGaps(tx, proof)'),
       edit(adjust, 'await requireMoneyGaps(tx, plan)', 'void requireMoneyGaps'),
     ],
-    test: adjusted('of many operators with one plan, one books it'),
+    test: adjusted('one of several operators with the same plan books it'),
   },
   {
     name: 'pruned-to-the-head',
@@ -63,6 +63,6 @@ export const bookMutants: readonly Mutant[] = [
     name: 'unfollowed-pruned',
     about: 'steps that an engine has not followed are removed',
     edits: [edit(retention, 'select min(c.step) into followed', 'select max(c.step) into followed')],
-    test: pruned('keeps what is young'),
+    test: pruned('keeps young blocks'),
   },
 ]

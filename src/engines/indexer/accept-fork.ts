@@ -1,6 +1,6 @@
 /**
- * Ends a halt: the operator determines elsewhere which history of the chain is right, and names one of its blocks. Bookings
- * from blocks outside that history are undone like any reorg, newest block first, and the chain resumes.
+ * Ends a halt: the operator determines elsewhere which branch of the chain is right, and names one of its blocks. Bookings
+ * from blocks outside that branch are reverted as in any reorg, newest block first, and the chain resumes.
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
@@ -26,11 +26,11 @@ import { deleteHalt, findHalt, insertAcceptance } from './store/halts.ts'
 
 type ForkBlock = { number: number; hash: string }
 
-/** The fork of the followed history and the accepted one, and the bookings above it. */
+/** The fork of the indexed branch and the accepted one, and the bookings above it. */
 export type Fork = {
   blockchain: string
   accepted: ForkBlock
-  /** The newest block in both histories. */
+  /** The newest block on both branches. */
   common: ForkBlock
   head: ForkBlock
   transfers: TransferTotals[]
@@ -47,11 +47,11 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
   const head = await canonicalHead(ctx.database, blockchain)
   if (!head || !(await findHalt(ctx.database, blockchain)))
     throw new Error(`${blockchain} is not halted: there is nothing to accept`)
-  const accepted = await requireFollowed(chain, acceptedHash)
+  const accepted = await requireOnChain(chain, acceptedHash)
   const common = await newestCommon(ctx, chain, head)
   if (accepted.number <= common.number && common.number < head.number)
     throw new Error(
-      `--at: block ${accepted.number} is in both histories, which part above block ${common.number}: name a block above it`,
+      `--at: block ${accepted.number} is on both branches, which fork above block ${common.number}: name a block above that`,
     )
   const [transfers, sent, entityIds] = await Promise.all([
     transferTotalsAbove(ctx.database, blockchain, common.number),
@@ -62,16 +62,16 @@ export async function findFork(ctx: EngineCtx, chain: Chain, acceptedHash: strin
 }
 
 /** Returns the block; throws unless the endpoints have it in their chain and agree on it. */
-async function requireFollowed(chain: Chain, hash: string): Promise<ForkBlock> {
+async function requireOnChain(chain: Chain, hash: string): Promise<ForkBlock> {
   const { blockchain } = chain.network
   const block = await chain.blockByHash(hash as Hex)
   if (!block)
-    throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct it, or the endpoints`)
+    throw new Error(`--at: no endpoint of ${blockchain} has block ${hash}: correct the hash or the endpoints`)
   const { number } = block
   const there = await chain.blockByNumber(number)
   if (there?.hash !== hash)
     throw new Error(
-      `--at: the endpoints of ${blockchain} have ${there?.hash ?? 'no block'} at ${number}, not ${hash}: name a block that they follow, or other endpoints`,
+      `--at: the endpoints of ${blockchain} have ${there?.hash ?? 'no block'} at ${number}, not ${hash}: name a block of their branch, or replace them`,
     )
   const { upTo, said } = await chain.agreedUpTo(number, async () => hash)
   if (upTo !== number)
@@ -81,7 +81,7 @@ async function requireFollowed(chain: Chain, hash: string): Promise<ForkBlock> {
   return { number, hash }
 }
 
-/** Finds the fork by binary search: two histories differ in all blocks above it. */
+/** Finds the fork by binary search: two branches differ in all blocks above it. */
 async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock): Promise<ForkBlock> {
   const { blockchain } = chain.network
   const commonAt = async (number: number) => {
@@ -93,7 +93,7 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
   let common = await commonAt(oldest)
   if (!common)
     throw new Error(
-      `${blockchain}: the histories part below block ${oldest}, the oldest that is kept, so they cannot be told apart: see docs/operate.md`,
+      `${blockchain}: the branches fork below block ${oldest}, the oldest that is kept, so the fork cannot be found: see docs/operate.md`,
     )
   for (let differs = head.number + 1; differs - common.number > 1; ) {
     const middle = Math.floor((common.number + differs) / 2)
@@ -107,20 +107,22 @@ async function newestCommon(ctx: EngineCtx, chain: Chain, head: CanonicalBlock):
 /** The chain resumed, or halted again, after the fork was shown to the operator. */
 export class ForkChanged extends Error {
   constructor(blockchain: string) {
-    super(`${blockchain} has changed since this was shown, and nothing more was taken back: look at it again`)
+    super(
+      `${blockchain} has changed since the fork was shown, and nothing more was reverted: run the command again`,
+    )
   }
 }
 
 /**
- * Undoes all bookings above the common block and resumes the chain. The audit trail is written first, and the chain stays
- * halted until all is undone, so an interrupted run is repeated. Throws `ForkChanged` when the fork is no longer the one
+ * Reverts all bookings above the common block and resumes the chain. The audit trail is written first, and the chain stays
+ * halted until all are reverted, so an interrupted run is repeated. Throws `ForkChanged` when the fork is no longer the one
  * shown, for example because another operator accepted it.
  */
 export async function acceptFork(
   ctx: EngineCtx,
   chain: Chain,
   fork: Fork,
-  onUndone: (number: number) => void = () => undefined,
+  onReverted: (number: number) => void = () => undefined,
 ): Promise<void> {
   const { blockchain, accepted, common, head, entityIds } = fork
   const actor = 'operator'
@@ -150,7 +152,7 @@ export async function acceptFork(
     const top = await canonicalHead(ctx.database, blockchain)
     if (!top || top.number <= common.number) break
     await revertHead(ctx, chain, top, requireHalted)
-    onUndone(top.number)
+    onReverted(top.number)
   }
   await ctx.database.tx(async (tx) => {
     await lockChain(tx, blockchain)

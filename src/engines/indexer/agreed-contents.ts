@@ -9,7 +9,7 @@ export class FalseContents extends Error {
   readonly blockNumber: number
 
   constructor(blockNumber: number, said: readonly string[]) {
-    super(`block ${blockNumber} says something else than was applied: ${said.join(', ')}`)
+    super(`block ${blockNumber} has other contents than were applied: ${said.join(', ')}`)
     this.blockNumber = blockNumber
   }
 }
@@ -44,7 +44,7 @@ export async function agreedContents(
     ctx.log,
     'providers-disagree',
     { blockchain, blockNumber, said },
-    'an endpoint told something false of a block, which is taken back and read again from another one',
+    'an endpoint reported false contents of a block: the block is reverted and read from another endpoint',
   )
   throw new FalseContents(blockNumber, said)
 }

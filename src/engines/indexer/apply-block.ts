@@ -54,7 +54,7 @@ export async function applyBlock(
 async function deleteContents(tx: Db, blockchain: string, { hash, number }: Block): Promise<void> {
   if (!(await haveAllFollowed(tx, blockchain)))
     throw new Error(
-      `${blockchain}: block ${number} waits for the engines to take back what it was said to hold`,
+      `${blockchain}: block ${number} is applied again when every engine has reverted its false contents`,
     )
   await deleteObserved(tx, blockchain, hash)
 }

@@ -13,7 +13,7 @@ export function alarmSingleEndpoints(ctx: EngineCtx): void {
         ctx.log,
         'one-endpoint',
         { blockchain: network.blockchain },
-        'what this chain tells is the word of one endpoint: name at least three in BEZANT_NETWORKS',
+        'the chain depends on a single endpoint: set at least three in BEZANT_NETWORKS',
       )
 }
 
@@ -45,7 +45,7 @@ export function alarmDisagreement(
     ctx.log,
     'providers-disagree',
     { blockchain: chain.network.blockchain, blockNumber, said },
-    'the endpoints of a chain do not agree on a block; nothing becomes final until enough of them do',
+    'the endpoints of a chain do not agree on a block: nothing becomes final until a quorum agrees',
   )
 }
 

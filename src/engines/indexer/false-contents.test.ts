@@ -30,7 +30,7 @@ afterAll(async () => {
   for (const node of nodes) await node.close()
 })
 
-it('property 21: nothing is paid twice because one of three endpoints says that somebody else used a nonce', async () => {
+it('property 21: one of three endpoints that reports a nonce as used elsewhere causes no second payment', async () => {
   const wallet = await on.fundedWallet()
   nodes[0]!.play({ fault: falseContents(wallet.address)[3]! })
   const { oracle, tokens } = harness.chain()

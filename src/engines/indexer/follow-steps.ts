@@ -46,6 +46,6 @@ function followChain(
   }
   return {
     blockchain,
-    ...repeat(turn, logTrouble(ctx.log, 'following the feed of a chain', { engine, blockchain })),
+    ...repeat(turn, logTrouble(ctx.log, 'processing the steps of a chain', { engine, blockchain })),
   }
 }

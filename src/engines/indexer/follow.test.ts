@@ -73,7 +73,7 @@ async function minedIn(where: TestChain, txHash: string): Promise<number> {
   return Number((await receipt())!.blockNumber)
 }
 
-it('property 23: misses no block of those that were mined while it was away', async () => {
+it('property 23: applies every block that was mined while the indexer was stopped', async () => {
   const every = 10
   await indexing.stop()
   for (let mined = 0; mined < missedBlocks; mined += every) {
@@ -88,14 +88,14 @@ it('property 23: misses no block of those that were mined while it was away', as
   await appliedOnce()
 })
 
-it('shows what came in', async () => {
+it('lists inbound transfers', async () => {
   for (let index = 0; index < arrivals; index++) {
     const txHash = await chain.send(address, 1n, index % 2 === 0 ? 'USDC' : undefined)
     await until(() => isVisible(txHash), 'the transfer is seen')
   }
 })
 
-it('applies a block of many transfers to as many managed addresses in one go', async () => {
+it('applies a block of many transfers to as many managed addresses at once', async () => {
   const crowd = Array.from({ length: blockTransfers }, someAddress)
   await manage(indexing.database, indexing.ctx, crowd)
   await indexing.stop()
@@ -125,7 +125,7 @@ it('applies a block of many transfers to as many managed addresses in one go', a
   expect(await applyBlock(indexing.ctx, known!, block!, parent)).toBe(false)
 })
 
-it('sees heads without a WebSocket, and across refused connections', async () => {
+it('follows new heads without a WebSocket, and after refused connections', async () => {
   const node = await openLyingNode(chain.rpcUrl)
   await indexing.stop()
   const polling = await openIndexing({ rpcUrl: node.url, connection: indexing.connection })
@@ -151,7 +151,7 @@ it('sees heads without a WebSocket, and across refused connections', async () =>
   await appliedOnce()
 })
 
-describe('several processes', () => {
+describe('several indexers', () => {
   const processes: ChildProcess[] = []
   afterAll(() => {
     for (const child of processes) child.kill('SIGKILL')
@@ -166,7 +166,7 @@ describe('several processes', () => {
   const leaders = () =>
     indexing.database.all<{ holder: string }>(sql`select holder from chain_leases where lease_until > now()`)
 
-  it('apply each block once, and when the leader is killed another takes over within seconds', async () => {
+  it('apply each block once, and another takes over within seconds when the leader is killed', async () => {
     await indexing.stop()
     const options = { rpcUrl: chain.rpcUrl, connection: indexing.connection }
     const first = await startProcess(options)
@@ -183,7 +183,7 @@ describe('several processes', () => {
     await appliedOnce()
   })
 
-  it('do no harm when both believe that they lead', async () => {
+  it('apply each block once when two believe that they lead', async () => {
     await indexing.stop()
     const others = await Promise.all(
       [1, 2, 3].map(() => openIndexing({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
@@ -201,7 +201,7 @@ describe('several processes', () => {
   })
 })
 
-it('goes on although a block takes the node longer than the lease lasts', async () => {
+it('makes progress when reading a block takes longer than the lease', async () => {
   const node = await openLyingNode(chain.rpcUrl)
   node.lie(async (method, result, [key]) => {
     if (method === 'eth_getBlockByNumber' && key !== 'latest')
@@ -216,7 +216,7 @@ it('goes on although a block takes the node longer than the lease lasts', async 
   await node.close()
 })
 
-it('property 20: stops a configured chain with an alarm when final blocks are rewritten, also after a restart', async () => {
+it('property 20: halts a configured chain with an alarm after a deep reorg, also after a restart', async () => {
   const depth = soonFinal.confirmations
   const started = await startTestChains({ blockchains: [soonFinal.blockchain] })
   const rewritten = started.chains[0]!

@@ -39,10 +39,10 @@ export function watchHalt({ database, log }: EngineCtx, blockchain: string): () 
         log,
         'deep-reorg',
         { blockchain, blockNumber, blockHash, otherHash },
-        'a final block is no longer on the chain: it is halted, and nothing is signed on it; see bezant chain --help',
+        'the chain lost a final block and is halted: nothing is signed or sent on it; see bezant chain --help',
       )
     }
-    if (!halt && wasHalted) log.info({ blockchain }, 'the chain goes on')
+    if (!halt && wasHalted) log.info({ blockchain }, 'the chain resumes')
     wasHalted = halt !== undefined
     return wasHalted
   }

@@ -63,7 +63,7 @@ function followHead(ctx: EngineCtx, chain: Chain, holder: string): { stop(): Pro
     // Renews the lease and repeats at once when the turn ended because the lease is old, not because the head was reached.
     return !stopping && (halts || !isFresh())
   }
-  const loop = repeat(turn, logTrouble(ctx.log, 'following a chain', { blockchain }))
+  const loop = repeat(turn, logTrouble(ctx.log, 'indexing a chain', { blockchain }))
   const unwatch = chain.watchHeads(loop.wake)
   return {
     stop: async () => {

@@ -63,8 +63,8 @@ const deploy = async (bytecode: `0x${string}`) => {
   return getContractAddress({ from: chain.outsider, nonce: BigInt(nonce) }).toLowerCase() as `0x${string}`
 }
 
-describe('what a block says', () => {
-  it('is booked for managed addresses: native coins and listed tokens', async () => {
+describe('the contents of a block', () => {
+  it('native coins and listed tokens of managed addresses are booked', async () => {
     const address = await managed()
     const native = await chain.send(address, 5n)
     const token = await chain.send(address, 7n, 'USDC')
@@ -74,7 +74,7 @@ describe('what a block says', () => {
     expect(await seen(token)).toMatchObject([{ direction: 'in', address, amount: '7' }])
   })
 
-  it('is booked on both sides when both are managed, also for a payment to itself', async () => {
+  it('both sides are booked when both are managed, also for a payment to itself', async () => {
     const [from, to] = [await managed(), await managed()]
     await chain.send(from, 10n ** 18n)
     const across = await sendAs(from, { to, value: quantity(4n) })
@@ -89,7 +89,7 @@ describe('what a block says', () => {
     expect((await owned(from)).native).toBe(String(await chain.oracle.balanceOf(from)))
   })
 
-  it('moves nothing when the transaction failed, except its fee', async () => {
+  it('a failed transaction moves only its fee', async () => {
     const from = await managed()
     await chain.send(from, 10n ** 18n)
     const value = await sendAs(from, { to: usdc.address, value: quantity(1_000n) })
@@ -106,7 +106,7 @@ describe('what a block says', () => {
     expect((await owned(from)).native).toBe(String(await chain.oracle.balanceOf(from)))
   })
 
-  it('is not booked for a token that is not listed, nor for a transfer of nothing', async () => {
+  it('transfers of unlisted tokens and of zero are not booked', async () => {
     const address = await managed()
     const fake = await deploy(encodeDeployData({ abi: lyingTokenAbi, bytecode: lyingTokenBytecode }))
     const data = transferData(address, 1_000_000n) as `0x${string}`
@@ -119,8 +119,8 @@ describe('what a block says', () => {
   })
 })
 
-describe('what leaves no transfer', () => {
-  it('is booked as a difference when somebody asks, and once', async () => {
+describe('a balance that changes without a transfer', () => {
+  it('is booked as a difference, once, when the balance is read', async () => {
     const address = await managed()
     const owner = { entityId: sandboxEntity.id, address }
     const payer = await deploy(internalPayerBytecode)
@@ -146,7 +146,7 @@ describe('what leaves no transfer', () => {
     expect(facts).toEqual([{ amount: '77' }, { amount: '-27' }])
   })
 
-  it('goes with its block when that is orphaned, and is found again', async () => {
+  it('is reverted with its orphaned block, and found again', async () => {
     const address = await managed()
     const owner = { entityId: sandboxEntity.id, address }
     const [known] = indexing.ctx.chains.list()
@@ -165,7 +165,7 @@ describe('what leaves no transfer', () => {
     expect((await owned(address)).native).toBe('8')
   })
 
-  it('costs no difference when books and chain agree', async () => {
+  it('is not booked when books and chain agree', async () => {
     const address = await managed()
     await chain.send(address, 5n)
     await chain.send(address, 6n, 'EURC')

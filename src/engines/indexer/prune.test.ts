@@ -85,7 +85,7 @@ const countOf = async (table: string, condition = 'true') =>
 const counts = async (tables: readonly string[]) =>
   Object.fromEntries(await Promise.all(tables.map(async (table) => [table, await countOf(table)] as const)))
 
-it('property 71: keeps what is young, and what an engine has not followed', async () => {
+it('property 71: keeps young blocks, and steps that an engine has not processed', async () => {
   const before = await counts(['blocks', 'block_steps'])
   const future = { ...harness.ctx, clock: { nowMs: () => Date.now() + 365 * 86_400_000 } }
   await age('6 days 23 hours')
@@ -105,7 +105,7 @@ it('property 71: keeps what is young, and what an engine has not followed', asyn
   expect(await counts(['blocks', 'block_steps'])).toEqual(before)
 })
 
-it('property 71: removes old blocks and steps in batches, and nothing that proves money', async () => {
+it('property 71: removes old blocks and steps in batches, and no proof of money', async () => {
   const { entityId } = harness
   const final = await highestFinal(harness.database, blockchain)
   const uses = () =>
@@ -125,7 +125,7 @@ it('property 71: removes old blocks and steps in batches, and nothing that prove
   expect(await uses()).toEqual(used)
 })
 
-it('property 71: goes on above what was removed, with books that equal the chain', async () => {
+it('property 71: indexes above the removed blocks, with books that equal the chain', async () => {
   harness.startEngines()
   await pay()
   await followed()
@@ -136,7 +136,7 @@ it('property 71: goes on above what was removed, with books that equal the chain
   await oracle.checkMovedOnce(paid.map((to) => ({ to, token: tokens.USDC, amountAtomic: 500_000n })))
 })
 
-it('property 71: cannot be told to remove more by the role that the program runs as', async () => {
+it('property 71: the role of the program cannot remove more', async () => {
   for (const change of [
     'delete from blocks',
     'delete from block_steps',
@@ -146,7 +146,7 @@ it('property 71: cannot be told to remove more by the role that the program runs
   expect(() => readConfig({}, { BEZANT_BLOCK_RETENTION_DAYS: '6' })).toThrow('must be 7 or more')
 })
 
-it('property 71: a reorg below what is kept cannot be accepted, and a halted chain keeps its blocks', async () => {
+it('property 71: refuses to accept a reorg below the kept blocks, and keeps the blocks of a halted chain', async () => {
   const { reorg, mine, height, rpc } = harness.chain()
   while ((await prune(harness.ctx, chain)) > 0);
   const oldest = await oldestNumber(harness.database, blockchain)

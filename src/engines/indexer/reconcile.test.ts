@@ -66,7 +66,7 @@ describe('property 9: the books and the chain', () => {
     expect(await checkBooks(harness.database)).toEqual([])
   })
 
-  it('differ by the one base unit that somebody forged, which is an alarm, and agree again without it', async () => {
+  it('a forged base unit is found and raises an alarm, and the books agree again without it', async () => {
     await forge(1n)
     const { gaps } = await prove()
     expect(gaps).toMatchObject([{ address: wallet.address, tokenId: usdc.id }])
@@ -81,14 +81,14 @@ describe('property 9: the books and the chain', () => {
     expect(await alarms()).toEqual([{ address: wallet.address, gap: 1 }])
   })
 
-  it('are not equal when a balance was set past its entries', async () => {
+  it('a balance that was changed without an entry is found', async () => {
     const set = (by: number) =>
       owner.run(
         sql`update accounts set posted = posted + ${by} where address = ${wallet.address} and token_id = ${usdc.id}`,
       )
     await set(1)
     expect((await checkBooks(harness.database)).map(({ what }) => what)).toEqual([
-      'a balance is not what its entries and open holds add up to',
+      'a balance is not the sum of its entries and open holds',
     ])
     await set(-1)
     expect(await checkBooks(harness.database)).toEqual([])

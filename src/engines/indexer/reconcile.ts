@@ -52,7 +52,7 @@ export async function reconcile(
 ): Promise<Reconciliation> {
   const { blockchain } = chain.network
   if (await isHalted(ctx.db, blockchain))
-    throw new Error(`${blockchain} is halted, and its books are not the chain's: see bezant chain --help`)
+    throw new Error(`${blockchain} is halted, so its books differ from the chain: see bezant chain --help`)
   for (let tries = 1; ; tries++) {
     const block = await completeBlock(ctx, blockchain)
     try {
@@ -61,7 +61,8 @@ export async function reconcile(
     } catch (error) {
       if (await isStillCanonical(ctx, chain, block)) throw error
     }
-    if (tries === triesMax) throw new Error(`${blockchain} was rewound ${triesMax} times meanwhile`)
+    if (tries === triesMax)
+      throw new Error(`${blockchain} was rewound ${triesMax} times during the comparison`)
     await sleep(pauseMs * 2 ** tries)
   }
 }

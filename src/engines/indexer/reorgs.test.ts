@@ -77,7 +77,7 @@ const steps = () =>
     sql`select step, kind, block_hash as hash, block_number as number from block_steps order by step`,
   )
 
-it('takes everything back when the chain starts from another genesis, and from nothing', async () => {
+it('reverts all blocks when the chain starts again from another genesis, or without blocks', async () => {
   const started = await startTestChains({ blockchains: [blockchain], gasLimit: 40_000_000n })
   const [next] = started.chains
   const node = await openLyingNode(chain.rpcUrl)
@@ -97,7 +97,7 @@ it('takes everything back when the chain starts from another genesis, and from n
   await started.stop()
 })
 
-it('takes an orphaned branch back, newest block first, and applies the winning one', async () => {
+it('reverts an orphaned branch, newest block first, and applies the winning one', async () => {
   const before = await chain.snapshot()
   const count = (await steps()).length
   for (const amount of [1, 2, 3]) await pay(senders[0]!, ours[0]!, amount)
@@ -128,7 +128,7 @@ it.each(isDeep ? [1, 2, 5, 20, 71] : [20, 2])(
   },
 )
 
-it('property 20: follows a branch that holds the same transactions in another order and in other blocks, some never again', async () => {
+it('property 20: follows a branch with the same transactions in other blocks and another order, and some missing', async () => {
   const before = await chain.snapshot()
   await pay(senders[0]!, ours[0]!, 1)
   await payUsdc(ours[0]!, ours[1]!, 2)
@@ -143,7 +143,7 @@ it('property 20: follows a branch that holds the same transactions in another or
   await settledSoFar()
 })
 
-it('property 20: follows a branch on which what had worked fails', async () => {
+it('property 20: follows a branch on which a successful transaction fails', async () => {
   const before = await chain.snapshot()
   await payUsdc(ours[2]!, ours[3]!, 900)
   await caughtUp(indexing, chain.rpcUrl)
@@ -156,7 +156,7 @@ it('property 20: follows a branch on which what had worked fails', async () => {
   expect(failed.length).toBeGreaterThan(0)
 })
 
-it('applies a block again that was orphaned and came back', async () => {
+it('applies an orphaned block again when it is canonical again', async () => {
   const first = await chain.snapshot()
   await pay(senders[0]!, ours[0]!, 11)
   await caughtUp(indexing, chain.rpcUrl)
@@ -186,7 +186,7 @@ it('applies a block again that was orphaned and came back', async () => {
   await settledOn()
 })
 
-describe('whatever happens', () => {
+describe('random histories', () => {
   /** Pseudo-random numbers, the same for the same seed, so that a failure can be repeated. */
   const dice = (seed: number) => {
     let state = seed
@@ -211,7 +211,7 @@ describe('whatever happens', () => {
   const rounds = isDeep ? 4 : 2
   const one = seeds[randomInt(seeds.length)]!
   it.each(isDeep ? seeds : [one])(
-    'property 20: equals a fresh index of the winning chain: seed %i',
+    'property 20: the index equals a fresh index of the winning chain: seed %i',
     async (seed) => {
       const roll = dice(seed)
       for (let round = 0; round < rounds; round++) {

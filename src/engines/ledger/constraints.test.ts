@@ -63,14 +63,14 @@ const balance = async (entityId: string) => {
 }
 
 describe('postings', () => {
-  it('property 3: are refused by the database when their entries do not sum to zero', async () => {
+  it('property 3: the database refuses a posting whose entries do not sum to zero', async () => {
     const entityId = newId(nowMs)
     const lopsided = { ...received(entityId, 5n), entries: received(entityId, 5n).entries.slice(0, 1) }
     await expect(within((tx) => post(tx, nowMs, [lopsided]))).rejects.toThrow(/do not sum to zero/)
     expect(await balance(entityId)).toBeUndefined()
   })
 
-  it('are refused when only the sum over two tokens is zero', async () => {
+  it('the database refuses a posting whose entries sum to zero only over two tokens', async () => {
     const entityId = newId(nowMs)
     const [first, second] = received(entityId, 5n).entries
     const other: Entry = { kind: second!.kind, amountAtomic: -5n, tokenId: baseSepolia.tokens[1]!.id }
@@ -79,7 +79,7 @@ describe('postings', () => {
     await expect(within((tx) => post(tx, nowMs, [crossed]))).rejects.toThrow(/do not sum to zero/)
   })
 
-  it('take no further entries once their tx is over, not even balanced ones', async () => {
+  it('a committed posting accepts no further entries, even balanced ones', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 5n)]))
     const other = received(entityId, 5n, '0x02', `0x${'cd'.repeat(20)}`)
@@ -93,7 +93,7 @@ describe('postings', () => {
     await expect(late).rejects.toThrow(/written with their posting/)
   })
 
-  it('are merged by account, and nothing is written of a sum of zero', async () => {
+  it('entries of one account are merged, and a sum of zero is not written', async () => {
     const entityId = newId(nowMs)
     const { entries, ...fact } = received(entityId, 5n)
     await within((tx) => post(tx, nowMs, [{ ...fact, entries: [...entries, ...entries] }]))
@@ -103,7 +103,7 @@ describe('postings', () => {
     expect(await test.database.all(sql`select 1 from postings where fact = 'nothing'`)).toEqual([])
   })
 
-  it('are taken back once, however often that is asked, and can be made again and taken back again', async () => {
+  it('a block is reversed once however often that is requested, and can be booked and reversed again', async () => {
     const entityId = newId(nowMs)
     const blockHash = `0x${randomUUID()}`
     const booked = received(entityId, 5n, blockHash)
@@ -116,7 +116,7 @@ describe('postings', () => {
     }
   })
 
-  it('take the largest amount that a chain can name', async () => {
+  it('entries store the largest amount of a chain', async () => {
     const entityId = newId(nowMs)
     const most = 2n ** 256n - 1n
     await within((tx) => post(tx, nowMs, [received(entityId, most)]))
@@ -125,7 +125,7 @@ describe('postings', () => {
 })
 
 describe('holds', () => {
-  it('are refused above what is there, and leave nothing behind', async () => {
+  it('a hold above the balance is refused and leaves no row', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
     await within((tx) => placeHolds(tx, nowMs, [hold(entityId, 6n)]))
@@ -134,7 +134,7 @@ describe('holds', () => {
     expect(await balance(entityId)).toEqual([10n, 6n])
   })
 
-  it('are placed all or none', async () => {
+  it('several holds are placed together or not at all', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
     const both = [hold(entityId, 6n), hold(entityId, 6n)]
@@ -142,7 +142,7 @@ describe('holds', () => {
     expect(await balance(entityId)).toEqual([10n, 0n])
   })
 
-  it('are placed regardless of the balance only where that is said, and only for that call', async () => {
+  it('regardless skips the balance check for that call only', async () => {
     const entityId = newId(nowMs)
     const work = within(async (tx) => {
       await placeHolds(tx, nowMs, [hold(entityId, 6n)], { regardless: true })
@@ -155,7 +155,7 @@ describe('holds', () => {
     await expect(later).rejects.toBeInstanceOf(InsufficientFunds)
   })
 
-  it('are resolved once: a second resolution changes nothing, and the database refuses another row', async () => {
+  it('a hold is resolved once: a second resolution changes nothing, and the database refuses another row', async () => {
     const entityId = newId(nowMs)
     const intentId = randomUUID()
     await within((tx) => post(tx, nowMs, [received(entityId, 10n)]))
@@ -173,7 +173,7 @@ describe('holds', () => {
     expect(outcomes).toEqual([{ outcome: 'voided' }])
   })
 
-  it('property 6: are resolved once also when they are posted and voided at the same moment', async () => {
+  it('property 6: a hold that is posted and voided at the same moment is resolved once', async () => {
     const entityId = newId(nowMs)
     await within((tx) => post(tx, nowMs, [received(entityId, 1_000n)]))
     for (let round = 0; round < rounds; round++) {
@@ -189,7 +189,7 @@ describe('holds', () => {
 })
 
 it.each(['postings', 'entries', 'holds', 'hold_resolutions'])(
-  '%s are never changed or deleted, not even by who owns them',
+  '%s cannot be changed or deleted, even by the owner of the table',
   async (table) => {
     const owner = openAsOwner(test.connection)
     const refused = { code: '23001' }

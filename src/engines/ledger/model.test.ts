@@ -173,8 +173,8 @@ async function compare(entityId: string, model: Model): Promise<void> {
   expect(found).toEqual(model.posted.map((posted, number) => [posted, model.held[number]!]))
 }
 
-describe('property 6: books in which holds are posted and voided at once', () => {
-  it('property 4: keeps the same balances as plain arithmetic, for many sequences of blocks, reorgs, holds and resolutions', async () => {
+describe('property 6: books whose holds are posted and voided at the same moment', () => {
+  it('property 4: have the balances of plain arithmetic after random blocks, reorgs, holds and resolutions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(command, { minLength: 1, maxLength: 12 }), async (steps) => {
         const entityId = newId(nowMs)

@@ -55,7 +55,7 @@ const crossing = isDeep ? 240 : 40
 const blockTransfers = isDeep ? 2_000 : 400
 const holdsAtOnce = isDeep ? 1_000 : 100
 
-it('lets exactly as many holds of 1 take from a balance as it has, of twice as many that race, many times over', async () => {
+it('a balance of N accepts exactly N of 2N concurrent holds of 1', async () => {
   for (let round = 0; round < rounds; round++) {
     const entityId = newId(nowMs)
     const address = addressOf(round)
@@ -74,7 +74,7 @@ it('lets exactly as many holds of 1 take from a balance as it has, of twice as m
   }
 })
 
-it('never deadlocks when postings, holds and resolutions cross the same accounts in any order', async () => {
+it('postings, holds and resolutions on the same accounts in any order never deadlock', async () => {
   const entityId = newId(nowMs)
   const addresses = Array.from({ length: 6 }, (_, index) => addressOf(0xff00 + index))
   const pairs = addresses.flatMap((address) => [[address, usdc] as const, [address, eurc] as const])
@@ -102,7 +102,7 @@ it('never deadlocks when postings, holds and resolutions cross the same accounts
   )
 })
 
-it('books blocks of many transfers, and many holds at once on one account', async () => {
+it('books blocks of many transfers while many holds are placed on one account', async () => {
   const entityId = newId(nowMs)
   const database = pools[0]!
   const block = (wallets: number) =>

@@ -14,7 +14,7 @@ export const checkBooks = (db: Db) =>
       from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
       group by e.entity_id, e.posting_id, a.token_id, a.currency having sum(e.amount) <> 0 limit ${shownMax})
     union all
-    (select 'a balance is not what its entries and open holds add up to', a.id::text
+    (select 'a balance is not the sum of its entries and open holds', a.id::text
       from accounts a
       left join (select entity_id, account_id, sum(amount) as sum from entries group by 1, 2) e
         on e.entity_id = a.entity_id and e.account_id = a.id

@@ -51,7 +51,7 @@ export async function placeHolds(
         ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[])`)
   } catch (error) {
     if (constraintOf(error) === 'holds_covered')
-      throw new InsufficientFunds('the hold exceeds what the account has')
+      throw new InsufficientFunds('the hold exceeds the available balance')
     throw error
   }
   if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
