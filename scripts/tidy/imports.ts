@@ -173,6 +173,16 @@ const fencedWords = [
     allowed: /^src\/(lib\/failpoints|context)\.ts$/,
     reason: 'failpoints are armed once, at boot',
   },
+  {
+    word: /(address|account|token|hash)\w*(\)|\.trim\(\))*\.toLowerCase\(\)/i,
+    allowed: /^src\/chains\//,
+    reason: 'the canonical form of an address or a transaction id comes from chains/addresses/canonical.ts',
+  },
+  {
+    word: /\bfamily\w*(\([^()]*\))? [!=]== '/i,
+    allowed: /^src\/chains\//,
+    reason: 'what a blockchain can do comes from chains/capabilities.ts',
+  },
   { word: /\bMath\.random\(/, allowed: /^$/, reason: 'use node:crypto' },
 ]
 

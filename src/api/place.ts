@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '#chains/capabilities'
 import { networkOfBusinessChain } from '#chains/networks/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -9,9 +10,10 @@ import { unusableCode } from './usable-chains.ts'
  */
 export function requirePlace(ctx: Ctx, location: string, code: string, currency: string) {
   const named = networkOfBusinessChain(code, ctx.entity.environment)
-  if (named?.family !== 'evm') throw unusableCode(ctx, location, code)
+  const { keys, businessAccount } = named ? capabilitiesOf(named.blockchain) : {}
+  if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code)
   const chain = ctx.chains.find(named.blockchain)
-  const network = { ...(chain?.network ?? named), family: named.family }
+  const network = { ...(chain?.network ?? named), family: keys }
   const token = network.tokens.find((candidate) => candidate.currency === currency)
   if (!token)
     throw invalid(

@@ -1,3 +1,4 @@
+import { canonicalAddress } from '#chains/addresses/canonical'
 import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid, notFound } from '#lib/errors'
@@ -33,7 +34,7 @@ export async function requireSource(
   const wallet =
     walletId !== undefined
       ? await findWallet(db, entity.id, walletId)
-      : await byAddress(db, entity.id, blockchain!, walletAddress!)
+      : await byAddress(db, entity.id, blockchain!, canonicalAddress(walletAddress!))
   if (!wallet) throw walletUnknown({ walletId, walletAddress })
   if (blockchain !== undefined && blockchain !== wallet.blockchain) {
     throw invalid(

@@ -1,5 +1,6 @@
 import { type AddressFamily, parseAddressOf } from './address.ts'
 import type { Environment } from './blockchains.ts'
+import { tokenAddress } from './network.ts'
 import { networkOfBusinessChain } from './networks/index.ts'
 
 export type BusinessCurrency = 'USD' | 'EUR'
@@ -85,7 +86,7 @@ export const parseBusinessAddress = (
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {
   if (nobodys[factsOf[chain].addresses]?.test(address)) return true
   const tokens = networkOfBusinessChain(chain, environment)?.tokens ?? []
-  return tokens.some((token) => token.address.toLowerCase() === address)
+  return tokens.some((token) => tokenAddress(token) === address)
 }
 
 /** Patterns of the zero address and of reserved ones: precompiled contracts, frameworks, and burn addresses. */

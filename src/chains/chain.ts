@@ -1,15 +1,15 @@
 import type { Hex } from '#lib/hex'
-import type { Address } from './addresses/types.ts'
+import type { Address, TxId } from './addresses/types.ts'
 import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
 
-export type { Address } from './addresses/types.ts'
+export type { Address, TxId } from './addresses/types.ts'
 
 /** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
 export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
 
 export type ChainTransaction = {
-  hash: Hex
+  hash: TxId
   from: Address
   to: Address | undefined
   valueAtomic: bigint
@@ -18,7 +18,7 @@ export type ChainTransaction = {
 
 /** A transfer log of a token contract, by the position of its log in the block. */
 export type TransferLog = {
-  txHash: Hex
+  txHash: TxId
   logIndex: number
   token: Address
   from: Address
@@ -35,7 +35,7 @@ export type Block = BlockRef & {
 }
 
 export type Receipt = {
-  txHash: Hex
+  txHash: TxId
   success: boolean
   gasUsed: bigint
   feeAtomic: bigint
@@ -144,7 +144,7 @@ export type Chain = {
   blockByNumber(number: number): Promise<Block | undefined>
   blockByHash(hash: Hex): Promise<Block | undefined>
   /** Receipts of the given transactions of one block, in any order. */
-  receiptsOf(blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]>
+  receiptsOf(blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]>
   /** Number of transactions of `address` in blocks up to the head. */
   nonceOf(address: Address): Promise<number>
   /** Number of pending transactions of `address` that pools hold: one when it delegates to code (EIP-7702). */
@@ -179,7 +179,7 @@ export type Chain = {
   decodeCall(call: Call): Effects
   /** The 32 bytes to sign. */
   digestOf(transaction: UnsignedTransaction): Buffer
-  attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: Hex }
+  attachSignature(transaction: UnsignedTransaction, signature: Signature): { raw: Hex; hash: TxId }
   /** Broadcasts signed transactions; returns one outcome each, in order. */
   broadcast(raws: readonly Hex[]): Promise<BroadcastOutcome[]>
   /**

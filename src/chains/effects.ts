@@ -9,7 +9,7 @@ export type Effects = { effects: Effect[]; dangers: Danger[] }
 /** `blockchain` is the chain of the effect: `*` for typed data that names no chain and so is valid on every one. */
 export type Effect =
   /** Arguments of an unknown function are not decoded. */
-  | { kind: 'call'; blockchain: string; contract: Address; selector: Address; known: boolean }
+  | { kind: 'call'; blockchain: string; contract: Address; selector: string; known: boolean }
   /** A transfer of coins, or permission to take them. Without a destination the coins are sent with a call. */
   | {
       kind: 'transfer' | 'approval'

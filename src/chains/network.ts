@@ -1,3 +1,5 @@
+import { canonicalAddress } from './addresses/canonical.ts'
+import type { Address } from './addresses/types.ts'
 import type { Blockchain, ChainFamily, Environment } from './blockchains.ts'
 
 export type TokenSymbol = 'USDC' | 'EURC'
@@ -10,11 +12,14 @@ export type NetworkToken = {
   name: string
   currency: 'USD' | 'EUR'
   decimals: number
-  /** EIP-55 checksummed. */
+  /** As the issuer writes it (EIP-55): `tokenAddress` returns the canonical form. */
   address: `0x${string}`
   /** Set where the issuer has no such token: it exists on local chains only, not on configured nodes. */
   localOnly?: true
 }
+
+/** The address of a token in canonical form. */
+export const tokenAddress = (token: NetworkToken): Address => canonicalAddress(token.address)
 
 /** One blockchain as data. Adding a network is adding one such file and listing it in `networks/index.ts`. */
 export type Network = {

@@ -3,7 +3,6 @@ import { promisify } from 'node:util'
 import { keccak_256 } from '@noble/hashes/sha3'
 import { wordlist } from '@scure/bip39/wordlists/english'
 import type { Signer } from './signers/signer.ts'
-import type { HexAddress } from './types.ts'
 
 const stretch = promisify(pbkdf2)
 
@@ -83,7 +82,7 @@ function wipe({ privateKey, chainCode }: ExtendedKey): void {
   chainCode.fill(0)
 }
 
-export type DerivedKey = { index: number; privateKey: Buffer; address: HexAddress }
+export type DerivedKey = { index: number; privateKey: Buffer; address: string }
 
 /** Derives the keys at `indexes` and yields to the event loop now and then; the caller wipes the private keys. */
 export async function deriveKeys(
@@ -106,10 +105,10 @@ export async function deriveKeys(
 }
 
 /** The EVM address of a private key, lower case. */
-export const addressOf = (signer: Signer, privateKey: Uint8Array): HexAddress =>
+export const addressOf = (signer: Signer, privateKey: Uint8Array): string =>
   addressOfPublicKey(signer.publicKeyOf(privateKey))
 
-function addressOfPublicKey(publicKey: Buffer): HexAddress {
+function addressOfPublicKey(publicKey: Buffer): string {
   const hash = keccak_256(publicKey.subarray(1))
   return `0x${Buffer.from(hash.subarray(12)).toString('hex')}`
 }

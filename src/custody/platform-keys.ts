@@ -10,7 +10,7 @@ import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
-import type { EcdsaSignature, HexAddress, KeyFamily, ManagedAddress } from './types.ts'
+import type { EcdsaSignature, KeyFamily, ManagedAddress } from './types.ts'
 
 /**
  * Creates the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines can
@@ -19,7 +19,7 @@ import type { EcdsaSignature, HexAddress, KeyFamily, ManagedAddress } from './ty
 export async function createPlatformKey(
   scope: CustodyScope,
   { entityId, family }: { entityId: string; family: KeyFamily },
-): Promise<{ keyId: string; address: HexAddress }> {
+): Promise<{ keyId: string; address: string }> {
   const { custody } = scope
   const nowMs = scope.clock.nowMs()
   const createDate = formatInstant(nowMs)

@@ -1,8 +1,6 @@
 /** The rules for derivation and addresses; only EVM so far. */
 export type KeyFamily = 'evm'
 
-export type HexAddress = `0x${string}`
-
 /** An ECDSA signature over a 32-byte digest, `s` in the lower half of the order. */
 export type EcdsaSignature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
@@ -20,8 +18,8 @@ export type Wallet = {
   walletSetId: string
   keyId: string
   blockchain: string
-  /** Lower case. */
-  address: HexAddress
+  /** Canonical, as the family of the blockchain writes it. */
+  address: string
   derivationIndex: number
   accountType: 'EOA' | 'SCA'
   custodyType: 'DEVELOPER' | 'ENDUSER'
@@ -46,7 +44,7 @@ export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury'
 export type ManagedAddress = {
   entityId: string
   blockchain: string
-  address: HexAddress
+  address: string
   keyId: string
   purpose: ManagedPurpose
   ownerId: string

@@ -136,7 +136,7 @@ async function addWallets(
     .map((row) => ({
       entityId: entity.id,
       blockchain: row.blockchain,
-      address: row.address as Wallet['address'],
+      address: row.address,
       keyId: row.keyId,
       purpose: 'wallet' as const,
       ownerId: row.id,

@@ -1,4 +1,5 @@
 import { compareWallet } from '#api/compare-wallet'
+import { canonicalAddress } from '#chains/addresses/canonical'
 import { requireWallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { listBalances } from '#engines/ledger/index'
@@ -20,7 +21,7 @@ export async function listWalletBalances(
   await compareWallet(ctx, wallet)
   // Clients send an empty parameter where they mean none.
   const tokenAddresses = query.tokenAddress
-    ? query.tokenAddress.split(',').map((address) => address.trim().toLowerCase())
+    ? query.tokenAddress.split(',').map((address) => canonicalAddress(address.trim()))
     : undefined
   const { includeAll, name, standard } = query
   const found = await listBalances(ctx.db, owner, { includeAll, name, standard, tokenAddresses }, page)

@@ -1,6 +1,7 @@
 import type { Static } from 'typebox'
 import { showMoney } from '#api/money'
 import { readAmount } from '#api/read-amount'
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'
 import { type Faucet, receiveWire as receive } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
@@ -54,7 +55,7 @@ export async function receiveWire(
 function placeOfWire(ctx: Ctx) {
   for (const { network, local } of ctx.chains.list()) {
     const token = network.tokens.find(({ currency }) => currency === 'USD')
-    if (local && network.family === 'evm' && token) return { network, token }
+    if (local && token && capabilitiesOf(network.blockchain).faucet) return { network, token }
   }
   throw new ApiError('chainNotStarted')
 }

@@ -1,7 +1,8 @@
 import type { Static } from 'typebox'
 import { unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
-import { type Blockchain, familyOf, isVirtual } from '#chains/blockchains'
+import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Address } from '#chains/chain'
 import type { TokenSymbol } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
@@ -27,7 +28,7 @@ export async function payDrip(ctx: FaucetCtx, body: RequestDripBody): Promise<st
   ]
   if (!body.native && tokens.length === 0)
     throw invalid('native', 'or usdc or eurc must be true', false, 'invalidRequest', 'value_must_be_true')
-  if (isVirtual(blockchain) || familyOf(blockchain) !== 'evm')
+  if (!capabilitiesOf(blockchain).faucet)
     throw invalid('blockchain', 'has no faucet here', blockchain, 'blockchainUnsupportedForOperation')
   const address = addressOf(body.address, blockchain)
   if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
@@ -36,7 +37,7 @@ export async function payDrip(ctx: FaucetCtx, body: RequestDripBody): Promise<st
 
 function addressOf(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
-  if (address && !/^0x0{40}$/.test(address)) return address as Address
+  if (address && !/^0x0{40}$/.test(address)) return address
   throw invalid(
     'address',
     `must be an address of ${blockchain}: 0x and 40 hexadecimal digits, checksummed`,

@@ -1,6 +1,7 @@
 import { requireSource, type SourceFields } from '#api/source'
 import { onOtherEnvironment } from '#api/usable-chains'
-import { type Blockchain, environmentOf, familyOf, isVirtual } from '#chains/blockchains'
+import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import {
   decide,
   type EntitySecret,
@@ -22,7 +23,7 @@ export type SignerFields = SourceFields & { memo?: string }
 /** The wallet that signs. Under EVM and EVM-TESTNET, an address that is known on any blockchain is known there as well. */
 export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wallet> {
   const blockchain = fields.blockchain as Blockchain | undefined
-  if (blockchain !== undefined && familyOf(blockchain) !== 'evm')
+  if (blockchain !== undefined && !capabilitiesOf(blockchain).sign)
     throw invalid(
       'blockchain',
       'has no wallets here that sign',

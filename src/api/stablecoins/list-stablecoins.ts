@@ -1,5 +1,5 @@
-import type { Address, Chain, Chains } from '#chains/chain'
-import type { NetworkToken } from '#chains/network'
+import type { Chain, Chains } from '#chains/chain'
+import { type NetworkToken, tokenAddress } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
 import { formatAmount } from '#lib/amounts'
 import { formatInstant } from '#lib/time'
@@ -49,7 +49,7 @@ async function suppliesOn(ctx: Ctx, { network, totalSupplyOf }: Chain): Promise<
       network.tokens.map(async (token) => ({
         token,
         chain: network.businessChain,
-        atomic: await totalSupplyOf(token.address.toLowerCase() as Address),
+        atomic: await totalSupplyOf(tokenAddress(token)),
       })),
     )
   } catch (error) {

@@ -34,11 +34,7 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   const token = await requireToken(ctx, body, wallet.blockchain)
   const amount = requireAmount(body.amounts ?? [], token)
   const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain)
-  const call = chain.transferCall(
-    destinationAddress,
-    amount.atomic,
-    (token.address ?? undefined) as `0x${string}` | undefined,
-  )
+  const call = chain.transferCall(destinationAddress, amount.atomic, token.address ?? undefined)
   const fee = parseFeeRequest(body, chain, call.data)
   try {
     return await submit(ctx, secret, {

@@ -21,10 +21,6 @@ export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody 
       body.destinationAddress,
       'destinationAddressInvalid',
     )
-  const call = chain.transferCall(
-    destination as `0x${string}`,
-    amount.atomic,
-    (token.address ?? undefined) as `0x${string}` | undefined,
-  )
+  const call = chain.transferCall(destination, amount.atomic, token.address ?? undefined)
   return estimateTable(ctx, chain, source.address, call)
 }

@@ -45,7 +45,7 @@ export async function estimateSource(
       sourceAddress,
       'sourceAddressInvalid',
     )
-  return { blockchain, address: address as Address }
+  return { blockchain, address }
 }
 
 /** The cost of a call at each fee level, or the documented error when it would fail. */

@@ -1,6 +1,6 @@
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
-import type { Call, Chain } from '#chains/chain'
+import type { Address, Call, Chain } from '#chains/chain'
 import { ValueProblem } from '#chains/value-problem'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
@@ -23,13 +23,13 @@ export function requireCall(chain: Chain, fields: ExecutionFields, { neither = f
   }
 }
 
-function requireContract(text: string, blockchain: Blockchain): Hex {
+function requireContract(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
     invalid('contractAddress', reason, text, 'invalidRequest', 'pattern_mismatch')
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
   if (BigInt(address) === 0n) throw refuse('is the zero address, where there is no contract')
-  return address as Hex
+  return address
 }
 
 function requireNativeAmount(chain: Chain, amount: string | undefined): bigint {

@@ -1,4 +1,5 @@
 import { walletUnknown } from '#api/source'
+import { canonicalAddress } from '#chains/addresses/canonical'
 import { findWallet, findWalletByAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transactions/index'
@@ -51,7 +52,7 @@ async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchai
   const wallet =
     walletId !== undefined
       ? await findWallet(db, entity.id, walletId)
-      : await findWalletByAddress(db, entity.id, blockchain!, address!)
+      : await findWalletByAddress(db, entity.id, blockchain!, canonicalAddress(address!))
   if (!wallet) throw walletUnknown({ walletId, address })
   return wallet
 }

@@ -1,7 +1,7 @@
 import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
 import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
-import type { Chain } from '#chains/chain'
+import type { Address, Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
 import { parseAmount } from '#lib/amounts'
@@ -115,7 +115,7 @@ export function requireAmount(
 const systemAddressesEnd = 0x200n
 
 /** A destination that can hold coins: not the zero address, not one reserved by the chain, not a token contract. */
-export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<`0x${string}`> {
+export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<Address> {
   const address = parseAddress(blockchain as Blockchain, text)
   const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
@@ -123,5 +123,5 @@ export async function requireDestination(ctx: Ctx, text: string, blockchain: str
     throw refuse('is an address of the blockchain itself: what is sent there is lost')
   if (await tokenByAddress(ctx.db, blockchain, address))
     throw refuse('is the contract of a token: what is sent there is lost')
-  return address as `0x${string}`
+  return address
 }

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox'
-import { familyOf, isVirtual } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import { createWallets, type EntitySecret, spendCiphertext, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
@@ -22,11 +22,12 @@ export async function createWalletsOf(
     const reason = `has ${metadata.length} items, but count is ${count}`
     throw invalid('metadata', reason, undefined, 'metadataCountDiffers', 'length_outside_bounds')
   }
-  return createWallets(ctx, secret, { walletSetId, family: 'evm', chains, count, metadata })
+  const { family } = chains[0]!
+  return createWallets(ctx, secret, { walletSetId, family, chains, count, metadata })
 }
 
 function refuseSmartAccounts({ blockchains }: CreateWalletsBody): never {
-  const index = blockchains.findIndex((name) => familyOf(name) !== 'evm' || isVirtual(name))
+  const index = blockchains.findIndex((name) => !capabilitiesOf(name).smartAccounts)
   const [field, reason, value] =
     index >= 0
       ? [`blockchains[${index}]`, 'has no smart contract accounts: use accountType EOA', blockchains[index]]

@@ -1,6 +1,8 @@
 import type { Static } from 'typebox'
 import { walletUnknown } from '#api/source'
-import { type Blockchain, familyOf } from '#chains/blockchains'
+import { canonicalAddress } from '#chains/addresses/canonical'
+import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
 import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
@@ -21,7 +23,12 @@ export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
 /** The same from an address that the entity has on another chain. */
 export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
   const { sourceBlockchain, walletAddress, targetBlockchain } = body
-  const source = await findWalletByAddress(ctx.db, ctx.entity.id, sourceBlockchain, walletAddress)
+  const source = await findWalletByAddress(
+    ctx.db,
+    ctx.entity.id,
+    sourceBlockchain,
+    canonicalAddress(walletAddress),
+  )
   if (!source) throw walletUnknown({ walletAddress })
   return derive(ctx, source, targetBlockchain, 'targetBlockchain', body)
 }
@@ -34,7 +41,7 @@ async function derive(
   field: string,
   { metadata }: DeriveWalletBody,
 ) {
-  if (familyOf(target) !== 'evm') {
+  if (!capabilitiesOf(target).derive) {
     const reason = 'cannot share the address of an EVM wallet: use an EVM blockchain'
     throw invalid(field, reason, target, 'blockchainUnsupportedForOperation')
   }

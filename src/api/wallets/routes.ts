@@ -19,6 +19,7 @@ import {
   walletsWithBalancesAnswer,
   walletsWithBalancesQuery,
 } from './schema.ts'
+import { walletFilters } from './wallet-filters.ts'
 
 const tag = 'Wallets'
 
@@ -72,7 +73,7 @@ export const walletEndpoints = [
     collection: { ...orderedWalletCollection, items: 'wallets' },
     errors: [],
     verb: async (ctx: Ctx, { query, page }) => {
-      const found = await listWallets(ctx.db, ctx.entity.id, query, page)
+      const found = await listWallets(ctx.db, ctx.entity.id, walletFilters(query), page)
       return { found, items: found.rows.map(showWallet) }
     },
   }),

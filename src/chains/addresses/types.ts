@@ -1,4 +1,5 @@
-import type { Hex } from '#lib/hex'
-
 /** An address in canonical form, as the parser of its family returns it: compared as it is. */
-export type Address = Hex
+export type Address = string
+
+/** The hash or signature by which a family identifies a transaction, in canonical form. */
+export type TxId = string

@@ -32,8 +32,8 @@ export function authorizationDigest(domainSeparator: Hex, authorization: Authori
   const { from, to, amountAtomic, nonce } = authorization
   const struct = encodeAbiParameters(members, [
     typeHash,
-    from,
-    to,
+    from as Hex,
+    to as Hex,
     amountAtomic,
     validAfter,
     validBefore,
@@ -56,7 +56,17 @@ export function authorizedTransferCall(
   const data = encodeFunctionData({
     abi: stablecoinAbi,
     functionName: 'receiveWithAuthorization',
-    args: [from, to, amountAtomic, validAfter, validBefore, nonce, 27 + recovery, hexOf(r), hexOf(s)],
+    args: [
+      from as Hex,
+      to as Hex,
+      amountAtomic,
+      validAfter,
+      validBefore,
+      nonce,
+      27 + recovery,
+      hexOf(r),
+      hexOf(s),
+    ],
   })
   return { to: token, valueAtomic: 0n, data }
 }

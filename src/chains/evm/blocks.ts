@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
+import { tokenAddress } from '../network.ts'
 import { contentHashOf } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
@@ -73,7 +74,7 @@ export async function readBlock(
     throw new RpcUnreachable(`the node left out the transactions of block ${ref.hash}`)
   // An empty block has no receipts; asking would cost a request for each idle block.
   if (transactions.length === 0) return wholeOf({ ...ref, transactions, transfers: [] }, new Map(), local)
-  const emitters = network.tokens.map((token) => token.address.toLowerCase() as Address)
+  const emitters = network.tokens.map((token) => tokenAddress(token) as Hex)
   const header = { ...ref, logsBloom: raw.logsBloom }
   const sought = { emitters, topic: transferTopic } as const
   const { byHash, logs } = local

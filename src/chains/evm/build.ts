@@ -31,7 +31,7 @@ export function intrinsicGas(data: Hex): bigint {
 
 function requestOf(network: Network, transaction: UnsignedTransaction) {
   const { to, valueAtomic: value, data, nonce, gasLimit: gas } = transaction
-  const call = { chainId: network.chainId, to, value, data, nonce, gas }
+  const call = { chainId: network.chainId, to: to as Hex, value, data, nonce, gas }
   if (!network.eip1559) return { ...call, type: 'legacy' as const, gasPrice: transaction.maxFeeAtomic }
   const fees = { maxFeePerGas: transaction.maxFeeAtomic, maxPriorityFeePerGas: transaction.priorityFeeAtomic }
   return { ...call, ...fees, type: 'eip1559' as const }

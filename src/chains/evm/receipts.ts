@@ -3,7 +3,7 @@
  * numbered without a gap and account for the bloom filters. A mismatch comes from a mix of nodes, caches or forks.
  */
 import type { Hex } from '#lib/hex'
-import type { Address, BlockRef, ChainTransaction, Receipt } from '../chain.ts'
+import type { BlockRef, ChainTransaction, Receipt, TxId } from '../chain.ts'
 import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'
 import { address, hash, integer, quantity } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
@@ -27,15 +27,15 @@ export type RawReceipt = {
 }
 
 /** A log whose place in the block is checked; the reader parses its topics and data. */
-export type ReceiptLog = { address: Address; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
+export type ReceiptLog = { address: Hex; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
 
-export type BlockReceipts = { byHash: ReadonlyMap<Hex, RawReceipt>; logs: ReceiptLog[] }
+export type BlockReceipts = { byHash: ReadonlyMap<TxId, RawReceipt>; logs: ReceiptLog[] }
 
 /** The header fields of a block that its receipts are checked against. */
 export type Header = BlockRef & { logsBloom: unknown }
 
 /** The logs that the reader needs: a receipt that may hold one must account for all of its logs. */
-export type Sought = { emitters: readonly Address[]; topic: Hex }
+export type Sought = { emitters: readonly Hex[]; topic: Hex }
 
 /** Old nodes that return only one receipt at a time. */
 const withoutBlockReceipts = new WeakSet<Rpc>()
@@ -50,7 +50,9 @@ export async function readBlockReceipts(
   sought: Sought,
 ): Promise<BlockReceipts> {
   const raws = await rawReceipts(rpc, header.hash, transactions)
-  const byHash = new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]))
+  const byHash = new Map<TxId, RawReceipt>(
+    raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]),
+  )
   const logs: ReceiptLog[] = []
   let explained = 0n
   transactions.forEach((transaction, index) => {
@@ -175,22 +177,24 @@ function checkFilter(
 const wholeBlockFrom = 20
 
 /** Receipts of `txHashes`, each of which must be in the block; throws `RpcUnreachable` otherwise. */
-export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly Hex[]): Promise<Receipt[]> {
+export async function readReceipts(rpc: Rpc, blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]> {
   if (txHashes.length === 0) return []
   const raws =
     txHashes.length >= wholeBlockFrom
       ? await rpc.call<RawReceipt[]>('eth_getBlockReceipts', [blockHash])
       : await ofEach(rpc, txHashes)
   if (!Array.isArray(raws)) throw new RpcUnreachable(`the node has no receipts of block ${blockHash}`)
-  const byHash = new Map(raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]))
+  const byHash = new Map<TxId, RawReceipt>(
+    raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]),
+  )
   return receiptsFrom(byHash, blockHash, txHashes)
 }
 
 /** The parsed receipts of `txHashes`. */
 export function receiptsFrom(
-  byHash: ReadonlyMap<Hex, RawReceipt>,
+  byHash: ReadonlyMap<TxId, RawReceipt>,
   blockHash: Hex,
-  txHashes: readonly Hex[],
+  txHashes: readonly TxId[],
 ): Receipt[] {
   return txHashes.map((txHash) => {
     const raw = byHash.get(txHash)
@@ -201,7 +205,7 @@ export function receiptsFrom(
   })
 }
 
-async function ofEach(rpc: Rpc, txHashes: readonly Hex[]): Promise<RawReceipt[]> {
+async function ofEach(rpc: Rpc, txHashes: readonly TxId[]): Promise<RawReceipt[]> {
   const calls = txHashes.map((txHash) => ({ method: 'eth_getTransactionReceipt', params: [txHash] }))
   const answers = await rpc.batch<RawReceipt | null>(calls)
   return answers.filter((answer): answer is RawReceipt => answer !== null && !(answer instanceof RpcError))

@@ -1,5 +1,3 @@
-import type { HexAddress } from '../types.ts'
-
 /** The kinds of operation that a request can ask to sign. */
 export const operationKinds = [
   'transfer',
@@ -34,21 +32,21 @@ export type OperationDanger = (typeof dangers)[number]
 
 /**
  * One effect of the operation once it is executed. `blockchain` is `*` for typed data that names no chain and so is valid on
- * every one. Addresses are lower case.
+ * every one. Addresses are canonical.
  */
 export type OperationEffect =
   /** A contract call. Arguments of an unknown function are not decoded. */
-  | { kind: 'call'; blockchain: string; contract: HexAddress; selector: `0x${string}`; known: boolean }
+  | { kind: 'call'; blockchain: string; contract: string; selector: string; known: boolean }
   /** Outgoing coins; without a destination they are sent along with a call. */
   | {
       kind: 'transfer' | 'approval'
       blockchain: string
-      token: HexAddress | 'native'
-      destination?: HexAddress | undefined
+      token: string | 'native'
+      destination?: string | undefined
       amountAtomic: bigint
     }
   /** Typed data of this type is signed for this contract. */
-  | { kind: 'typedData'; blockchain: string; contract: HexAddress | 'none'; primaryType: string }
+  | { kind: 'typedData'; blockchain: string; contract: string | 'none'; primaryType: string }
 
 /**
  * A chain-independent description of the operation to sign, made by the module that understands the blockchain. A `sweep`

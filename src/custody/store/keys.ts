@@ -1,5 +1,4 @@
 import { type Db, sql } from '#runtime/db/db'
-import type { HexAddress } from '../types.ts'
 
 export type KeyRow = {
   entityId: string
@@ -8,7 +7,7 @@ export type KeyRow = {
   walletSetId: string | null
   family: string
   derivationIndex: number
-  address: HexAddress
+  address: string
   sealedPrivateKey: Buffer
 }
 
@@ -18,7 +17,7 @@ const columns = sql`entity_id as "entityId", id, class, wallet_set_id as "wallet
 export const findKey = (db: Db, entityId: string, id: string) =>
   db.maybe<KeyRow>(sql`select ${columns} from keys where entity_id = ${entityId} and id = ${id}`)
 
-export type IndexedKey = { id: string; derivationIndex: number; address: HexAddress }
+export type IndexedKey = { id: string; derivationIndex: number; address: string }
 
 export const keysOfSet = (
   tx: Db,

@@ -11,7 +11,7 @@ export const insertManaged = (tx: Db, rows: readonly ManagedAddress[], createDat
       ${rows.map((row) => row.keyId)}::uuid[], ${rows.map((row) => row.purpose)}::text[],
       ${rows.map((row) => row.ownerId)}::uuid[]) as row`)
 
-/** The managed ones of these addresses on the blockchain, of any entity. Addresses are lower case. */
+/** The managed ones of these addresses on the blockchain, of any entity. */
 export const managedAmong = (db: Db, blockchain: string, addresses: readonly string[]) =>
   db.all<ManagedAddress>(sql`select ${columns} from managed_addresses m
     where m.blockchain = ${blockchain} and m.address = any(${addresses}::text[])`)

@@ -11,15 +11,14 @@ const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId",
 export const findWallet = (db: Db, entityId: string, id: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId} and w.id = ${id}`)
 
-/** `address` in any case. */
 export const findWalletByAddress = (db: Db, entityId: string, blockchain: string, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address.toLowerCase()}`)
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address}`)
 
-/** A wallet of an address on any blockchain, a frozen one first; all share one key. `address` in any case. */
+/** A wallet of an address on any blockchain, a frozen one first; all share one key. */
 export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
-    where w.entity_id = ${entityId} and w.address = ${address.toLowerCase()}
+    where w.entity_id = ${entityId} and w.address = ${address}
     order by w.state = 'FROZEN' desc, w.create_date, w.id limit 1`)
 
 export const lockWallet = (tx: Db, entityId: string, id: string) =>
@@ -38,7 +37,6 @@ export const walletsMadeWith = (db: Db, entityId: string, id: string) =>
     order by w.derivation_index, w.id`)
 
 export type WalletFilters = {
-  /** In any case. */
   address?: string | undefined
   blockchain?: string | undefined
   walletSetId?: string | undefined
@@ -58,7 +56,7 @@ export const listWallets = (db: Db, entityId: string, filters: WalletFilters, pa
       alias: 'w',
       scope: sql`w.entity_id = ${entityId}`,
       filters: [
-        filters.address === undefined ? undefined : sql`w.address = ${filters.address.toLowerCase()}`,
+        filters.address === undefined ? undefined : sql`w.address = ${filters.address}`,
         filters.blockchain === undefined ? undefined : sql`w.blockchain = ${filters.blockchain}`,
         filters.walletSetId === undefined ? undefined : sql`w.wallet_set_id = ${filters.walletSetId}`,
         filters.refId === undefined ? undefined : sql`w.ref_id = ${filters.refId}`,

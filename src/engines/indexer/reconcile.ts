@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Address, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
 import { managedAfter } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import type { Token } from '#engines/ledger/index'
@@ -109,9 +109,7 @@ async function compareAll(
 
 /** Separates tokens without a contract: for those, a node returns no balance. */
 async function presentTokens(chain: Chain, listed: readonly Token[]) {
-  const there = await Promise.all(
-    listed.map(({ address }) => address === null || chain.hasCode(address as Address)),
-  )
+  const there = await Promise.all(listed.map(({ address }) => address === null || chain.hasCode(address)))
   return {
     tokens: listed.filter((_, index) => there[index]),
     missing: listed.filter((_, index) => !there[index]),
@@ -145,11 +143,7 @@ export async function compareBalances(
           address,
           tokenId: token.id,
           bookedAtomic: booked({ entityId, address, tokenId: token.id }),
-          onChainAtomic: await chain.balanceOf(
-            address as Address,
-            (token.address ?? undefined) as Address | undefined,
-            block.hash as Hex,
-          ),
+          onChainAtomic: await chain.balanceOf(address, token.address ?? undefined, block.hash as Hex),
         })),
       )),
     )

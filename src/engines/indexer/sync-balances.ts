@@ -1,4 +1,4 @@
-import type { Address, Chain } from '#chains/chain'
+import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf, type Posting, post, type Token, tokensOf } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
@@ -76,8 +76,7 @@ async function balancesAt(
   tokens: readonly Token[],
   blockHash: string,
 ): Promise<TokenAmount[] | undefined> {
-  const ask = ({ address: token }: Token) =>
-    chain.balanceOf(address as Address, (token ?? undefined) as Address | undefined, blockHash as Hex)
+  const ask = ({ address: token }: Token) => chain.balanceOf(address, token ?? undefined, blockHash as Hex)
   try {
     const amounts = await Promise.all(tokens.map(ask))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))

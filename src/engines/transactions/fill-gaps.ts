@@ -90,7 +90,7 @@ const deferGaps = (ctx: EngineCtx, chain: Chain, { queue }: Turn, gaps: readonly
 /** Returns the nonces below `above` that the chain has not used and that no attempt was ever signed for. */
 async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Promise<NonceGap[]> {
   const { address, nonce } = above
-  const chainNonce = await chain.nonceOf(address as `0x${string}`)
+  const chainNonce = await chain.nonceOf(address)
   const { free } = await nonceState(ctx.database, chain.network.blockchain, above, chainNonce)
   return free
     .filter((each) => each < nonce)
@@ -99,7 +99,7 @@ async function unsignedGaps(ctx: EngineCtx, chain: Chain, above: NonceGap): Prom
 }
 
 async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<SigningOutcome> {
-  const address = gap.address as `0x${string}`
+  const address = gap.address
   const { blockchain } = chain.network
   const call = { to: address, valueAtomic: 0n, data: '0x' as const }
   const [suggestion, estimate, chainNonce] = await Promise.all([

@@ -1,4 +1,4 @@
-import type { Address, Chain, FeeSuggestion } from '#chains/chain'
+import type { Chain, FeeSuggestion } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
@@ -173,10 +173,10 @@ function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain)
 }
 
 async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction): Promise<Estimate> {
-  const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
-  const estimate = await chain.estimateGas(row.address as `0x${string}`, call)
+  const estimate = await chain.estimateGas(row.address, call)
   if (estimate.kind === 'estimated') {
     if (isCoin) return { kind: 'gas', gas: estimate.gas }
     // Contract state may change until the call is mined; unused gas costs nothing.
@@ -197,7 +197,7 @@ async function lacksCoins(
 ): Promise<boolean> {
   const head = await canonicalHead(ctx.database, chain.network.blockchain)
   if (!head) return false
-  const reading = chain.balanceOf(address as Address, undefined, head.hash as Hex)
+  const reading = chain.balanceOf(address, undefined, head.hash as Hex)
   return reading.then(
     (coins) => coins < callValue,
     () => false,

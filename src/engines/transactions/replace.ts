@@ -112,11 +112,11 @@ async function plan(
 ): Promise<Replacement | 'too expensive'> {
   const replaced = { maxFeeAtomic: row.maxFee, priorityFeeAtomic: row.priorityFee }
   const fee = replacementFee(suggestion, replaced)
-  const own = row.address as `0x${string}`
+  const own = row.address
   const cancelling = kindOf(row) === 'cancel'
   const call: Call = cancelling
     ? { to: own, valueAtomic: 0n, data: '0x' }
-    : { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+    : { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const gasLimit = cancelling ? await estimateSelfCall(chain, call) : row.gasLimit
   return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too expensive' : { call, gasLimit, fee }
 }

@@ -99,9 +99,7 @@ async function deferMined(
 ): Promise<ClaimedAttempt[]> {
   const wasTried = ({ state, broadcastCount }: ClaimedAttempt) => state === 'sent' || broadcastCount > 1
   const senders = new Set(claimed.filter(wasTried).map(({ address }) => address))
-  const counting = [...senders].map(
-    async (address) => [address, await chain.nonceOf(address as `0x${string}`)] as const,
-  )
+  const counting = [...senders].map(async (address) => [address, await chain.nonceOf(address)] as const)
   const counts = new Map(await Promise.all(counting))
   const isMined = (attempt: ClaimedAttempt) =>
     wasTried(attempt) && attempt.nonce < (counts.get(attempt.address) ?? 0)

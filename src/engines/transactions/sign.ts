@@ -152,7 +152,7 @@ async function signBatch(
   unsignable: ReadonlySet<string>,
 ): Promise<SigningOutcome> {
   const { blockchain } = chain.network
-  const sender = { entityId, address: address as `0x${string}` }
+  const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
   const [chainNonce, inFlightMax] = await Promise.all([
     chain.nonceOf(sender.address),
@@ -335,7 +335,7 @@ const recordQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
 
 function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
-  const call = { to: row.callTo as `0x${string}`, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   return { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
 }
 

@@ -6,7 +6,7 @@
  */
 import type { Address, Call, Chain, Chains, UnsignedTransaction } from '#chains/chain'
 import { mintCall } from '#chains/evm/mint-call'
-import type { NetworkToken, TokenSymbol } from '#chains/network'
+import { type NetworkToken, type TokenSymbol, tokenAddress } from '#chains/network'
 import type { KnownKey } from '#custody/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { Hex } from '#lib/hex'
@@ -93,7 +93,7 @@ function mintOn(
   const token = network.tokens.find(isWanted)
   if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no such coin.`)
   const dripAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
-  return mintCall(token.address.toLowerCase() as Address, address, amountAtomic ?? dripAtomic)
+  return mintCall(tokenAddress(token), address, amountAtomic ?? dripAtomic)
 }
 
 function callsOf(chain: Chain, address: Address, what: Drip): Call[] {

@@ -7,7 +7,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { TreasuryRow } from './store/treasuries.ts'
 
 /** Gives native coins to an address of a local chain. */
-export type Fuel = (blockchain: string, address: `0x${string}`) => Promise<unknown>
+export type Fuel = (blockchain: string, address: string) => Promise<unknown>
 
 /** Generous upper bound of the gas of a transfer or sweep. */
 const gasPerTransaction = 200_000n

@@ -1,3 +1,4 @@
+import { capabilitiesOf } from '#chains/capabilities'
 import type { Network } from '#chains/network'
 import { createPlatformKey, type Signatory, watchAddress } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
@@ -17,7 +18,8 @@ export async function requireTreasury(
   network: Network,
 ): Promise<TreasuryRow> {
   const { blockchain } = network
-  if (network.family !== 'evm') throw new Error(`there are no treasuries on ${blockchain} yet`)
+  const family = capabilitiesOf(blockchain).keys
+  if (!family) throw new Error(`there are no treasuries on ${blockchain} yet`)
   const isHere = (row: TreasuryRow) => row.blockchain === blockchain
   const found = (await treasuriesOf(ctx.db, entityId)).find(isHere)
   if (found) return found
@@ -25,7 +27,6 @@ export async function requireTreasury(
   const all = await treasuriesOf(ctx.db, entityId)
   const meanwhile = all.find(isHere)
   if (meanwhile) return meanwhile
-  const { family } = network
   const kin = all.find((row) => row.family === family)
   const { keyId, address } = kin ?? (await createPlatformKey(ctx, { entityId, family }))
   const nowMs = ctx.clock.nowMs()

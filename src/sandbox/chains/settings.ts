@@ -1,3 +1,4 @@
+import { canonicalAddress } from '#chains/addresses/canonical'
 import type { NodeCall } from './rpc.ts'
 
 /** Settings of a node that its state lacks: the last request of each is repeated after a start. */
@@ -23,7 +24,7 @@ export function createSettings(): Settings {
   const kept = new Map<string, NodeCall>()
   const note = (method: string, params: readonly unknown[]) => {
     const name = method.slice(method.indexOf('_') + 1)
-    const account = String(params[0]).toLowerCase()
+    const account = canonicalAddress(String(params[0]))
     if (name === 'impersonateAccount') kept.set(`impersonate ${account}`, { method, params })
     else if (name === 'stopImpersonatingAccount') kept.delete(`impersonate ${account}`)
     else if (name === 'removeBlockTimestampInterval') kept.delete('setBlockTimestampInterval')

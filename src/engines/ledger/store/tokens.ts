@@ -1,4 +1,5 @@
-import type { Network } from '#chains/network'
+import { canonicalAddress } from '#chains/addresses/canonical'
+import { type Network, tokenAddress } from '#chains/network'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -13,7 +14,7 @@ export type Token = {
   decimals: number
   isNative: boolean
   standard: string | null
-  /** Lower case; null for the native coin. */
+  /** Canonical; null for the native coin. */
   address: string | null
   /** The ISO 4217 code behind a stablecoin. */
   currency: string | null
@@ -38,7 +39,7 @@ export async function seedTokens(
       blockchain,
       isNative: false,
       standard: 'ERC20',
-      address: token.address.toLowerCase(),
+      address: tokenAddress(token),
     })),
   ])
   await database.run(sql`insert into tokens
@@ -87,7 +88,7 @@ export const listTokens = (db: Db, scope: Sql, filters: TokenFilters, page: Page
         filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
         filters.tokenAddress === undefined
           ? undefined
-          : sql`t.address = ${filters.tokenAddress.toLowerCase()}`,
+          : sql`t.address = ${canonicalAddress(filters.tokenAddress)}`,
         filters.symbol === undefined ? undefined : sql`t.symbol = ${filters.symbol}`,
       ],
     },

@@ -1,3 +1,4 @@
+import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -105,14 +106,14 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
         filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
         filters.destinationAddress === undefined
           ? undefined
-          : sql`t.destination_address = ${filters.destinationAddress.toLowerCase()}`,
+          : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
         filters.includeAll
           ? undefined
           : sql`(t.transaction_type = 'OUTBOUND' or not exists (select 1 from unmonitored_tokens u
               where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
-        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash.toLowerCase()}`,
+        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
         filters.txType === undefined ? undefined : sql`t.transaction_type = ${filters.txType}`,
         filters.walletIds === undefined ? undefined : sql`t.wallet_id = any(${filters.walletIds}::uuid[])`,
       ],

@@ -5,7 +5,9 @@
  * coins are still at deposit addresses starts a sweep and waits for it; it fails if it waits too long.
  * `settle-disbursements.ts` follows the transaction to its end.
  */
+
 import type { Chain } from '#chains/chain'
+import { tokenAddress } from '#chains/network'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { announceWork, submitFromTreasury } from '#engines/transactions/index'
@@ -142,13 +144,12 @@ async function submitted(
   const { tokenId, amount, toAddress } = disbursement
   const token = chain.network.tokens.find(({ id }) => id === tokenId)
   if (!token) throw new Error(`${chain.network.blockchain} has no token ${tokenId}`)
-  const address = token.address.toLowerCase() as `0x${string}`
   const amountText = formatAmount(amount, token.decimals)
   try {
     await submitFromTreasury(ctx, {
       id: disbursement.id,
       chain,
-      call: chain.transferCall(toAddress, amount, address),
+      call: chain.transferCall(toAddress, amount, tokenAddress(token)),
       fee: {},
       refId: `${disbursement.kind} ${disbursement.id}`,
       shown: {

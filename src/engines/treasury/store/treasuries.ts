@@ -6,7 +6,7 @@ export type TreasuryRow = {
   id: string
   blockchain: string
   family: string
-  address: `0x${string}`
+  address: string
   keyId: string
 }
 

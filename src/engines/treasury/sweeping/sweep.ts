@@ -6,6 +6,7 @@
  */
 
 import type { Address, Chain } from '#chains/chain'
+import { tokenAddress } from '#chains/network'
 import { managedAmong, signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { highestComplete } from '#engines/indexer/index'
@@ -79,7 +80,7 @@ export async function sweepShortage(
 function tokenOf({ network }: Chain, { tokenId }: Coins): Address {
   const token = network.tokens.find(({ id }) => id === tokenId)
   if (!token) throw new Error(`${network.blockchain} has no token ${tokenId}`)
-  return token.address.toLowerCase() as Address
+  return tokenAddress(token)
 }
 
 const domainSeparators = new WeakMap<Chain, Map<Address, Hex>>()

@@ -19,7 +19,7 @@ export type FiatDeposit = {
 /** A mint to perform: its amount and its destination. */
 export type Wire = Pick<FiatDeposit, 'entityId' | 'id' | 'currency' | 'amount'> & {
   blockchain: string
-  address: `0x${string}`
+  address: string
 }
 
 export const insertWire = (

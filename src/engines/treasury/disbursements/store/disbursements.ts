@@ -16,7 +16,7 @@ export type Disbursement = {
   tokenId: string
   currency: string
   amount: bigint
-  toAddress: `0x${string}`
+  toAddress: string
   createDate: string
   /** The sender is identified, or need not be. */
   identified: boolean
