@@ -41,8 +41,8 @@ Generated from \`src/lib/error-kinds.ts\`. A request that fails is answered with
   field, the reason and the remedy.
 - \`errors\` is present when fields of the request are to blame. \`location\` is the path of the field, such as
   \`amounts[0]\`; \`invalidValue\` is shortened; \`constraints\` has the limits of the field.
-- Repeat the request after 408, 429 (\`tooManyRequests\`), 500 and 503; with its \`idempotencyKey\`, it takes effect at most once. 429 and 503
-  say in \`Retry-After\` after how many seconds.
+- Repeat the request after 408, 429 (\`tooManyRequests\`), 500 and 503; with its \`idempotencyKey\`, it takes effect at most
+  once. After 429 and 503, the header \`Retry-After\` has the seconds to wait.
 
 The names are those of the source. [The reference](../openapi.json) lists the codes of each operation.
 

@@ -7,17 +7,18 @@ affiliated with, the interface of the Circle APIs.
 
 Send \`Authorization: Bearer KEY\` with an API key of the server, which looks like \`TEST_API_KEY:ID:SECRET\`. A key belongs to one
 entity and reaches only what that entity owns. A \`TEST_API_KEY\` reaches test networks, a \`LIVE_API_KEY\` main networks. In a
-sandbox, \`GET /sandbox\` shows the key, and this page already uses it. Operations under \`/operator\` and \`/metrics\` need a key
-with the scope \`operator:read\`.
+sandbox, \`GET /sandbox\` shows the key, and the reference page at \`/docs\` already uses it. Operations of the operator need a
+key with the scope \`operator:read\`.
 
 Operations that use a developer's wallet keys also take \`entitySecretCiphertext\`: the 32-byte entity secret, encrypted to the
 key of \`GET /v1/w3s/config/entity/publicKey\` (RSA-OAEP with SHA-256). Encrypt it anew for each request: a ciphertext works once.
 
 ## Idempotency
 
-Each operation that creates something takes an \`idempotencyKey\`, a UUID that you choose. Repeat a request whose outcome you do
-not know with the same key and the same body: it has no further effect and answers with the resource as it is now. Only an
-accepted request binds its key. The same key with a different body is refused. Keys never expire.
+Operations that move money, and most that create a resource, require an \`idempotencyKey\`: a UUID that you choose. If you do
+not know the outcome of a request, repeat it with the same key and the same body. It has no further effect, and returns the
+resource as it is now. Only an accepted request binds its key; a different body with the same key is refused. Keys never
+expire.
 
 ## Lists
 
@@ -28,9 +29,9 @@ and exclude each other.
 
 ## Values
 
-Amounts are decimal strings, never numbers. Dates are RFC 3339 in UTC with milliseconds. EVM addresses are shown in lower case
-and accepted in any case. Fields with no value are absent unless their description says otherwise; unknown fields of a request
-are ignored. A result is the member \`data\` of the response, except for the few operations whose schema has no \`data\`.
+Amounts are decimal strings, never numbers. Dates are RFC 3339 in UTC with milliseconds. EVM addresses are shown in lower case.
+Fields without a value are absent unless their description says otherwise; unknown fields of a request are ignored. A result
+is the member \`data\` of the response, except for the few operations whose schema has no \`data\`.
 
 ## Errors
 
@@ -61,7 +62,7 @@ const tags = [
   },
   {
     name: 'Transactions',
-    description: 'Transfers and contract calls from wallets, their fees, and what wallets receive.',
+    description: 'Transfers and contract calls from wallets, their fees, and incoming transfers.',
   },
   {
     name: 'Signing',

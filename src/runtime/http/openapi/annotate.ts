@@ -2,7 +2,7 @@ import Type, { type TObject, type TSchema } from 'typebox'
 
 /*
  * OpenAPI shows a schema with a `title` once, as the component of that name, and refers to it elsewhere. Members whose names
- * begin with a tilde annotate a schema for the description only.
+ * begin with a tilde annotate a schema for the document only.
  */
 export type Annotated = TSchema & {
   title?: string

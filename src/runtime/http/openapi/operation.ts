@@ -7,7 +7,7 @@ import { errorResponses } from './errors.ts'
 import { headersOf } from './headers.ts'
 import { openApiSchema } from './schema.ts'
 
-/** Describes one operation; what several operations share goes to `components`. */
+/** Describes one operation; its shared parts go to `components`. */
 export function operationOf(endpoint: Endpoint<never>, components: Components): object {
   const parameters = [
     ...parametersOf('path', endpoint.params, components),
