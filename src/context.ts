@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { endpoints, introduction, notBuilt, probes, removedPaths, topics } from '#api/index'
+import type { Faucet } from '#api/sandbox-ctx'
 import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
@@ -10,13 +11,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import {
-  type Faucet,
-  startMoneyWatch,
-  startReviews,
-  startTreasury,
-  startWires,
-} from '#engines/treasury/index'
+import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint } from '#lib/failpoints'
 import { type Clock, hostOffMaxMs } from '#lib/time'
@@ -93,23 +88,20 @@ const inspectionTo = (log: Log): Inspection => ({
     log.info({ blockchain, endpoint }, 'a refused endpoint passed the inspection and is used now'),
 })
 
-const gasOnly = { native: true, tokens: [] } as const
-
 /** `tried` resolves after the first attempt to open and merge the journals; its alarms are raised by then. */
 export type Engines = { tried: Promise<void>; stop(): Promise<void> }
 
-/** Starts the background engines of the `worker` role. In a sandbox the faucet gives treasuries their gas. */
-export function startEngines(ctx: EngineCtx, faucet?: Faucet): Engines {
+/** Starts the background engines of the `worker` role. `gasFaucet` gives gas to treasuries on local chains. */
+export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
   const transactions = startTransactionWorker(ctx)
   const engines = [
     startIndexer(ctx),
     startReconciler(ctx),
     startPruning(ctx),
     transactions,
-    startTreasury(ctx, faucet && ((blockchain, address) => faucet.drip(blockchain, address, gasOnly))),
+    startTreasury(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),
-    ...(faucet ? [startWires(ctx, faucet)] : []),
     startWebhooks(ctx, topics),
   ]
   return {

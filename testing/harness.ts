@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Blockchain } from '#chains/blockchains'
-import { type ContextInput, openContext, startApi, startEngines } from '#context'
+import { type ContextInput, openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { newId } from '#lib/ids'
@@ -12,7 +12,8 @@ import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
-import { openSandboxFaucet } from '#sandbox/faucet'
+import { startSandboxEngines } from '#sandbox/engines'
+import { openFaucet } from '#sandbox/faucet/faucet'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type MovableClock, movableClock } from './clock.ts'
 import { cloneDatabase } from './database.ts'
@@ -94,9 +95,9 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   )
   const { ctx, close } = await openContext({ config, log, connection, rootKey: testRootKey, nodes, clock })
   undo.push(close, () => requireDeclaredAnswers(ctx.metrics))
-  const faucet = await openSandboxFaucet(ctx)
+  const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
-  let engines = options.engines === false ? undefined : startEngines(ctx, faucet)
+  let engines = options.engines === false ? undefined : startSandboxEngines(ctx, faucet)
   undo.push(async () => engines?.stop())
   const { apiKey } = sandboxTenant
   const api = await startApi(ctx, { faucet, apiKey, endpoints: [] })
@@ -118,7 +119,7 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
       engines = undefined
     },
     startEngines: () => {
-      engines ??= startEngines(ctx, faucet)
+      engines ??= startSandboxEngines(ctx, faucet)
     },
     close: () => undoAll(undo),
   }

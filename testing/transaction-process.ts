@@ -8,13 +8,13 @@ import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
 import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
-import { type Fuel, startTreasury } from '#engines/treasury/index'
+import { type GasFaucet, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint, type FailpointPlan } from '#lib/failpoints'
 import { readConfig } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { createLog } from '#runtime/log/log'
-import { openSandboxFaucet } from '#sandbox/faucet'
+import { openFaucet } from '#sandbox/faucet/faucet'
 import { testRootKey } from './template.ts'
 
 export type Role = 'api' | 'indexer' | 'transactions' | 'treasury' | 'webhooks'
@@ -92,13 +92,13 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
   if (roles.includes('treasury')) {
-    const faucet = await openSandboxFaucet(ctx)
-    const drip: Fuel = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
+    const faucet = openFaucet(ctx)
+    const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
     running.push(faucet, startTreasury(ctx, drip))
   }
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
-  const faucet = options.sandbox ? await openSandboxFaucet(ctx) : undefined
+  const faucet = options.sandbox ? openFaucet(ctx) : undefined
   const api = await startApi(ctx, faucet && { faucet, endpoints: [] })
   running.push(...(faucet ? [faucet] : []), api)
   return { url: api.url }

@@ -65,6 +65,8 @@ function forbidden(from: string, to: string): string | undefined {
   if (lower.rank < 0) return 'it belongs to no tier'
   if (lower.rank < upper.rank) return 'that is a tier above'
   if (lower.rank === upper.rank && lower.top !== upper.top) return 'that is beside it, in the same tier'
+  if (upper.top === 'engines' && lower.top === 'chains' && !familyFree.test(to))
+    return 'an engine reaches a chain through its interface'
   if (upper.top === 'api' && lower.top === 'api') return resourceReason(from, to)
   if (upper.top === 'engines' && lower.top === 'engines') return engineReason(from, to)
   if (upper.top === 'chains' && lower.top === 'chains') return familyReason(from, to)

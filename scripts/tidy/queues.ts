@@ -18,11 +18,8 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
   'src/engines/treasury/reconciliation/store/check-merchants.ts checkMerchants':
     'an operator is shown so many',
-  'src/engines/treasury/store/faucet-transactions.ts freeNonces': 'the faucet belongs to no tenant',
-  'src/engines/treasury/store/faucet-transactions.ts unminedFaucetTransactions':
-    'the faucet belongs to no tenant',
-  'src/engines/treasury/deposits/store/fiat-deposits.ts endLostWire':
-    'each is ended by the statement that claims it',
+  'src/engines/treasury/deposits/store/fiat-deposits.ts lockLostWire':
+    'each is ended by the `tx` that claims it',
   'src/engines/treasury/disbursements/store/disbursements.ts lockEnded':
     'those that endedDisbursements chose',
   'src/engines/treasury/sweeping/store.ts unsweptOf': 'one tenant',

@@ -6,7 +6,8 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
 import { sandboxEntity } from '#sandbox/credentials'
-import { openSandboxFaucet } from '#sandbox/faucet'
+import { startSandboxEngines } from '#sandbox/engines'
+import { openFaucet } from '#sandbox/faucet/faucet'
 import { type Command, numberFlag, type ParsedArgs } from './command.ts'
 import { configOf, connectionOptions, connectionToMigrate, nodesOf } from './connection.ts'
 import { waitForStopSignal } from './stop-signal.ts'
@@ -56,11 +57,15 @@ async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number
   })
   if (config.databaseUrl !== undefined) await refuseSandboxCredentials(context.ctx)
   // A worker that joins a sandbox works on its local chains, where gas costs nothing.
-  const faucet =
-    role === 'worker' && nodes.some(({ local }) => local) ? await openSandboxFaucet(context.ctx) : undefined
+  const faucet = role === 'worker' && nodes.some(({ local }) => local) ? openFaucet(context.ctx) : undefined
   const listener =
     role === 'api' ? await startApi(context.ctx) : address && (await startProbes(context.ctx, address))
-  const engines = role === 'worker' ? startEngines(context.ctx, faucet) : undefined
+  const engines =
+    role === 'worker'
+      ? faucet
+        ? startSandboxEngines(context.ctx, faucet)
+        : startEngines(context.ctx)
+      : undefined
   const url = listener && { url: listener.url }
   log.info({ role, ...url, chains: nodes.map((node) => node.blockchain) }, 'ready')
   await stopSignal

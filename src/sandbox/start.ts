@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
-import { openContext, startApi, startEngines } from '#context'
+import { openContext, startApi } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
@@ -19,7 +19,8 @@ import { keyScopes } from '#runtime/scope'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
-import { openSandboxFaucet } from './faucet.ts'
+import { startSandboxEngines } from './engines.ts'
+import { openFaucet } from './faucet/faucet.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
@@ -99,10 +100,10 @@ async function startParts(
   await tellBegunAnew(ctx, begun)
   interruption.throwIfAborted()
   await seedSandbox(ctx)
-  const faucet = await openSandboxFaucet(ctx)
+  const faucet = openFaucet(ctx)
   undo.push(faucet.stop)
   interruption.throwIfAborted()
-  const engines = startEngines(ctx, faucet)
+  const engines = startSandboxEngines(ctx, faucet)
   undo.push(engines.stop)
   await engines.tried
   const answer: SandboxAnswer = {

@@ -1,9 +1,10 @@
 import type { Static } from 'typebox'
 import { showMoney } from '#api/money'
 import { readAmount } from '#api/read-amount'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { capabilitiesOf } from '#chains/capabilities'
 import type { Ctx } from '#engines/ctx'
-import { type Faucet, receiveWire as receive } from '#engines/treasury/index'
+import { acceptWire } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { newWireSchema } from './schema.ts'
 
@@ -13,10 +14,7 @@ const centDigits = 2
 const centsMax = 10n ** 11n
 
 /** Simulates an incoming wire: the sandbox mints its dollars to the treasury of the account. */
-export async function receiveWire(
-  ctx: Ctx & { faucet?: Faucet },
-  { body }: { body: Static<typeof newWireSchema> },
-) {
+export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<typeof newWireSchema> }) {
   const { trackingRef, beneficiaryBank } = body
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
     throw new ApiError('forbidden', 'Forbidden: only a sandbox makes money up, and only for a TEST key.')
@@ -31,7 +29,7 @@ export async function receiveWire(
     )
   const { network, token } = placeOfWire(ctx)
   const amount = cents * 10n ** BigInt(token.decimals - centDigits)
-  await receive(ctx, {
+  await acceptWire(ctx, {
     entityId: ctx.entity.id,
     actor: ctx.actor,
     requestId: ctx.requestId,

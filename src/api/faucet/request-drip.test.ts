@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startApi } from '#context'
 import { sql } from '#runtime/db/db'
 import { faucetAccount } from '#sandbox/constants'
-import { openSandboxFaucet } from '#sandbox/faucet'
+import { openFaucet } from '#sandbox/faucet/faucet'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -57,7 +57,7 @@ describe('POST /v1/faucet/drips', () => {
   })
 
   it('pays each of many drips at once exactly once, also from two processes', async () => {
-    const faucet = await openSandboxFaucet(harness.ctx)
+    const faucet = openFaucet(harness.ctx)
     const second = await startApi(harness.ctx, { faucet, endpoints: [] })
     const http = httpAs(second.url, harness.apiKey)
     const addresses = Array.from({ length: isDeep ? 60 : 16 }, freshAddress)
@@ -77,7 +77,7 @@ describe('POST /v1/faucet/drips', () => {
   })
 
   it('fills the place of what the node refused', async () => {
-    const faucet = await openSandboxFaucet(harness.ctx)
+    const faucet = openFaucet(harness.ctx)
     const chain = harness.chain('BASE-SEPOLIA')
     const asked = { native: true, tokens: [] }
     await faucet.drip('BASE-SEPOLIA', freshAddress() as `0x${string}`, asked)

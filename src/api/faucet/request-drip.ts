@@ -1,4 +1,5 @@
 import type { Static } from 'typebox'
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
@@ -6,16 +7,14 @@ import { capabilitiesOf } from '#chains/capabilities'
 import type { Address } from '#chains/chain'
 import type { TokenSymbol } from '#chains/network'
 import type { Ctx } from '#engines/ctx'
-import type { Faucet } from '#engines/treasury/index'
 import { ApiError, invalid } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
 import type { dripSchema } from './schema.ts'
 
-export type FaucetCtx = Ctx & { faucet?: Faucet }
 type RequestDripBody = Static<typeof dripSchema>
 
 /** Pays from the sandbox's faucet; resolves once the node has accepted the transactions. */
-export async function payDrip(ctx: FaucetCtx, body: RequestDripBody): Promise<string[]> {
+export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<string[]> {
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
     throw new ApiError(
       'forbidden',

@@ -1,5 +1,6 @@
+import type { SandboxCtx } from '#api/sandbox-ctx'
 import { endpoint } from '#runtime/http/endpoint'
-import { type FaucetCtx, payDrip, recordDrip } from './request-drip.ts'
+import { payDrip, recordDrip } from './request-drip.ts'
 import { dripSchema } from './schema.ts'
 
 export const faucetEndpoints = [
@@ -14,7 +15,7 @@ export const faucetEndpoints = [
     body: dripSchema,
     status: 204,
     errors: ['blockchainUnsupportedForOperation', 'chainNotStarted', 'chainUnfitForCurrency'],
-    prepare: (ctx: FaucetCtx, { body }) => payDrip(ctx, body),
-    verb: (ctx: FaucetCtx, { body }, hashes) => recordDrip(ctx, body, hashes),
+    prepare: (ctx: SandboxCtx, { body }) => payDrip(ctx, body),
+    verb: (ctx: SandboxCtx, { body }, hashes) => recordDrip(ctx, body, hashes),
   }),
 ]

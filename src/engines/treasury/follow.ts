@@ -4,10 +4,10 @@ import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
 import { creditDeposits, revertDeposits } from './deposits/credit-deposits.ts'
 import { bookUnclaimed } from './deposits/unclaimed.ts'
-import { completeWires, reopenWires } from './deposits/wires.ts'
+import { creditWires, revertWires } from './deposits/wires.ts'
 import { reopenDisbursements } from './disbursements/reopen-disbursements.ts'
 import { startPaying } from './disbursements/start-paying.ts'
-import type { Fuel } from './gas.ts'
+import type { GasFaucet } from './gas.ts'
 import { expireIntents } from './payment-intents/expire-payment-intents.ts'
 
 /** Maximum number of intents closed in one turn. */
@@ -15,9 +15,9 @@ const expireMax = 100
 
 /**
  * Starts turning deposits into payments, closing transient intents, and paying merchants' disbursements; `stop` waits for
- * the step in progress. `fuel` gives gas to treasuries on local chains.
+ * the step in progress. `gasFaucet` gives gas to treasuries on local chains.
  */
-export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<void> } {
+export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): Promise<void> } {
   const feed = followSteps(ctx, 'treasury', async (tx, step) => {
     const { kind, blockchain, blockHash, blockNumber, completeTo } = step
     const nowMs = ctx.clock.nowMs()
@@ -28,10 +28,10 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
     if (kind === 'undone') {
       await revertDeposits(tx, nowMs, blockchain, block)
       await reopenDisbursements(tx, nowMs, step)
-      await reopenWires(tx, nowMs, transfers)
+      await revertWires(tx, nowMs, transfers)
     } else await creditDeposits(tx, nowMs, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
-    await completeWires(tx, nowMs, blockchain, completeTo)
+    await creditWires(tx, nowMs, blockchain, completeTo)
   })
   const turn = newTurn('closing payment intents')
   const expiry = repeat(
@@ -39,6 +39,6 @@ export function startTreasury(ctx: EngineCtx, fuel?: Fuel): { stop(): Promise<vo
       (await ctx.database.tx((tx) => expireIntents(tx, turn, ctx.clock.nowMs(), expireMax))) === expireMax,
     logTrouble(ctx.log, 'closing payment intents'),
   )
-  const paying = startPaying(ctx, fuel)
+  const paying = startPaying(ctx, gasFaucet)
   return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop()])) }
 }

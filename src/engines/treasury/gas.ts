@@ -7,7 +7,7 @@ import { raiseAlarm } from '#runtime/log/alarms'
 import type { TreasuryRow } from './store/treasuries.ts'
 
 /** Gives native coins to an address of a local chain. */
-export type Fuel = (blockchain: string, address: string) => Promise<unknown>
+export type GasFaucet = (blockchain: string, address: string) => Promise<unknown>
 
 /** Generous upper bound of the gas of a transfer or sweep. */
 const gasPerTransaction = 200_000n
@@ -37,17 +37,17 @@ export async function gasOf(
 const askedAtMs = new Map<string, number>()
 
 /** Refills a treasury that runs low from the sandbox's faucet; elsewhere raises an alarm, and its payments wait. */
-export async function refuel(
+export async function refillGas(
   ctx: EngineCtx,
   chain: Chain,
   { entityId, blockchain, address }: TreasuryRow,
-  fuel: Fuel | undefined,
+  gasFaucet: GasFaucet | undefined,
 ): Promise<void> {
   const key = `${blockchain}:${address}`
   const askedMs = askedAtMs.get(key)
   if (askedMs !== undefined && performance.now() - askedMs < againAfterMs) return
   askedAtMs.set(key, performance.now())
-  if (chain.local && fuel) await fuel(blockchain, address)
+  if (chain.local && gasFaucet) await gasFaucet(blockchain, address)
   else
     raiseAlarm(
       ctx.log,

@@ -38,7 +38,15 @@ export {
   findDepositAddress,
   listDepositAddresses,
 } from './deposit-addresses/store.ts'
-export { type FiatDeposit, findFiatDeposit, listFiatDeposits } from './deposits/store/fiat-deposits.ts'
+export {
+  arrivalsOfWire,
+  endWire,
+  type FiatDeposit,
+  findFiatDeposit,
+  listFiatDeposits,
+  lockLostWire,
+  takeWire,
+} from './deposits/store/fiat-deposits.ts'
 export {
   findPayment,
   listPayments,
@@ -55,7 +63,7 @@ export {
   type TransferFilters,
   type TransferStatus,
 } from './deposits/store/transfers.ts'
-export { type NewWire, receiveWire, startWires } from './deposits/wires.ts'
+export { acceptWire, creditMintedWires, type NewWire } from './deposits/wires.ts'
 export {
   type Destination,
   isOwnPocket,
@@ -72,9 +80,8 @@ export {
   type PayoutStatus,
   payoutStatuses,
 } from './disbursements/store/payouts.ts'
-export { createFaucet, type Drip, type Faucet, type FaucetInput } from './faucet.ts'
 export { startTreasury } from './follow.ts'
-export type { Fuel } from './gas.ts'
+export type { GasFaucet } from './gas.ts'
 export { merchantBalances } from './merchant-balances.ts'
 export { merchantWalletIdOf } from './merchant-wallet.ts'
 export { expireOnRequest } from './payment-intents/expire-payment-intents.ts'

@@ -5,25 +5,18 @@ import { claimedEntries, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
-import { newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
-import type { Faucet } from '../faucet.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { requireTreasury } from '../treasuries.ts'
 import type { RequestOrigin } from '../types.ts'
 import {
   announceWire,
-  endLostWire,
-  endWire,
   type FiatDeposit,
   insertWire,
   lockArrivedWires,
   lockCompleteWires,
   setWires,
-  takeWire,
   type Wire,
 } from './store/fiat-deposits.ts'
 
@@ -36,11 +29,8 @@ export type NewWire = RequestOrigin & {
   accountNumber: string
 }
 
-/** Maximum duration of a mint before it counts as lost. */
-const lostAfterMs = 15 * 60_000
-
 /** Accepts a wire: its amount is minted to the entity's treasury on a chain, and credited when the mint is complete. */
-export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
+export async function acceptWire(ctx: EngineCtx, input: NewWire): Promise<FiatDeposit> {
   const { entityId, network, currency, amount, decimals, trackingRef, accountNumber } = input
   const { blockchain, address } = await requireTreasury(ctx, entityId, network)
   const nowMs = ctx.clock.nowMs()
@@ -57,7 +47,7 @@ export async function receiveWire(ctx: EngineCtx, input: NewWire): Promise<FiatD
 }
 
 /** Credits the wallets with wires whose coins reached the treasury in a block up to `completeTo`. */
-export async function completeWires(
+export async function creditWires(
   tx: Db,
   nowMs: number,
   blockchain: string,
@@ -69,7 +59,7 @@ export async function completeWires(
 }
 
 /** Reverts the credits of wires whose coins were in an orphaned block. */
-export async function reopenWires(
+export async function revertWires(
   tx: Db,
   nowMs: number,
   transfers: readonly ObservedTransfer[],
@@ -108,41 +98,12 @@ async function bookWires(
   )
 }
 
-/** Starts minting received wires, in a sandbox only, where there is a faucet. No wire is minted twice. */
-export function startWires(ctx: EngineCtx, { mint }: Pick<Faucet, 'mint'>): { stop(): Promise<void> } {
-  const turn = newTurn('minting wires')
-  const loop = repeat(() => mintNext(ctx, turn, mint), logTrouble(ctx.log, 'minting what came by wire'))
-  const unlisten = hearNotices(ctx, 'wires', () => loop.wake())
-  return {
-    stop: async () => {
-      await unlisten()
-      await loop.stop()
-    },
-  }
-}
-
-async function mintNext(ctx: EngineCtx, turn: Turn, mint: Faucet['mint']): Promise<boolean> {
-  await completeArrived(ctx)
-  const nowMs = ctx.clock.nowMs()
-  if (await endLostWire(ctx.database, formatInstant(nowMs - lostAfterMs), formatInstant(nowMs))) return true
-  const wire = await takeWire(ctx.database, turn, formatInstant(nowMs))
-  if (!wire) return false
-  try {
-    const transactionHash = await mint(wire.blockchain, wire.address, wire.currency, wire.amount)
-    await endWire(ctx.database, wire, { transactionHash, at: formatInstant(ctx.clock.nowMs()) })
-  } catch (error) {
-    // The transaction may have been sent anyway: `endLostWire` checks later whether its coins arrived.
-    ctx.log.warn({ err: error, id: wire.id }, 'what came by wire was not minted, as far as is known')
-  }
-  return true
-}
-
-/** Completes wires whose block was complete before the hash of their mint was stored; new blocks complete all others. */
-async function completeArrived(ctx: EngineCtx): Promise<void> {
+/** Credits wires whose block was complete before the hash of their mint was stored; new blocks credit all others. */
+export async function creditMintedWires(ctx: EngineCtx): Promise<void> {
   for (const { network, local } of ctx.chains.list()) {
     if (!local) continue
     const { blockchain } = network
     const completeTo = await highestComplete(ctx.database, blockchain)
-    await ctx.database.tx((tx) => completeWires(tx, ctx.clock.nowMs(), blockchain, completeTo))
+    await ctx.database.tx((tx) => creditWires(tx, ctx.clock.nowMs(), blockchain, completeTo))
   }
 }

@@ -18,7 +18,7 @@ import { parseInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { deferralMsOf, type Turn } from '#runtime/turns/store'
 import { actingFor } from '../actor.ts'
-import { type Fuel, gasOf, refuel, transactionCost } from '../gas.ts'
+import { type GasFaucet, gasOf, refillGas, transactionCost } from '../gas.ts'
 import { hasTransaction } from '../store/platform-transactions.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { sweepingAmount } from '../sweeping/store.ts'
@@ -49,7 +49,7 @@ export async function payNext(
   chain: Chain,
   kind: DisbursementKind,
   turn: Turn,
-  fuel: Fuel | undefined,
+  gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
   const costAtomic = await transactionCost(chain)
   let claimed: Disbursement | undefined
@@ -64,7 +64,7 @@ export async function payNext(
     if (!outcome || !claimed) return false
     failpoint('after-treasury-commit')
     if (outcome.submitted) await announceWork(ctx.database, chain.network.blockchain)
-    if (outcome.lowOnGas) await refuel(ctx, chain, outcome.lowOnGas, fuel)
+    if (outcome.lowOnGas) await refillGas(ctx, chain, outcome.lowOnGas, gasFaucet)
     if (outcome.waits) await sweepShortage(ctx, chain, claimed, requiredBy(claimed))
   } catch (error) {
     if (!claimed) throw error

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn, type Turn } from '#runtime/turns/store'
-import type { Fuel } from '../gas.ts'
+import type { GasFaucet } from '../gas.ts'
 import { settleSweeps } from '../sweeping/sweep.ts'
 import { payNext } from './pay-disbursements.ts'
 import { type SettlingTurns, settleDisbursements, settlingTurns } from './settle-disbursements.ts'
@@ -13,9 +13,9 @@ import { type DisbursementKind, disbursementKinds, pendingWork } from './store/d
  * Starts paying payouts, transfers and refunds on every chain. Any number of processes may. `stop` waits for work in
  * progress.
  */
-export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): Promise<void> } {
+export function startPaying(ctx: EngineCtx, gasFaucet: GasFaucet | undefined): { stop(): Promise<void> } {
   const loops = new Map<string, Loop[]>()
-  for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, fuel))
+  for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, gasFaucet))
   // Notified of every new transaction, every disbursement, and every followed block.
   const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
     for (const loop of loops.get(blockchain) ?? []) loop.wake()
@@ -28,7 +28,7 @@ export function startPaying(ctx: EngineCtx, fuel: Fuel | undefined): { stop(): P
   }
 }
 
-function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
+function loopsOf(ctx: EngineCtx, chain: Chain, gasFaucet: GasFaucet | undefined): Loop[] {
   const { blockchain } = chain.network
   const turns = Object.fromEntries(
     disbursementKinds.map((kind) => [kind, { paying: newTurn('paying'), settling: settlingTurns() }]),
@@ -38,7 +38,8 @@ function loopsOf(ctx: EngineCtx, chain: Chain, fuel: Fuel | undefined): Loop[] {
     async () => {
       const { waiting } = await pendingWork(ctx.database, blockchain)
       let paid = false
-      for (const kind of waiting) paid = (await payNext(ctx, chain, kind, turns[kind].paying, fuel)) || paid
+      for (const kind of waiting)
+        paid = (await payNext(ctx, chain, kind, turns[kind].paying, gasFaucet)) || paid
       return paid
     },
     logTrouble(ctx.log, 'paying what merchants send', { blockchain }),

@@ -54,37 +54,35 @@ export async function takeWire(db: Db, turn: Turn, at: string): Promise<Wire | u
 /** More than the number of workers: each skips rows that others have locked. */
 const lookedAtMax = 50
 
+/** Ends the mint of a wire: with the hash of its transaction, or as failed. */
 export const endWire = (
   db: Db,
   { entityId, id }: Wire,
-  { transactionHash, at }: { transactionHash: string; at: string },
+  { transactionHash, at }: { transactionHash: string | undefined; at: string },
 ) =>
-  db.run(sql`update fiat_deposits set state = 'minted', transaction_hash = ${transactionHash}, update_date = ${at}
+  db.run(sql`update fiat_deposits set state = ${transactionHash === undefined ? 'failed' : 'minted'},
+      transaction_hash = ${transactionHash ?? null}, update_date = ${at}
     where entity_id = ${entityId} and id = ${id} and state = 'minting'`)
 
-/**
- * Ends a wire whose mint began before `since` and did not end; it is not retried. It counts as minted when a faucet
- * transaction after the wire brought the same amount to its treasury and belongs to no other wire. False when there is none.
- */
-export async function endLostWire(db: Db, since: string, at: string): Promise<boolean> {
-  const count = await db.run(sql`with lost as materialized (
-      select w.entity_id, w.id, (select a.tx_hash from treasury_arrivals a
-          join faucet_transactions t on t.blockchain = a.blockchain and t.tx_hash = a.tx_hash
-          where a.entity_id = w.entity_id and a.blockchain = w.blockchain and a.address = w.address
-            and a.currency = w.currency and a.amount = w.amount and t.create_date >= w.create_date
-            and not exists (select 1 from fiat_deposits o
-              where o.entity_id = a.entity_id and o.transaction_hash = a.tx_hash)
-          order by t.nonce limit 1) as hash
-      from fiat_deposits w where w.state = 'minting' and w.update_date < ${since}
-      order by w.create_date limit 1 for update of w skip locked
-    )
-    update fiat_deposits f set transaction_hash = lost.hash, update_date = ${at},
-      state = case when lost.hash is null then 'failed' else 'minted' end
-    from lost where f.entity_id = lost.entity_id and f.id = lost.id`)
-  return count > 0
-}
-
 const wireColumns = raw('d.entity_id as "entityId", d.id, d.currency, d.amount, d.blockchain, d.address')
+
+/** The oldest wire whose mint began before `since` and did not end, locked until the `tx` ends; it is not minted again. */
+export const lockLostWire = (tx: Db, since: string) =>
+  tx.maybe<
+    Wire & { createDate: string }
+  >(sql`select ${wireColumns}, d.create_date as "createDate" from fiat_deposits d
+    where d.state = 'minting' and d.update_date < ${since}
+    order by d.create_date limit 1 for update of d skip locked`)
+
+/** Hashes of the transactions that brought the amount of a wire to its treasury and belong to no other wire. */
+export const arrivalsOfWire = async (db: Db, wire: Wire): Promise<string[]> =>
+  (
+    await db.all<{ hash: string }>(sql`select a.tx_hash as hash from treasury_arrivals a
+      where a.entity_id = ${wire.entityId} and a.blockchain = ${wire.blockchain} and a.address = ${wire.address}
+        and a.currency = ${wire.currency} and a.amount = ${wire.amount.toString()}
+        and not exists (select 1 from fiat_deposits o
+          where o.entity_id = a.entity_id and o.transaction_hash = a.tx_hash)`)
+  ).map(({ hash }) => hash)
 
 /** Wires whose coins arrived in a canonical block up to `completeTo`, locked until the `tx` ends. */
 export const lockArrivedWires = (tx: Db, blockchain: string, completeTo: number) =>

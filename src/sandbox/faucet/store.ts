@@ -55,3 +55,16 @@ export async function deleteFaucetTransactions(db: Db, blockchain: string, hashe
     sql`delete from faucet_transactions where blockchain = ${blockchain} and tx_hash = any(${hashes})`,
   )
 }
+
+/** The first transaction of the faucet since `since` that is among these hashes. */
+export const firstFaucetTransaction = async (
+  db: Db,
+  blockchain: string,
+  since: string,
+  hashes: readonly string[],
+): Promise<string | undefined> =>
+  (
+    await db.maybe<{ hash: string }>(sql`select tx_hash as hash from faucet_transactions
+      where blockchain = ${blockchain} and create_date >= ${since} and tx_hash = any(${hashes}::text[])
+      order by nonce limit 1`)
+  )?.hash

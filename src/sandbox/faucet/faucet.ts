@@ -1,0 +1,99 @@
+/**
+ * Gives away coins on local chains: mints stablecoins and sends the native coin from a publicly known key. Concurrent drips
+ * of one chain are sent in one batch. A nonce is allocated by inserting the row that uses it, under a lock across processes,
+ * and the signed bytes are stored before they are sent. Unmined transactions are sent again, so that a reorg or a restarted
+ * node leaves no nonce gap that blocks the transactions behind it.
+ */
+import type { Drip, Faucet } from '#api/sandbox-ctx'
+import type { Address, Call, Chain } from '#chains/chain'
+import { mintCall } from '#chains/evm/mint-call'
+import { type NetworkToken, tokenAddress } from '#chains/network'
+import { openKnownKey } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import type { Hex } from '#lib/hex'
+import { logTrouble, repeat } from '#runtime/loop'
+import { faucetAccount } from '../constants.ts'
+import {
+  type CallQueue,
+  drain,
+  type FaucetCall,
+  type FaucetSender,
+  resendUnmined,
+  unaccepted,
+} from './batches.ts'
+
+export type SandboxFaucet = Faucet & {
+  /** Mints coins of the currency to the address; resolves with the hash once the node has accepted the transaction. */
+  mint(blockchain: string, address: Address, currency: string, amountAtomic: bigint): Promise<Hex>
+  /** Stops resending unmined transactions. */
+  stop(): Promise<void>
+}
+
+/** Amounts of one drip, in whole coins. */
+const nativePerDrip = 1n
+const tokensPerDrip = 20n
+
+const waitingMax = 1_000
+
+/** Opens the faucet, whose account has native coins and minter rights in every local chain's genesis. */
+export function openFaucet({ database, chains, clock, custody, log }: EngineCtx): SandboxFaucet {
+  const sender: FaucetSender = {
+    database,
+    chains,
+    clock,
+    key: openKnownKey(custody, faucetAccount.privateKey),
+  }
+  const queues = new Map<string, CallQueue>()
+  const resending = repeat(() => resendUnmined(sender), logTrouble(log, 'resending drips'))
+  const pay = async (blockchain: string, callsOn: (chain: Chain) => Call[]) => {
+    const chain = chains.find(blockchain)
+    if (!chain) throw new ApiError('chainNotStarted')
+    const measured = await Promise.all(callsOn(chain).map((call) => measure(chain, sender.key.address, call)))
+    const queue = queues.get(blockchain) ?? { waiting: [], running: false }
+    queues.set(blockchain, queue)
+    if (queue.waiting.length >= waitingMax)
+      throw new ApiError('unavailable', 'Too many drips are waiting: try again in a moment.')
+    const accepted = measured.map(
+      (call) =>
+        new Promise<Hex>((resolve, reject) => queue.waiting.push({ ...call, tries: 0, resolve, reject })),
+    )
+    if (!queue.running) void drain(sender, chain, queue)
+    return Promise.all(accepted)
+  }
+  return {
+    stop: resending.stop,
+    drip: (blockchain, address, what) => pay(blockchain, (chain) => callsOf(chain, address, what)),
+    mint: async (blockchain, address, currency, amountAtomic) => {
+      const isOf = (token: NetworkToken) => token.currency === currency
+      const [hash] = await pay(blockchain, (chain) => [mintOn(chain, address, isOf, amountAtomic)])
+      return hash!
+    },
+  }
+}
+
+function mintOn(
+  { network }: Chain,
+  address: Address,
+  isWanted: (token: NetworkToken) => boolean,
+  amountAtomic?: bigint,
+): Call {
+  const token = network.tokens.find(isWanted)
+  if (!token) throw new ApiError('chainUnfitForCurrency', `${network.blockchain} has no such coin.`)
+  const dripAtomic = tokensPerDrip * 10n ** BigInt(token.decimals)
+  return mintCall(tokenAddress(token), address, amountAtomic ?? dripAtomic)
+}
+
+function callsOf(chain: Chain, address: Address, what: Drip): Call[] {
+  const { network, transferCall } = chain
+  const calls = what.tokens.map((symbol) => mintOn(chain, address, (token) => token.symbol === symbol))
+  const nativeAtomic = nativePerDrip * 10n ** BigInt(network.nativeToken.decimals)
+  return what.native ? [...calls, transferCall(address, nativeAtomic)] : calls
+}
+
+async function measure(chain: Chain, from: Address, call: Call): Promise<FaucetCall> {
+  const estimate = await chain.estimateGas(from, call)
+  if (estimate.kind === 'estimated') return { call, gasLimit: (estimate.gas * 12n) / 10n + 10_000n }
+  if (estimate.kind === 'unknown') throw unaccepted(chain, estimate.message)
+  throw invalid('address', `cannot receive this drip on ${chain.network.blockchain}: ${estimate.message}`)
+}
