@@ -91,7 +91,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
       return makeBusinessTransfer(world)
     }),
     paidIntent: once(() => makePaidIntent(world, 1_000_000_000n)),
-    money: once(() => makeMoney(world, 1_000_000_000n)),
+    money: once(() => fundMerchantWallet(world, 1_000_000_000n)),
     payout: once(async () => {
       await world.money()
       return makePayout(world)
@@ -235,7 +235,7 @@ export async function makePayment(world: World, depositAddress: string): Promise
 }
 
 /** Adds this amount to the merchant's wallet by a payment to one of its deposit addresses. */
-export async function makeMoney(world: World, amountAtomic: bigint, chain = 'BASE'): Promise<void> {
+export async function fundMerchantWallet(world: World, amountAtomic: bigint, chain = 'BASE'): Promise<void> {
   await makePaidIntent(world, amountAtomic, chain)
 }
 

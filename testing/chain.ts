@@ -46,7 +46,7 @@ export type TestChainOptions = {
 const outsider = devAccounts.at(-1)!.address
 
 /** The network for tests of finality. At the usual size it has few confirmations, because each takes a block to follow. */
-export const soonFinal = isDeep ? baseSepolia : ethSepolia
+export const shortFinalityNetwork = isDeep ? baseSepolia : ethSepolia
 
 /** Starts ephemeral chains, one node each. */
 export async function startTestChains(options: TestChainOptions) {

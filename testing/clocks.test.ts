@@ -7,9 +7,9 @@ import { freshAddress, type Wallet, type World, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { spawnWorker } from './programs.ts'
 import { httpAs } from './tenant.ts'
-import type { TransactionProcessOptions } from './transaction-process.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
+import type { WorkerOptions } from './worker-process.ts'
 
 /** Longer than a busy machine takes from one request to the next. */
 const limitS = 600
@@ -33,7 +33,7 @@ afterAll(async () => {
 })
 
 /** Starts a process on a machine whose clock is off; returns the address of its API, if it has one. */
-async function startOff(options: Pick<TransactionProcessOptions, 'roles' | 'hostOffMs' | 'sandbox'>) {
+async function startOff(options: Pick<WorkerOptions, 'roles' | 'hostOffMs' | 'sandbox'>) {
   const { connection } = harness
   const { rpcUrl, blockchain } = harness.chain()
   const worker = await spawnWorker()

@@ -5,14 +5,14 @@ import { errorKinds } from '#lib/error-kinds'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { newestFirst, type Subject, subjectOf, walk } from './listing.ts'
-import { seeders } from './seeders.ts'
+import { newestFirst, readToEnd, type SeededList, seededListOf } from './list-pages.ts'
+import { listSeeders } from './list-seeders.ts'
 import { isDeep } from './size.ts'
 import { httpAs } from './tenant.ts'
 
 /*
  * The conventions that every list obeys, proven on every list route there is. A new list route needs a seeder in
- * seeders.ts and nothing else.
+ * list-seeders.ts and nothing else.
  */
 const lists = endpoints
   .filter((endpoint) => endpoint.collection)
@@ -52,13 +52,13 @@ afterAll(() => harness?.close())
 
 it('knows how to fill every list', () => {
   expect(lists.length).toBeGreaterThan(0)
-  expect(lists.map(({ name }) => name).filter((name) => !seeders[name])).toEqual([])
+  expect(lists.map(({ name }) => name).filter((name) => !listSeeders[name])).toEqual([])
 })
 
-describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, name }) => {
+describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoint, name }) => {
   const grantsOrder = endpoint.collection!.order
   const { pageSizeMax, pageSizeDefault } = endpoint.collection!
-  let subject: Subject
+  let subject: SeededList
   let foreignId: string
 
   const add = async (count: number, atMs: number) => {
@@ -70,11 +70,11 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
     harness.clock.hold(startMs)
     const [ours, theirs] = await Promise.all([harness.newEntity(), harness.newEntity()])
     const [world, otherWorld] = [worldOf(harness, ours), worldOf(harness, theirs)]
-    const [listing, otherListing] = [await seeders[name]!(world), await seeders[name]!(otherWorld)]
+    const [listing, otherListing] = [await listSeeders[name]!(world), await listSeeders[name]!(otherWorld)]
     await otherListing.add()
-    const other = subjectOf(endpoint, otherWorld, otherListing)
+    const other = seededListOf(endpoint, otherWorld, otherListing)
     foreignId = other.idOf((await other.all())[0])
-    subject = subjectOf(endpoint, world, listing)
+    subject = seededListOf(endpoint, world, listing)
     // Some share one millisecond, some are alone in theirs.
     if (listing.most === undefined) {
       await add(3, startMs)
@@ -108,12 +108,12 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
     async (pageSize) => {
       for (const order of grantsOrder ? ['DESC', 'ASC'] : ['DESC']) {
         const ids = (await subject.all({ order })).map(subject.idOf)
-        const forward = await walk(subject, await subject.page({ pageSize, order }), 'next')
+        const forward = await readToEnd(subject, await subject.page({ pageSize, order }), 'next')
         expect(forward.flatMap((page) => page.ids)).toEqual(ids)
         expect(forward.slice(0, -1).every((page) => page.ids.length === pageSize)).toBe(true)
         expect(forward.map((page) => 'prev' in page.links)).toEqual(forward.map((_, index) => index > 0))
         expect(forward.every((page) => page.links['self'] && page.links['first'])).toBe(true)
-        const backward = await walk(subject, forward.at(-1)!, 'prev')
+        const backward = await readToEnd(subject, forward.at(-1)!, 'prev')
         expect(backward.reverse().flatMap((page) => page.ids)).toEqual(ids)
         expect('prev' in backward[0]!.links).toBe(false)
       }
@@ -194,7 +194,7 @@ describe.each(lists.filter(({ name }) => seeders[name]))('$name', ({ endpoint, n
     await add(1, startMs + 180_000)
     const second = await subject.follow(first.links['next']!)
     await add(2, startMs + 181_000)
-    const rest = await walk(subject, second, 'next')
+    const rest = await readToEnd(subject, second, 'next')
     expect([first, ...rest].flatMap((page) => page.ids)).toEqual(before)
     expect((await subject.follow(second.links['prev']!)).ids).toEqual(first.ids)
     expect((await subject.follow(rest.at(-1)!.links['first']!)).ids).toEqual(first.ids)

@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 /** Entry points of the processes that tests start, kill and freeze. */
 const entryPoints = {
   bezant: 'src/main.ts',
-  worker: 'testing/transaction-process.ts',
+  worker: 'testing/worker-process.ts',
   indexer: 'testing/indexer-process.ts',
   chains: 'testing/local-chains/victim.ts',
   postgres: 'testing/postgres/child.ts',

@@ -11,7 +11,7 @@ import { devAccounts, issuerAccount } from '#sandbox/constants'
 import { quantity, rpc } from './json-rpc.ts'
 import { type Movement, openOracle } from './oracle.ts'
 import { type Program, startProgram } from './program.ts'
-import { usedDirectory } from './programs.ts'
+import { initializedDirectory } from './programs.ts'
 import { isDeep, sizeOf } from './size.ts'
 import { until } from './until.ts'
 
@@ -41,7 +41,7 @@ const start = (round: number) =>
 const chain = () => program.answer.chains[0]!
 
 beforeAll(async () => {
-  dataDir = await usedDirectory()
+  dataDir = await initializedDirectory()
   program = await start(1)
   wallets = await fundedWallets(3)
 })

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Program, runProgram, startProgram } from './program.ts'
-import { usedDirectory } from './programs.ts'
+import { initializedDirectory } from './programs.ts'
 
 const run = promisify(execFile)
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -14,7 +14,7 @@ let dataDir: string
 let program: Program
 
 beforeAll(async () => {
-  dataDir = await usedDirectory()
+  dataDir = await initializedDirectory()
   program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {
@@ -41,7 +41,7 @@ const refused = (args: string[]) =>
 
 describe('the examples run against the started program, with the chains that they name', () => {
   it('developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages', async () => {
-    const both = await usedDirectory()
+    const both = await initializedDirectory()
     const sandbox = await startProgram({ dataDir: both, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
     try {
       expect(await example('developer-wallets.mjs', sandbox)).toMatch(

@@ -8,12 +8,12 @@ import { alarmCounts } from '#runtime/log/alarms'
 import { freshAddress, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { spawnWorker } from './programs.ts'
-import { sendingOn } from './sending.ts'
 import { sizeOf } from './size.ts'
 import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
-import type { Role } from './transaction-process.ts'
+import { transferActions } from './transfers.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
+import type { Role } from './worker-process.ts'
 
 /** More than the connections of a process. */
 const retriesTotal = sizeOf('FROZEN_RETRIES', { usual: 18, deep: 400 })
@@ -55,7 +55,7 @@ async function frozenAt(point: Failpoint, worker: Worker): Promise<number> {
 const one = <Row>(query: ReturnType<typeof sql>) => harness.database.one<Row>(query)
 
 it('property 61: processes that stand still while they apply, sign and follow are taken over, and go on later', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   await harness.stopEngines()
@@ -156,7 +156,7 @@ it('property 61: retries of a request that a frozen server holds keep nobody els
 it('property 61: writers of one tenant that wait for a lock keep no other tenant from writing', async () => {
   const path = '/v1/w3s/developer/walletSets'
   harness.startEngines()
-  const wallet = await sendingOn(harness).fundedWallet()
+  const wallet = await transferActions(harness).fundedWallet()
   const victim = await harness.newEntity()
   const makeSet = async () => {
     const startedMs = performance.now()

@@ -9,9 +9,9 @@ import { bodySchema, errorSchema, querySchema, responseSchema } from '#runtime/h
 import { compileResponse } from '#runtime/http/validate'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { type World, worldOf } from './builders.ts'
-import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { brokenBodies, nearObject, spoiledOneByOne, type Vocabulary } from './requests.ts'
+import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { sizeOf } from './size.ts'
 import { ownedIds, type WriteWatch, watchWrites } from './tables.ts'
 import type { HttpAnswer, HttpOptions } from './tenant.ts'
@@ -101,8 +101,8 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect(await writes.since(before), `written by ${JSON.stringify(options).slice(0, 500)}`).toEqual({})
   }
 
-  it('answers its exemplar as documented', async () => {
-    const request = await exemplars[name]?.request(world)
+  it('answers its sample request as documented', async () => {
+    const request = await sampleRequests[name]?.request(world)
     if (!request) return
     const answer = await world.tenant.http(endpoint.method, addressOf(endpoint.path, request.params), {
       ...(request.query && { query: request.query }),
@@ -117,7 +117,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
       const { path, options } = await finished(endpoint, request, world)
       await tryOne(path, options)
     }
-    const example = await exemplars[name]?.request(world)
+    const example = await sampleRequests[name]?.request(world)
     await fc.assert(fc.asyncProperty(generated(endpoint, example, vocabulary), run), {
       seed,
       numRuns,
@@ -127,7 +127,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   })
 
   it('bears hostile values in every field', async () => {
-    const example = await exemplars[name]?.request(world)
+    const example = await sampleRequests[name]?.request(world)
     const parts = { params: endpoint.params, query: querySchema(endpoint), body: bodySchema(endpoint) }
     const requests: Generated[] = []
     for (const [part, schema] of Object.entries(parts) as [keyof typeof parts, typeof endpoint.body][]) {
@@ -151,7 +151,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
 
   it('bears bodies that are no JSON object', async () => {
     if (!bodySchema(endpoint)) return
-    const path = addressOf(endpoint.path, (await exemplars[name]?.request(world))?.params)
+    const path = addressOf(endpoint.path, (await sampleRequests[name]?.request(world))?.params)
     for (const body of [...random.sample(brokenBodies, bodiesEach), 'x'.repeat(1_048_577)])
       await tryOne(path, { body })
     for (const type of [
@@ -175,7 +175,7 @@ type AnySchema = Parameters<typeof nearObject>[0]
 
 function generated(
   endpoint: Endpoint<never>,
-  example: ExemplarRequest | undefined,
+  example: SampleRequest | undefined,
   words: Vocabulary,
 ): fc.Arbitrary<Generated> {
   const part = (schema: unknown, like: Record<string, unknown> | undefined) =>
@@ -201,7 +201,7 @@ async function finished(
   for (const [name, value] of Object.entries(query))
     for (const item of Array.isArray(value) ? value.slice(0, 20) : [value])
       search.append(name, textOf(item).slice(0, 2_000))
-  const full: ExemplarRequest['body'] = { ...body }
+  const full: SampleRequest['body'] = { ...body }
   const properties = bodySchema(endpoint)?.properties ?? {}
   if (fresh && 'idempotencyKey' in properties) full['idempotencyKey'] = randomUUID()
   if (fresh && 'entitySecretCiphertext' in properties)

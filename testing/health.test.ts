@@ -6,9 +6,9 @@ import { openAsOwner, raw, sql } from '#runtime/db/db'
 import { alarmNames, raiseAlarm } from '#runtime/log/alarms'
 import { cloneDatabase } from './database.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { samplesOf } from './samples.ts'
-import { sendingOn } from './sending.ts'
+import { readMetrics } from './metrics.ts'
 import { httpAs } from './tenant.ts'
+import { transferActions } from './transfers.ts'
 import { until } from './until.ts'
 
 let harness: Harness
@@ -20,7 +20,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const scrape = () => samplesOf(harness)
+const scrape = () => readMetrics(harness)
 
 const showsSoon = (name: string, holds: (value: number | undefined) => boolean) =>
   until(async () => holds((await scrape()).get(name)), `${name} in /metrics`)
@@ -93,7 +93,7 @@ it('property 60: requests are counted by the pattern of their route, whatever ad
 })
 
 it('property 60: a queue shows its depth and age, and a chain that nobody follows is named', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const wallet = await on.fundedWallet()
   await harness.stopEngines()
   const id = await on.transfer(wallet)

@@ -4,8 +4,8 @@ import { endpoints } from '#api/index'
 import { errorKinds } from '#lib/error-kinds'
 import { openAsOwner } from '#runtime/db/db'
 import { type World, worldOf } from './builders.ts'
-import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { sizeOf } from './size.ts'
 import { rowsAdded, type WriteWatch, watchWrites } from './tables.ts'
 import type { HttpAnswer } from './tenant.ts'
@@ -65,18 +65,18 @@ afterAll(async () => {
 
 it('knows a request of every operation that takes a key', () => {
   const missing = operations.filter(({ name }) => {
-    const exemplar = exemplars[name]
-    return !exemplar?.changes || !exemplar.refused
+    const samples = sampleRequests[name]
+    return !samples?.changes || !samples.refused
   })
   expect(missing.map(({ name }) => name)).toEqual([])
   expect(operations.length).toBeGreaterThan(0)
 })
 
 describe.each(operations)('$name', ({ endpoint, name }) => {
-  const { request, changes, refused } = exemplars[name]!
+  const { request, changes, refused } = sampleRequests[name]!
   const first = endpoint.status ?? 200
   const replay = endpoint.idempotent!.replayStatus ?? 200
-  const send = (made: ExemplarRequest, from: World = world) =>
+  const send = (made: SampleRequest, from: World = world) =>
     from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
 
   it(`property 7: makes one resource of ${twins} identical requests at once`, async () => {
@@ -184,7 +184,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
 
 describe('a repeated request shows the resource as it is now', () => {
   it('a wallet set that was renamed', async () => {
-    const made = await exemplars['POST /v1/w3s/developer/walletSets']!.request(world)
+    const made = await sampleRequests['POST /v1/w3s/developer/walletSets']!.request(world)
     const path = '/v1/w3s/developer/walletSets'
     const { body } = await world.tenant.http('POST', path, { body: made.body })
     await world.call('PUT', `${path}/${body.data.walletSet.id}`, { name: 'Renamed since' })
@@ -195,7 +195,7 @@ describe('a repeated request shows the resource as it is now', () => {
   it('a transfer that has gone through', async () => {
     harness.startEngines()
     const path = '/v1/w3s/developer/transactions/transfer'
-    const made = await exemplars[`POST ${path}`]!.request(world)
+    const made = await sampleRequests[`POST ${path}`]!.request(world)
     const { body } = await world.tenant.http('POST', path, { body: made.body })
     await until(async () => {
       const { transaction } = await world.call('GET', `/v1/w3s/transactions/${body.data.id}`)
@@ -228,7 +228,7 @@ async function whileDying<Result>(trigger: string, act: () => Promise<Result>): 
 }
 
 /** The same request repeated as by a client: same key, a new ciphertext. */
-async function resealed(from: World, { body = {} }: ExemplarRequest): Promise<Record<string, unknown>> {
+async function resealed(from: World, { body = {} }: SampleRequest): Promise<Record<string, unknown>> {
   if (!('entitySecretCiphertext' in body)) return body
   return { ...body, entitySecretCiphertext: await from.tenant.sealSecret() }
 }

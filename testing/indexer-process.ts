@@ -1,6 +1,6 @@
 /** A worker process that only follows one chain, for the tests to kill. Its one argument is its options, as JSON. */
-import { type IndexingOptions, openIndexing } from './indexing.ts'
+import { openTestIndexer, type TestIndexerOptions } from './test-indexer.ts'
 
-const indexing = await openIndexing(JSON.parse(process.argv[2]!) as IndexingOptions)
+const indexing = await openTestIndexer(JSON.parse(process.argv[2]!) as TestIndexerOptions)
 indexing.start()
 process.stdout.write('following\n')

@@ -8,18 +8,18 @@ import { bodySchema, querySchema } from '#runtime/http/schemas'
 import { type KeyScope, keyScopes } from '#runtime/scope'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { freshAddress, type World, worldOf } from './builders.ts'
-import { addressOf, type ExemplarRequest, exemplars } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { isDeep } from './size.ts'
 import { ownedIds } from './tables.ts'
 import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
 
 /*
  * No tenant reads or changes resources of another: a foreign id is answered exactly like an unknown one. The matrix is
- * made from the endpoint list, so a new operation is covered once it has an exemplar.
+ * made from the endpoint list, so a new operation is covered once it has sample requests.
  */
 const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
-const known = operations.filter(({ name }) => exemplars[name])
+const known = operations.filter(({ name }) => sampleRequests[name])
 
 const random = seededRandom(randomInt(2 ** 31))
 /** Number of bad keys tried on each operation; all share one key check. */
@@ -47,9 +47,9 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('has an exemplar of every operation', () => {
+it('has sample requests for every operation', () => {
   const exempt = /entitySecret$/
-  const missing = operations.filter(({ name }) => !exemplars[name] && !exempt.test(name))
+  const missing = operations.filter(({ name }) => !sampleRequests[name] && !exempt.test(name))
   expect(missing.map(({ name }) => name)).toEqual([])
 })
 
@@ -57,7 +57,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   it('answers a foreign id in its address as an unknown one, and names the parameter', async () => {
     const names = idParams(endpoint)
     if (names.length === 0) return
-    const request = await exemplars[name]!.request(ours)
+    const request = await sampleRequests[name]!.request(ours)
     const ask = async (id: string) =>
       send(endpoint, { ...(await asNew(request)), params: { ...request.params, ...fill(names, id) } })
     const { status, body } = await answersAlike(ask, theirIds, randomUUID)
@@ -65,7 +65,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   })
 
   it('answers a foreign id or address in its body as an unknown one, and names the field', async () => {
-    const request = await exemplars[name]!.request(ours)
+    const request = await sampleRequests[name]!.request(ours)
     for (const field of referenceFields(bodySchema(endpoint))) {
       // A reference chosen by the client, stored unchanged.
       if (field === 'refId') continue
@@ -78,7 +78,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   })
 
   it('answers a foreign id or address in its query as an unknown one, and names the field', async () => {
-    const request = await exemplars[name]!.request(ours)
+    const request = await sampleRequests[name]!.request(ours)
     for (const field of referenceFields(querySchema(endpoint))) {
       const values = /address/i.test(field) ? theirAddresses : theirIds
       const ask = (value: string) =>
@@ -89,7 +89,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
 
   it('shows nothing of another tenant', async () => {
     if (endpoint.method !== 'GET') return
-    const { text } = await send(endpoint, await exemplars[name]!.request(ours))
+    const { text } = await send(endpoint, await sampleRequests[name]!.request(ours))
     for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
   })
 
@@ -188,7 +188,7 @@ it('keeps a LIVE key off test blockchains', async () => {
 
 function send(
   endpoint: Endpoint<never>,
-  request: ExemplarRequest,
+  request: SampleRequest,
   tenant: Tenant = ours.tenant,
 ): Promise<HttpAnswer> {
   const { params, query, body } = request
@@ -231,7 +231,7 @@ function expectNamed(field: string, { status, body }: HttpAnswer): void {
 }
 
 /** The request with a fresh key and ciphertext: two requests must differ only in the compared value. */
-async function asNew(request: ExemplarRequest): Promise<ExemplarRequest> {
+async function asNew(request: SampleRequest): Promise<SampleRequest> {
   if (!request.body) return request
   const body = structuredClone(request.body)
   if ('idempotencyKey' in body) body['idempotencyKey'] = randomUUID()
@@ -239,7 +239,7 @@ async function asNew(request: ExemplarRequest): Promise<ExemplarRequest> {
   return { ...request, body }
 }
 
-async function withBody(request: ExemplarRequest, field: string, value: string): Promise<ExemplarRequest> {
+async function withBody(request: SampleRequest, field: string, value: string): Promise<SampleRequest> {
   const { body = {}, ...rest } = await asNew({ body: {}, ...request })
   return { ...rest, body: { ...body, [field]: Array.isArray(body[field]) ? [value] : value } }
 }

@@ -9,7 +9,7 @@ const selectors = {
 }
 
 /** Sends a call as the issuer of USDC, before everything else in its block. */
-export async function asIssuer(
+export async function sendAsIssuer(
   { rpc, tokens }: TestChain,
   what: keyof typeof selectors,
   address = '0x',

@@ -8,7 +8,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { devAccounts } from '#sandbox/constants'
 import { rpc } from './json-rpc.ts'
 import { runProgram, spawnProgram, startProgram } from './program.ts'
-import { usedDirectory } from './programs.ts'
+import { initializedDirectory } from './programs.ts'
 import { until } from './until.ts'
 
 const chains = ['--chains', 'BASE-SEPOLIA']
@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 async function used(): Promise<string> {
-  const dataDir = await usedDirectory()
+  const dataDir = await initializedDirectory()
   undo.push(() => rm(dataDir, { recursive: true, force: true, maxRetries: 5 }))
   return dataDir
 }

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
-import { usedDirectory } from './programs.ts'
+import { initializedDirectory } from './programs.ts'
 import { isDeep } from './size.ts'
 import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
@@ -24,7 +24,7 @@ let handedOn: Program | undefined
 
 const cleanUps: (() => Promise<unknown>)[] = []
 beforeAll(async () => {
-  dataDir = await usedDirectory()
+  dataDir = await initializedDirectory()
 })
 afterEach(async () => {
   for (const clean of cleanUps.splice(0).reverse()) await clean()

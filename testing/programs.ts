@@ -16,7 +16,7 @@ export async function programFile(name: ProgramName): Promise<string> {
 }
 
 /** A separate data directory on which the program was started before, which costs a third of a first start. */
-export async function usedDirectory(): Promise<string> {
+export async function initializedDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'bezant-data-'))
   // Owners and permissions are kept, because the cluster may be another user's.
   await promisify(execFile)('cp', ['-a', `${await shared<string>('data-directory')}/.`, directory])

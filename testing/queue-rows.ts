@@ -4,7 +4,7 @@ import { type Db, raw, sql } from '#runtime/db/db'
 
 export type Row = Record<string, unknown>
 /** A row of a tenant, the `index`th of all. */
-export type Made = { entityId: string; index: number }
+export type NumberedRow = { entityId: string; index: number }
 
 export const blockchain = 'BASE-SEPOLIA'
 export const earlier = '2026-01-01T00:00:00.000Z'
@@ -21,14 +21,15 @@ export async function insertRows(db: Db, table: string, rows: readonly Row[]): P
 
 export const dates = { create_date: earlier, update_date: earlier }
 /** Addresses in the order of their creation, sorted before those of all real wallets. */
-export const addressOf = ({ index }: Made) => `0x${index.toString(16).padStart(40, '0')}`
-export const idOf = ({ index }: Made) => `00000000-0000-4000-9000-${index.toString(16).padStart(12, '0')}`
-export const keyOf = (made: Made) => ({ entity_id: made.entityId, id: idOf(made) })
+export const addressOf = ({ index }: NumberedRow) => `0x${index.toString(16).padStart(40, '0')}`
+export const idOf = ({ index }: NumberedRow) =>
+  `00000000-0000-4000-9000-${index.toString(16).padStart(12, '0')}`
+export const keyOf = (made: NumberedRow) => ({ entity_id: made.entityId, id: idOf(made) })
 
-const hashOf = (made: Made, nonce = 1) =>
+const hashOf = (made: NumberedRow, nonce = 1) =>
   `0x${made.index.toString(16).padStart(60, '0')}${nonce.toString(16).padStart(4, '0')}`
 
-export const transaction = (made: Made, changes: Row = {}): Row => ({
+export const transaction = (made: NumberedRow, changes: Row = {}): Row => ({
   ...keyOf(made),
   ...dates,
   blockchain,
@@ -45,7 +46,7 @@ export const transaction = (made: Made, changes: Row = {}): Row => ({
   ...changes,
 })
 
-const attempt = (made: Made, nonce: number, changes: Row): Row => ({
+const attempt = (made: NumberedRow, nonce: number, changes: Row): Row => ({
   ...keyOf(made),
   create_date: earlier,
   transaction_id: idOf(made),
@@ -65,12 +66,12 @@ const attempt = (made: Made, nonce: number, changes: Row): Row => ({
 })
 
 /** Inserts transactions under way with nonce 1. */
-export async function insertUnderWay(
+export async function insertSentTransactions(
   db: Db,
-  all: readonly Made[],
+  all: readonly NumberedRow[],
   changes: { attempt?: Row; transaction?: Row } = {},
 ): Promise<void> {
-  const sent = (made: Made) => ({ tx_hash: hashOf(made), state: 'SENT', ...changes.transaction })
+  const sent = (made: NumberedRow) => ({ tx_hash: hashOf(made), state: 'SENT', ...changes.transaction })
   await insertRows(
     db,
     'transactions',
@@ -84,7 +85,7 @@ export async function insertUnderWay(
 }
 
 /** Inserts signed attempts for the nonce below. */
-export const insertBeneath = (db: Db, all: readonly Made[], changes: Row) =>
+export const insertAttemptsBelow = (db: Db, all: readonly NumberedRow[], changes: Row) =>
   insertRows(
     db,
     'attempts',

@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, notBuilt } from '#api/index'
 import { startApi } from '#context'
 import { pathsOf } from '#runtime/http/schemas'
-import { addressOf } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { addressOf } from './sample-requests.ts'
 import { httpAs } from './tenant.ts'
 
 let harness: Harness

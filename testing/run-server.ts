@@ -7,9 +7,9 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { compilePrograms, type ProgramFiles } from './compile-programs.ts'
+import { makeInitializedDirectory } from './initialized-directory.ts'
 import { openTemporaryDirectory } from './temporary-directory.ts'
 import { serveDatabases } from './test-databases.ts'
-import { makeUsedDirectory } from './used-directory.ts'
 
 export type RunServer = { url: string; stop(): Promise<void> }
 
@@ -23,7 +23,7 @@ export async function startRunServer(databaseUrl: string | undefined): Promise<R
   let compiling: Promise<ProgramFiles> | undefined
   let using: Promise<string> | undefined
   const programs = () => (compiling ??= compilePrograms())
-  const used = () => (using ??= programs().then(({ bezant }) => makeUsedDirectory(bezant)))
+  const used = () => (using ??= programs().then(({ bezant }) => makeInitializedDirectory(bezant)))
   const answer = async (method: string | undefined, path: string) => {
     const [, kind, name = ''] = path.split('/')
     if (kind === 'programs') return programs()

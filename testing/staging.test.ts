@@ -9,7 +9,7 @@ import { freePort } from '#sandbox/chains/node'
 import { openTestDatabase, type TestDatabase } from './database.ts'
 import { urlOf } from './database-clone.ts'
 import { endGroup } from './process-group.ts'
-import { programFile, usedDirectory } from './programs.ts'
+import { initializedDirectory, programFile } from './programs.ts'
 import { until } from './until.ts'
 
 let folder: string
@@ -23,7 +23,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'bezant-staging-'))
   test = await openTestDatabase()
   mkdirSync(join(folder, 'staging'))
-  renameSync(await usedDirectory(), join(folder, 'staging', 'chain'))
+  renameSync(await initializedDirectory(), join(folder, 'staging', 'chain'))
   const blocks = [...readFileSync('docs/staging.md', 'utf8').matchAll(/```sh\n([\s\S]+?)```/g)].map(
     ([, text]) => text!,
   )

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { endpoints, removedPaths } from '#api/index'
 import { type Harness, openHarness } from './harness.ts'
-import { parseLink } from './link.ts'
+import { parseLinkHeader } from './link-header.ts'
 import { rawHttp } from './raw-http.ts'
 import { httpAs } from './tenant.ts'
 
@@ -144,14 +144,16 @@ describe('addresses', () => {
 
   it('keeps the address it was asked at in its links', async () => {
     for (const path of ['/v1/w3s/walletSets', '/walletSets']) {
-      const { self } = parseLink((await harness.http('GET', path)).headers.get('link'))
+      const { self } = parseLinkHeader((await harness.http('GET', path)).headers.get('link'))
       expect(new URL(self!).pathname).toBe(path)
     }
   })
 
   it('keeps no parameter in its links that the operation does not know', async () => {
     const query = `order=ASC&${'stranger=1&'.repeat(900)}pageSize=2`
-    const { self } = parseLink((await harness.http('GET', `/v1/w3s/walletSets?${query}`)).headers.get('link'))
+    const { self } = parseLinkHeader(
+      (await harness.http('GET', `/v1/w3s/walletSets?${query}`)).headers.get('link'),
+    )
     expect([...new URL(self!).searchParams.keys()].sort()).toEqual(['order', 'pageSize', 'to'])
   })
 
@@ -250,8 +252,8 @@ describe('headers', () => {
       if (!collection || params || query?.required?.length) continue
       const [get, head] = await Promise.all([harness.http('GET', path), harness.http('HEAD', path)])
       expect([path, head.status, head.text]).toEqual([path, get.status, ''])
-      expect(Object.keys(parseLink(head.headers.get('link')))).toEqual(
-        Object.keys(parseLink(get.headers.get('link'))),
+      expect(Object.keys(parseLinkHeader(head.headers.get('link')))).toEqual(
+        Object.keys(parseLinkHeader(get.headers.get('link'))),
       )
     }
   })

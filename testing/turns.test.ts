@@ -33,11 +33,11 @@ import {
   dates,
   earlier,
   idOf,
-  insertBeneath,
+  insertAttemptsBelow,
   insertRows,
-  insertUnderWay,
+  insertSentTransactions,
   keyOf,
-  type Made,
+  type NumberedRow,
   type Row,
   transaction,
 } from './queue-rows.ts'
@@ -58,10 +58,10 @@ beforeAll(async () => {
 afterAll(() => test.close())
 
 /** The waiting rows of one tenant, in order. */
-const waitsOf = (entityId: string, count: number, from = 1): Made[] =>
+const waitsOf = (entityId: string, count: number, from = 1): NumberedRow[] =>
   Array.from({ length: count }, (_, index) => ({ entityId, index: index + from }))
 
-const platformOf = (all: readonly Made[], changes: Row) =>
+const platformOf = (all: readonly NumberedRow[], changes: Row) =>
   insertRows(
     db(),
     'transactions',
@@ -91,7 +91,7 @@ const kinds: Record<DisbursementKind, { table: string; row: Row }> = {
   },
 }
 
-const openIntent = (made: Made): Row => ({
+const openIntent = (made: NumberedRow): Row => ({
   ...keyOf(made),
   ...dates,
   ...{ type: 'transient', currency: 'USD', settlement_currency: 'USD', chain: 'BASE', blockchain },
@@ -99,7 +99,7 @@ const openIntent = (made: Made): Row => ({
   ...{ status: 'pending', expires_on: earlier },
 })
 
-async function disbursements(all: readonly Made[], changes: Row = {}) {
+async function disbursements(all: readonly NumberedRow[], changes: Row = {}) {
   await insertRows(db(), 'payment_intents', all.map(openIntent))
   for (const { table, row } of Object.values(kinds))
     await insertRows(
@@ -123,16 +123,21 @@ const ofKinds = async (claim: (kind: DisbursementKind) => Promise<readonly { ent
 
 type Starved = {
   /** Inserts these rows into the queue. */
-  fill(all: readonly Made[]): Promise<unknown>
+  fill(all: readonly NumberedRow[]): Promise<unknown>
   /** Makes one claim of at most `limit` rows, or of its own fixed number. */
   claim(turn: Turn): Promise<readonly { entityId: string }[]>
   /** Key under which a row that cannot move is deferred, where such rows stay in the queue. */
-  restsBy?: (made: Made) => string
+  restsBy?: (made: NumberedRow) => string
 }
 
 const db = () => test.database
-const recipient = (made: Made): Row => ({ ...keyOf(made), ...dates, chain: 'BASE', address: addressOf(made) })
-const address = (made: Made): Row => ({
+const recipient = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...dates,
+  chain: 'BASE',
+  address: addressOf(made),
+})
+const address = (made: NumberedRow): Row => ({
   ...recipient(made),
   ...{ address_tag: '', currency: 'USD', description: '', needs_identity: false },
 })
@@ -150,41 +155,41 @@ const starved: Record<Queue, Starved> = {
     claim: (turn) => waitingSenders(db(), turn, blockchain, limit),
   },
   sending: {
-    fill: (all) => insertUnderWay(db(), all),
+    fill: (all) => insertSentTransactions(db(), all),
     claim: (turn) => claimDueAttempts(db(), turn, blockchain, limit, 60_000),
   },
   'filling refused nonces': {
     fill: async (all) => {
-      await insertUnderWay(db(), all)
-      await insertBeneath(db(), all, { state: 'rejected' })
+      await insertSentTransactions(db(), all)
+      await insertAttemptsBelow(db(), all, { state: 'rejected' })
     },
     claim: (turn) => refusedGaps(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   'filling outpriced nonces': {
     fill: async (all) => {
-      await insertUnderWay(db(), all)
-      await insertBeneath(db(), all, { kind: 'noop' })
+      await insertSentTransactions(db(), all)
+      await insertAttemptsBelow(db(), all, { kind: 'noop' })
     },
     claim: (turn) => underpricedGaps(db(), turn, blockchain, 2n, limit),
     restsBy: addressOf,
   },
   'filling unsigned nonces': {
-    fill: (all) => insertUnderWay(db(), all, { attempt: { broadcast_count: 3 } }),
+    fill: (all) => insertSentTransactions(db(), all, { attempt: { broadcast_count: 3 } }),
     claim: (turn) => attemptsAboveGaps(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   replacing: {
-    fill: (all) => insertUnderWay(db(), all, { transaction: { requested_replacement: 'cancel' } }),
+    fill: (all) => insertSentTransactions(db(), all, { transaction: { requested_replacement: 'cancel' } }),
     claim: (turn) => replacementRequests(db(), turn, blockchain, limit),
     restsBy: addressOf,
   },
   'finding stuck transactions': {
-    fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'sent' } }),
+    fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'sent' } }),
     claim: (turn) => stuckTransactions(db(), turn, blockchain, 2n, Date.parse(now), limit),
   },
   'explaining reverts': {
-    fill: (all) => insertUnderWay(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),
+    fill: (all) => insertSentTransactions(db(), all, { attempt: { state: 'mined' }, transaction: reverted }),
     claim: (turn) => withoutRevertReason(db(), turn, blockchain, limit),
     restsBy: idOf,
   },

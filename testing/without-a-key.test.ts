@@ -7,9 +7,9 @@ import { createAuthenticate } from '#runtime/auth/authenticate'
 import { revokeApiKey } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
-import { addressOf } from './exemplars.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { type RawAnswer, rawHttp } from './raw-http.ts'
+import { addressOf } from './sample-requests.ts'
 import { httpAs } from './tenant.ts'
 
 /*

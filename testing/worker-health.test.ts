@@ -8,16 +8,16 @@ import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import type { AlarmName } from '#runtime/log/alarms'
-import { forgePosting } from './books.ts'
 import type { Wallet } from './builders.ts'
 import { urlOf } from './database-clone.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { insertFalsePosting } from './ledger-checks.ts'
 import { type LyingNode, openLyingNode } from './lying-node.ts'
+import { readMetrics } from './metrics.ts'
 import { runProgram, spawnProgram } from './program.ts'
-import { samplesOf } from './samples.ts'
-import { sendingOn } from './sending.ts'
 import { testRootKey } from './template.ts'
 import { httpAs, type Tenant } from './tenant.ts'
+import { transferActions } from './transfers.ts'
 import { until } from './until.ts'
 
 const blockchain = 'AVAX-FUJI'
@@ -27,7 +27,7 @@ const slowClock = `--import=data:text/javascript,${encodeURIComponent('const now
 let harness: Harness
 let owner: Database
 let operator: Tenant
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let wallet: Wallet
 let node: LyingNode
 let dataDir: string
@@ -40,7 +40,7 @@ beforeAll(async () => {
   owner = openAsOwner(harness.connection)
   // Outside of a sandbox the keys of the sandbox entity are not accepted.
   operator = await harness.newEntity()
-  on = sendingOn(harness)
+  on = transferActions(harness)
   node = await openLyingNode(harness.chain().rpcUrl)
   dataDir = await mkdtemp(join(tmpdir(), 'bezant-worker-'))
   env = {
@@ -68,7 +68,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true })
 })
 
-const sample = async (name: string) => (await samplesOf({ url, apiKey: operator.apiKey })).get(name)
+const sample = async (name: string) => (await readMetrics({ url, apiKey: operator.apiKey })).get(name)
 const alarmsOf = async (name: AlarmName) => (await sample(`bezant_alarms_total{alarm="${name}"}`))!
 const isRaised = (name: AlarmName) => until(async () => (await alarmsOf(name)) > 0, `${name} in /metrics`)
 
@@ -98,7 +98,7 @@ it('property 60: an alarm that a worker raises is counted by itself: a wrong clo
 })
 
 it('property 60: a gap between books and chain is an alarm at the next block', async () => {
-  await forgePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
+  await insertFalsePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
   await harness.chain().mine()
   await isRaised('books-differ')
 })

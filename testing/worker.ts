@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
-import type { Answer, Order, TransactionProcessOptions } from './transaction-process.ts'
+import type { WorkerAnswer, WorkerCommand, WorkerOptions } from './worker-process.ts'
 
 /** The handle of a worker process. Requests to a dead one reject. */
 export type Worker = {
   pid: number
   /** Connects to a database and a chain. */
-  open(options: TransactionProcessOptions): Promise<void>
+  open(options: WorkerOptions): Promise<void>
   /** Starts its roles; returns the address of its API, if it has one. */
   start(): Promise<string | undefined>
   arm(failpoint: FailpointPlan | undefined): Promise<void>
@@ -34,14 +34,16 @@ export async function startWorker(args: readonly string[]): Promise<Worker> {
   child.stderr.on('data', (text: Buffer) => console.error(text.toString()))
   child.stdin.on('error', () => undefined)
   const exited = once(child, 'exit').then(() => undefined)
-  const waiting: { resolve(answer: Answer): void; reject(error: Error): void }[] = []
-  const next = () => new Promise<Answer>((resolve, reject) => waiting.push({ resolve, reject }))
-  createInterface(child.stdout).on('line', (line) => waiting.shift()?.resolve(JSON.parse(line) as Answer))
+  const waiting: { resolve(answer: WorkerAnswer): void; reject(error: Error): void }[] = []
+  const next = () => new Promise<WorkerAnswer>((resolve, reject) => waiting.push({ resolve, reject }))
+  createInterface(child.stdout).on('line', (line) =>
+    waiting.shift()?.resolve(JSON.parse(line) as WorkerAnswer),
+  )
   void exited.then(() => {
     for (const { reject } of waiting.splice(0)) reject(new Error(`worker ${child.pid} is dead`))
   })
   const loaded = next()
-  const order = (given: Order): Promise<Answer> => {
+  const order = (given: WorkerCommand): Promise<WorkerAnswer> => {
     if (isDead(child)) return Promise.reject(new Error(`worker ${child.pid} is dead`))
     const answered = next()
     child.stdin.write(`${JSON.stringify(given)}\n`)

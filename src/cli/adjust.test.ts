@@ -16,10 +16,10 @@ import {
 } from '#engines/treasury/index'
 import { requireTreasury } from '#engines/treasury/treasuries'
 import { openAsOwner, sql } from '#runtime/db/db'
-import { checkBooks } from '../../testing/books.ts'
-import { makeMoney, type World, worldOf } from '../../testing/builders.ts'
+import { fundMerchantWallet, type World, worldOf } from '../../testing/builders.ts'
 import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
+import { checkLedger } from '../../testing/ledger-checks.ts'
 import { programFile } from '../../testing/programs.ts'
 import { testRootKey } from '../../testing/template.ts'
 import { until } from '../../testing/until.ts'
@@ -36,7 +36,7 @@ beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', blockchain] })
 })
 afterAll(async () => {
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
   await harness.close()
 })
 beforeEach(() => {
@@ -167,7 +167,7 @@ describe('property 70: only a named adjustment corrects the books', () => {
 
   it('money without coins behind it is booked as missing, and the balance of the merchant stays', async () => {
     const world = await merchant()
-    await makeMoney(world, 2n * unit)
+    await fundMerchantWallet(world, 2n * unit)
     await forgeMoney(world, 3n * unit)
     expect(await gapsOf(world)).toMatchObject([{ currency: 'USD', gap: -3n * unit }])
     expect(await adjust(world, ...by, '--yes')).toBe(0)

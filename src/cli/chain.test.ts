@@ -9,21 +9,21 @@ import { signWaiting } from '#engines/transactions/sign'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'
-import { checkBooks } from '../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../testing/builders.ts'
-import { soonFinal } from '../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../testing/chain.ts'
 import { urlOf } from '../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
-import { sendingOn } from '../../testing/sending.ts'
+import { checkLedger } from '../../testing/ledger-checks.ts'
 import { testRootKey } from '../../testing/template.ts'
+import { transferActions } from '../../testing/transfers.ts'
 import { mineUntil, until } from '../../testing/until.ts'
 import { chainCommand } from './chain.ts'
 import { parseCommand } from './command.ts'
 
-const { blockchain, confirmations } = soonFinal
+const { blockchain, confirmations } = shortFinalityNetwork
 const to = { complete: freshAddress(), signed: freshAddress(), accepted: freshAddress() }
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let wallet: Wallet
 const ids: Record<keyof typeof to, string> = { complete: '', signed: '', accepted: '' }
 let sends = 0
@@ -31,7 +31,7 @@ let printed = ''
 
 beforeAll(async () => {
   harness = await openHarness({ blockchains: [blockchain], node: async () => ({ local: false }) })
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 beforeEach(() => {
   vi.stubEnv('DATABASE_URL', urlOf(harness.connection))
@@ -166,7 +166,7 @@ it('property 67: resumes on the branch that its operator accepts, and each trans
     Object.values(to).map((address) => ({ to: address, token: tokens.USDC, amountAtomic: 500_000n })),
   )
   await oracle.checkNonces(wallet.address)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
   expect(await on.held(wallet)).toBe(0n)
   const events = await harness.database.all<{ type: string }>(
     sql`select type from events where resource_id = ${ids.complete} order by create_date, id`,

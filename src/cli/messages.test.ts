@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sandboxEntity } from '#sandbox/credentials'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
-import { usedDirectory } from '../../testing/programs.ts'
+import { initializedDirectory } from '../../testing/programs.ts'
 
 let dataDir: string
 let program: Program
 beforeAll(async () => {
-  dataDir = await usedDirectory()
+  dataDir = await initializedDirectory()
   program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {

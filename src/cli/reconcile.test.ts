@@ -4,12 +4,12 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
 import { type Program, runProgram, startProgram } from '../../testing/program.ts'
-import { usedDirectory } from '../../testing/programs.ts'
+import { initializedDirectory } from '../../testing/programs.ts'
 
 let dataDir: string
 let program: Program
 beforeAll(async () => {
-  dataDir = await usedDirectory()
+  dataDir = await initializedDirectory()
   program = await startProgram({ dataDir, args: ['--chains', 'BASE-SEPOLIA'] })
 })
 afterAll(async () => {

@@ -1,6 +1,6 @@
 import { type Database, sql } from '#runtime/db/db'
-import { bookedBalances, checkBooks } from '../books.ts'
 import type { TestChain } from '../chain.ts'
+import { checkLedger, ledgerBalances } from '../ledger-checks.ts'
 import { openOracle } from '../oracle.ts'
 import type { PlannedTransfer } from './schedule.ts'
 import { blockchain, type PlannedWallet } from './seeded-database.ts'
@@ -98,7 +98,7 @@ async function wrongInBooks(
   wallets: readonly PlannedWallet[],
 ): Promise<string[]> {
   const defects: string[] = []
-  await checkBooks(database).catch((error) => defects.push(error.message))
+  await checkLedger(database).catch((error) => defects.push(error.message))
   const left = await database.one<{ held: bigint; grants: number }>(sql`select
     (select coalesce(sum(held), 0) from accounts) as held, (select count(*) from grants) as grants`)
   if (left.held !== 0n) defects.push(`${left.held} base units are still held`)
@@ -110,7 +110,7 @@ async function wrongInBooks(
     where state <> 'rejected' group by address, nonce having count(distinct transaction_id) > 1`)
   for (const { address, nonce } of shared)
     defects.push(`nonce ${nonce} of ${address} was used by several intents`)
-  const booked = await bookedBalances(database, blockchain)
+  const booked = await ledgerBalances(database, blockchain)
   const oracle = openOracle(chain.rpcUrl)
   for (const { address } of wallets) {
     for (const [symbol, token] of [

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FailpointPlan } from '#lib/failpoints'
-import type { Role, TransactionProcessOptions } from '../transaction-process.ts'
 import { startWorker, type Worker } from '../worker.ts'
+import type { Role, WorkerOptions } from '../worker-process.ts'
 
 /** Idle worker processes, reused by later runs: only killed ones are started anew. */
 export type IdleWorkers = { take(): Promise<Worker>; put(worker: Worker): void; killAll(): void }
@@ -59,7 +59,7 @@ type Counts = { reached: number; deaths: number; freezes: number }
 
 export type WorkerPoolOptions = {
   idleWorkers: IdleWorkers
-  platform: Omit<TransactionProcessOptions, 'roles'>
+  platform: Omit<WorkerOptions, 'roles'>
   /** Roles of each process. */
   roles: readonly (readonly Role[])[]
   /** Time until a dead process is replaced. */
@@ -87,7 +87,7 @@ export function openWorkerPool({ idleWorkers, platform, roles, restartMs }: Work
 
 type SlotState = {
   idleWorkers: IdleWorkers
-  options: TransactionProcessOptions
+  options: WorkerOptions
   restartMs: number
   counts: Counts
   worker: Worker | undefined
@@ -100,12 +100,7 @@ type SlotState = {
   ended: boolean
 }
 
-function openSlot(
-  idleWorkers: IdleWorkers,
-  options: TransactionProcessOptions,
-  restartMs: number,
-  counts: Counts,
-) {
+function openSlot(idleWorkers: IdleWorkers, options: WorkerOptions, restartMs: number, counts: Counts) {
   const none = { worker: undefined, url: undefined, started: false, wasSignalled: false, faultsEnded: false }
   const slot: SlotState = { idleWorkers, options, restartMs, counts, ended: false, ...none }
   const supervised = supervise(slot)

@@ -1,8 +1,8 @@
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { checkBooks } from '../../../testing/books.ts'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -32,7 +32,7 @@ it('holds what payments brought, in each currency, and the books agree', async (
   const other = await harness.newEntity()
   const answer = await other.http('GET', '/v1/businessAccount/balances')
   expect(answer.body).toEqual({ data: { available: [], unsettled: [] } })
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('takes back what an orphaned block brought, to the base unit', async () => {
@@ -45,7 +45,7 @@ it('takes back what an orphaned block brought, to the base unit', async () => {
   await harness.chain().mine(2)
   await until(async () => (await balances()).available?.[1]?.amount === '12.340001', 'it is taken back')
   expect((await balances()).available).toEqual(before.available)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('takes the main wallet by its id, and knows no other', async () => {

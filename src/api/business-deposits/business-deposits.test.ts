@@ -2,8 +2,8 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf, proveMoney } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import type { Tenant } from '../../../testing/tenant.ts'
 import { until } from '../../../testing/until.ts'
 
@@ -56,7 +56,7 @@ it('a wire becomes dollars that are on a chain, and a deposit that is complete',
   const to = await treasuryOf(harness.entityId)
   const minted = await chain.oracle.transfers({ to, token: chain.tokens.USDC })
   expect(minted.map(({ amountAtomic }) => amountAtomic)).toEqual([1_000_500_000n])
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a wire appears once: as no transfer, and at no deposit address', async () => {
@@ -92,7 +92,7 @@ it('a wire whose block a reorg takes back is pending, and credited once when ano
   }, 'the wire is complete again')
   expect(await availableTo(merchant)).toBe('31.00')
   expect(await gapOf(merchant)).toBe(0n)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it.each([
@@ -153,5 +153,5 @@ it('what somebody began to mint is minted by nobody else, and ends after a while
   await until(async () => !(await statuses()).join().includes('pending'), 'all have ended')
   expect(await statuses()).toEqual(['20.00 complete', '7.00 failed', '8.00 complete'])
   expect(await availableTo(merchant)).toBe('28.00')
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })

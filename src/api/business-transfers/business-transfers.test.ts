@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
-import { freshAddress, makeActiveAddress, makeMoney, type World, worldOf } from '../../../testing/builders.ts'
+import {
+  freshAddress,
+  fundMerchantWallet,
+  makeActiveAddress,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -109,7 +115,7 @@ describe('a transfer', () => {
     expect(moved).toMatchObject([{ amountAtomic: 20_000_000n, txHash: transfer.transactionHash }])
     expect(await eventsOf(data.id)).toEqual(['transfer.pending', 'transfer.running', 'transfer.complete'])
     expect(await available()).toBe('5.00')
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 
   it('that came in is taken back with its block', async () => {
@@ -122,7 +128,7 @@ describe('a transfer', () => {
     expect(await available()).toBe('5.00')
     await harness.chain().mine(14)
     await until(async () => (await transferOf(id)).status === 'failed', 'it is given up')
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 })
 
@@ -153,7 +159,7 @@ describe('transfers that are refused', () => {
 
 describe('the list of transfers', () => {
   it('tells the directions apart by wallet, and nothing of other merchants', async () => {
-    await makeMoney(world, 1_000_000n)
+    await fundMerchantWallet(world, 1_000_000n)
     const list = async (query: Record<string, string>): Promise<Shown[]> =>
       (await harness.http('GET', path, { query })).body.data
     const found = await all()

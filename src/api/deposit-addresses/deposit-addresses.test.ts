@@ -3,8 +3,8 @@ import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { merchantWalletIdOf } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { until } from '../../../testing/until.ts'
 
 const path = '/v1/businessAccount/wallets/addresses/deposit'
@@ -63,7 +63,7 @@ it('credits the wallet with what is sent there', async () => {
     const { data } = await circle.balances.listBusinessBalances()
     return data.data!.available!.some(({ amount, currency }) => amount === '7.25' && currency === 'EUR')
   }, 'the euros are credited')
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('still credits what comes to a second address that an earlier version gave out', async () => {

@@ -3,7 +3,7 @@ import { formatGwei } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeTransfer, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { parseLink } from '../../../testing/link.ts'
+import { parseLinkHeader } from '../../../testing/link-header.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -26,7 +26,7 @@ async function readAll(path: string): Promise<Row[]> {
     const { status, text, body, headers } = await harness.http('GET', next)
     expect(status, text).toBe(200)
     rows.push(...body.data)
-    next = parseLink(headers.get('link'))['next']?.slice(harness.url.length)
+    next = parseLinkHeader(headers.get('link'))['next']?.slice(harness.url.length)
   }
   return rows
 }

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { compileResponse } from '#runtime/http/validate'
 import { worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { parseLink } from '../../../testing/link.ts'
+import { parseLinkHeader } from '../../../testing/link-header.ts'
 import { until } from '../../../testing/until.ts'
 import { viemChain } from '../../../testing/viem-chain.ts'
 import { paymentSchema } from './schema.ts'
@@ -95,7 +95,7 @@ describe('GET /v1/payments', () => {
     expect(idsOf(second)).toEqual(all.slice(2, 4))
     expect(idsOf(await page(none, all[2], 2))).toEqual(all.slice(0, 2))
     expect(idsOf(await page(all[3]))).toEqual(all.slice(4))
-    const links = parseLink(String(second.headers['link']))
+    const links = parseLinkHeader(String(second.headers['link']))
     expect(Object.keys(links).sort()).toEqual(['first', 'next', 'prev', 'self'])
     const next = new URL(links['next']!)
     expect(Object.fromEntries(next.searchParams)).toMatchObject({

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { checkBooks } from '../../../testing/books.ts'
 import {
   freshAddress,
   makePaidIntent,
@@ -10,6 +9,7 @@ import {
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 
@@ -74,7 +74,7 @@ describe('a refund', () => {
     expect([again.status, again.body.data]).toEqual([201, refund])
     const listed = await world.call('GET', `/v1/payments?paymentIntentId=${intent.id}`)
     expect(listed.map(({ type }: Shown) => type).sort()).toEqual(['payment', 'refund'])
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 
   it('cannot exceed what was paid, however many are asked for at once', async () => {
@@ -105,7 +105,7 @@ describe('a refund', () => {
     const again = await ask(id, refundBody('3', payer))
     expect((await ended(again.body.data.id)).status).toBe('paid')
     expect(await usdcOf(payer)).toBe(3_000_000n)
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 
   it.each([

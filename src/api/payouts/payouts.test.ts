@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto'
 import { Circle } from '@circle-fin/circle-sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveRecipient,
-  makeMoney,
   makePaymentIntent,
   makePayout,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -45,8 +45,8 @@ const to = (id: string) => ({ type: 'address_book', id })
 
 describe('a payout', () => {
   it('is swept together from deposit addresses, paid on chain once, and told by its hash', async () => {
-    await makeMoney(world, 30_000_000n)
-    await makeMoney(world, 20_000_000n)
+    await fundMerchantWallet(world, 30_000_000n)
+    await fundMerchantWallet(world, 20_000_000n)
     const address = freshAddress()
     const recipient = await makeActiveRecipient(world, { address })
     const { data } = (
@@ -81,7 +81,7 @@ describe('a payout', () => {
     const moved = await oracle.transfers({ to: address, token: tokens.USDC })
     expect(moved).toMatchObject([{ amountAtomic: 42_500_000n, txHash: payout.externalRef }])
     expect(await available()).toBe('7.50')
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 
   it('leaves the coins of the treasury and the deposit addresses equal to what the merchant owns', async () => {
@@ -116,7 +116,7 @@ describe('a payout', () => {
   })
 
   it('of a lot fails without identities, and is paid with them', async () => {
-    await makeMoney(world, 7_000_000_000n)
+    await fundMerchantWallet(world, 7_000_000_000n)
     const before = await available()
     const denied = await ended((await makePayout(world, { amount: usd('3000') })).id)
     expect(denied).toMatchObject({
@@ -147,7 +147,7 @@ describe('a payout', () => {
     const payout = await ended(id)
     expect(payout).toMatchObject({ status: 'failed', errorCode: 'transaction_failed' })
     expect(await available()).toBe(before)
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   })
 })
 

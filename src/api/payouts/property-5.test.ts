@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveAddress,
   makeActiveRecipient,
-  makeMoney,
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
@@ -75,7 +75,7 @@ const one = { amount: '1', currency: 'USD' }
  * chain.
  */
 async function drain(asks: readonly Ask[], refusals: readonly number[]): Promise<string[]> {
-  await makeMoney(world, BigInt(payable) * unit)
+  await fundMerchantWallet(world, BigInt(payable) * unit)
   expect(await spendable()).toBe(`${payable}.00`)
   const answers = await race(asks)
   const accepted = answers.filter(({ status }) => status === 201)
@@ -108,7 +108,7 @@ it(`property 5: ${2 * payable} payouts at once from a balance of ${payable} over
     const { oracle, tokens } = harness.chain()
     const moved = await oracle.transfers({ to: address, token: tokens.USDC })
     expect(moved.map(({ amountAtomic }) => amountAtomic)).toEqual(Array(payable).fill(unit))
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   }
 })
 
@@ -135,6 +135,6 @@ it('property 5: payouts and transfers that draw on one balance take exactly what
     expect(new Set(accepted).size).toBe(2)
     const { oracle, tokens } = harness.chain()
     expect(await oracle.balanceOf(address, tokens.USDC)).toBe(BigInt(payable) * unit)
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   }
 })

@@ -2,15 +2,15 @@ import { verifyMessage } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress, makeWallet, type World } from '../../../testing/builders.ts'
-import { openSigning, type Signing } from '../../../testing/signing.ts'
+import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
 
 type Hex = `0x${string}`
 
-let kit: Signing
+let kit: SigningHarness
 let address: Hex
 let world: World
 beforeAll(async () => {
-  kit = await openSigning()
+  kit = await openSigningHarness()
   ;({ address, world } = kit)
 })
 afterAll(() => kit?.harness.close())

@@ -10,16 +10,16 @@ import {
 } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, makeTransfer, type World } from '../../../testing/builders.ts'
-import { openSigning, type Signing } from '../../../testing/signing.ts'
+import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
 import { until } from '../../../testing/until.ts'
 
 type Hex = `0x${string}`
 
-let kit: Signing
+let kit: SigningHarness
 let address: Hex
 let world: World
 beforeAll(async () => {
-  kit = await openSigning()
+  kit = await openSigningHarness()
   ;({ address, world } = kit)
 })
 afterAll(() => kit?.harness.close())

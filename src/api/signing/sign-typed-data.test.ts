@@ -1,15 +1,15 @@
 import { encodeFunctionData, getAddress, hashTypedData, parseAbi, verifyTypedData } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress } from '../../../testing/builders.ts'
-import { openSigning, type Signing } from '../../../testing/signing.ts'
+import { openSigningHarness, type SigningHarness } from '../../../testing/signing-harness.ts'
 import { until } from '../../../testing/until.ts'
 
 type Hex = `0x${string}`
 
-let kit: Signing
+let kit: SigningHarness
 let address: Hex
 beforeAll(async () => {
-  kit = await openSigning()
+  kit = await openSigningHarness()
   ;({ address } = kit)
 })
 afterAll(() => kit?.harness.close())

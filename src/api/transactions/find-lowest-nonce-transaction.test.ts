@@ -3,17 +3,17 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const path = '/v1/w3s/transactions/lowestNonceTransaction'
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 let wallet: Wallet
 
 beforeAll(async () => {
   harness = await openHarness()
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
   wallet = await sending.fundedWallet()
 })
 afterAll(() => harness?.close())

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 beforeAll(async () => {
   harness = await openHarness({ blockchains: ['MATIC-AMOY'], config: { pendingLimits: true } })
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 afterAll(() => harness?.close())
 

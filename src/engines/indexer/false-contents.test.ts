@@ -3,18 +3,18 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { alarmCounts } from '#runtime/log/alarms'
 import { falseContents, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
 import { freshAddress } from '../../../testing/builders.ts'
-import { soonFinal } from '../../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 const nodes: HostileRpc[] = []
 
 beforeAll(async () => {
   harness = await openHarness({
-    blockchains: [soonFinal.blockchain],
+    blockchains: [shortFinalityNetwork.blockchain],
     blockTimeMs: 200,
     node: async ({ rpcUrl }) => {
       for (let index = 0; index < 3; index++) nodes.push(await openHostileRpc(rpcUrl))
@@ -22,7 +22,7 @@ beforeAll(async () => {
       return { rpcUrl: rpcUrls[0]!, rpcUrls, local: false }
     },
   })
-  on = sendingOn(harness)
+  on = transferActions(harness)
   for (const node of nodes.slice(1)) node.play({ fault: faults.slow(100) })
 })
 afterAll(async () => {

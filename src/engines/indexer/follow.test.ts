@@ -3,33 +3,33 @@ import { once } from 'node:events'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { createLog, type Log } from '#runtime/log/log'
-import { checkBooks } from '../../../testing/books.ts'
-import { soonFinal, startTestChains, type TestChain } from '../../../testing/chain.ts'
-import {
-  arrivalsOnChain,
-  arrivalsSeen,
-  blockchain,
-  caughtUp,
-  type Indexing,
-  indexAnew,
-  manage,
-  openIndexing,
-  someAddress,
-  truthOf,
-} from '../../../testing/indexing.ts'
+import { shortFinalityNetwork, startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { quantity, rpcBatch } from '../../../testing/json-rpc.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { openLyingNode } from '../../../testing/lying-node.ts'
 import { programFile } from '../../../testing/programs.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
+import {
+  blockchain,
+  chainTransfers,
+  indexedState,
+  indexedTransfers,
+  indexFromScratch,
+  insertManagedAddresses,
+  openTestIndexer,
+  randomAddress,
+  type TestIndexer,
+  untilIndexed,
+} from '../../../testing/test-indexer.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
 import { applyBlock } from './apply-block.ts'
 import { canonicalHead } from './store/blocks.ts'
 import { highestFinal } from './store/steps.ts'
 
 let chain: TestChain
-let indexing: Indexing
+let indexing: TestIndexer
 let stopChains: () => Promise<void>
-const address = someAddress()
+const address = randomAddress()
 const missedBlocks = sizeOf('MISSED_BLOCKS', { usual: 40, deep: 2_000 })
 const arrivals = isDeep ? 60 : 6
 const refusedArrivals = isDeep ? 12 : 4
@@ -40,18 +40,18 @@ beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain], gasLimit: 1_000_000_000n })
   stopChains = started.stop
   chain = started.chains[0]!
-  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
-  await manage(indexing.database, indexing.ctx, [address])
+  indexing = await openTestIndexer({ rpcUrl: chain.rpcUrl })
+  await insertManagedAddresses(indexing.database, indexing.ctx, [address])
   await chain.send(address, 1n, 'USDC')
 })
 beforeEach(async () => {
   indexing.start()
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
 })
 afterAll(async () => {
-  await caughtUp(indexing, chain.rpcUrl)
-  await checkBooks(indexing.database)
-  expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, chain.rpcUrl))
+  await untilIndexed(indexing, chain.rpcUrl)
+  await checkLedger(indexing.database)
+  expect(await indexedState(indexing.database)).toEqual(await indexFromScratch(indexing, chain.rpcUrl))
   await indexing.close()
   await stopChains()
 })
@@ -81,8 +81,10 @@ it('property 23: applies every block that was mined while the indexer was stoppe
     await chain.mine(every - 1)
   }
   indexing.start()
-  await caughtUp(indexing, chain.rpcUrl)
-  expect(await arrivalsSeen(indexing.database, address)).toEqual(await arrivalsOnChain(chain.oracle, address))
+  await untilIndexed(indexing, chain.rpcUrl)
+  expect(await indexedTransfers(indexing.database, address)).toEqual(
+    await chainTransfers(chain.oracle, address),
+  )
   const numbers = await indexing.database.all(sql`select number from blocks where canonical order by number`)
   expect(numbers).toEqual(Array.from({ length: (await chain.height()) + 1 }, (_, number) => ({ number })))
   await appliedOnce()
@@ -96,8 +98,8 @@ it('lists inbound transfers', async () => {
 })
 
 it('applies a block of many transfers to as many managed addresses at once', async () => {
-  const crowd = Array.from({ length: blockTransfers }, someAddress)
-  await manage(indexing.database, indexing.ctx, crowd)
+  const crowd = Array.from({ length: blockTransfers }, randomAddress)
+  await insertManagedAddresses(indexing.database, indexing.ctx, crowd)
   await indexing.stop()
   await chain.setAutomine(false)
   const nonce = Number(await chain.rpc('eth_getTransactionCount', [chain.outsider, 'latest']))
@@ -128,9 +130,9 @@ it('applies a block of many transfers to as many managed addresses at once', asy
 it('follows new heads without a WebSocket, and after refused connections', async () => {
   const node = await openLyingNode(chain.rpcUrl)
   await indexing.stop()
-  const polling = await openIndexing({ rpcUrl: node.url, connection: indexing.connection })
+  const polling = await openTestIndexer({ rpcUrl: node.url, connection: indexing.connection })
   polling.start()
-  await caughtUp(polling, chain.rpcUrl)
+  await untilIndexed(polling, chain.rpcUrl)
   const txHash = await chain.send(address, 3n)
   await until(() => isVisible(txHash), 'a transfer is seen by polling')
   let state = 1
@@ -186,7 +188,7 @@ describe('several indexers', () => {
   it('apply each block once when two believe that they lead', async () => {
     await indexing.stop()
     const others = await Promise.all(
-      [1, 2, 3].map(() => openIndexing({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
+      [1, 2, 3].map(() => openTestIndexer({ rpcUrl: chain.rpcUrl, connection: indexing.connection })),
     )
     const [known] = indexing.ctx.chains.list()
     for (let index = 0; index < racedBlocks; index++) await chain.send(address, 1n)
@@ -194,9 +196,9 @@ describe('several indexers', () => {
     await Promise.all(
       others.map(({ ctx }) => catchUp(ctx, known!, { stopping: () => false, mayGoOn: () => true })),
     )
-    await caughtUp(indexing, chain.rpcUrl)
+    await untilIndexed(indexing, chain.rpcUrl)
     await appliedOnce()
-    await checkBooks(indexing.database)
+    await checkLedger(indexing.database)
     for (const other of others) await other.close()
   })
 })
@@ -208,7 +210,7 @@ it('makes progress when reading a block takes longer than the lease', async () =
       await new Promise((resolve) => setTimeout(resolve, 1_700))
     return result
   })
-  const slow = await openIndexing({ rpcUrl: node.url })
+  const slow = await openTestIndexer({ rpcUrl: node.url })
   slow.start()
   const applied = () => slow.database.all(sql`select 1 from blocks`)
   await until(async () => (await applied()).length >= 3, 'a slow node is followed')
@@ -217,8 +219,8 @@ it('makes progress when reading a block takes longer than the lease', async () =
 })
 
 it('property 20: halts a configured chain with an alarm after a deep reorg, also after a restart', async () => {
-  const depth = soonFinal.confirmations
-  const started = await startTestChains({ blockchains: [soonFinal.blockchain] })
+  const depth = shortFinalityNetwork.confirmations
+  const started = await startTestChains({ blockchains: [shortFinalityNetwork.blockchain] })
   const rewritten = started.chains[0]!
   const alarms: string[] = []
   const log = { ...createLog('silent'), info: () => undefined, warn: () => undefined, debug: () => undefined }
@@ -228,44 +230,47 @@ it('property 20: halts a configured chain with an alarm after a deep reorg, also
     error: ({ alarm = 'one-endpoint' }: { alarm?: string }) =>
       void (alarm === 'one-endpoint' || alarms.push(alarm)),
   } as unknown as Log
-  const configured = await openIndexing({
+  const configured = await openTestIndexer({
     rpcUrl: rewritten.rpcUrl,
-    followed: soonFinal.blockchain,
+    followed: shortFinalityNetwork.blockchain,
     local: false,
     log: hearing,
   })
   configured.start()
-  await caughtUp(configured, rewritten.rpcUrl)
+  await untilIndexed(configured, rewritten.rpcUrl)
   const fork = await rewritten.snapshot()
   const dropped = await rewritten.send(address, 5n)
   await minedIn(rewritten, dropped)
   await rewritten.mine(depth - 2)
-  await caughtUp(configured, rewritten.rpcUrl)
+  await untilIndexed(configured, rewritten.rpcUrl)
   await rewritten.revert(fork)
   const final = await minedIn(rewritten, await rewritten.send(address, 6n))
   await rewritten.mine(depth - 1)
-  await caughtUp(configured, rewritten.rpcUrl)
+  await untilIndexed(configured, rewritten.rpcUrl)
   const undone = await configured.database.all(sql`select 1 from block_steps where kind = 'undone'`)
   expect([undone.length, alarms]).toEqual([depth - 1, []])
   expect(await rewritten.rpc('eth_getTransactionReceipt', [dropped])).toBeNull()
-  const finalNow = () => highestFinal(configured.database, soonFinal.blockchain)
+  const finalNow = () => highestFinal(configured.database, shortFinalityNetwork.blockchain)
   const isFinal = async () => {
-    await caughtUp(configured, rewritten.rpcUrl)
+    await untilIndexed(configured, rewritten.rpcUrl)
     return (await finalNow()) >= final
   }
   await mineUntil(rewritten, isFinal, 'the block is final')
-  const [highest, top] = [await finalNow(), await canonicalHead(configured.database, soonFinal.blockchain)]
+  const [highest, top] = [
+    await finalNow(),
+    await canonicalHead(configured.database, shortFinalityNetwork.blockchain),
+  ]
   // Without its transactions the block has another hash, and so does every block above.
   await rewritten.reorg(top!.number - final + 1)
   await rewritten.mine()
   await until(async () => alarms.length > 0, 'the alarm is raised')
-  const head = await canonicalHead(configured.database, soonFinal.blockchain)
+  const head = await canonicalHead(configured.database, shortFinalityNetwork.blockchain)
   expect(alarms).toEqual(['deep-reorg'])
   expect(head!.number).toBe(highest)
   await configured.stop()
   configured.start()
   await until(async () => alarms.length > 1, 'the alarm is raised again')
-  expect(await canonicalHead(configured.database, soonFinal.blockchain)).toEqual(head)
+  expect(await canonicalHead(configured.database, shortFinalityNetwork.blockchain)).toEqual(head)
   await configured.close()
   await started.stop()
 })

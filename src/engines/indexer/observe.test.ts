@@ -5,47 +5,47 @@ import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
 import { internalPayerAbi, internalPayerBytecode } from '../../../testing/artifacts/internal-payer.ts'
 import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
-import { bookedBalances, checkBooks } from '../../../testing/books.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
+import { quantity } from '../../../testing/json-rpc.ts'
+import { checkLedger, ledgerBalances } from '../../../testing/ledger-checks.ts'
 import {
   blockchain,
-  caughtUp,
-  type Indexing,
-  manage,
-  openIndexing,
-  someAddress,
-} from '../../../testing/indexing.ts'
-import { quantity } from '../../../testing/json-rpc.ts'
+  insertManagedAddresses,
+  openTestIndexer,
+  randomAddress,
+  type TestIndexer,
+  untilIndexed,
+} from '../../../testing/test-indexer.ts'
 import { syncBalances, syncNativeBalance } from './index.ts'
 
 const gas = quantity(1_000_000)
 const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
 const nativeSymbol = baseSepolia.nativeToken.symbol
 let chain: TestChain
-let indexing: Indexing
+let indexing: TestIndexer
 let stopChains: () => Promise<void>
 
 beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain] })
   stopChains = started.stop
   chain = started.chains[0]!
-  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
+  indexing = await openTestIndexer({ rpcUrl: chain.rpcUrl })
   indexing.start()
 })
 afterAll(async () => {
-  await checkBooks(indexing.database)
+  await checkLedger(indexing.database)
   await indexing.close()
   await stopChains()
 })
 
 const managed = async () => {
-  const address = someAddress()
-  await manage(indexing.database, indexing.ctx, [address])
+  const address = randomAddress()
+  await insertManagedAddresses(indexing.database, indexing.ctx, [address])
   return address
 }
-const settled = () => caughtUp(indexing, chain.rpcUrl)
+const settled = () => untilIndexed(indexing, chain.rpcUrl)
 const owned = async (address: string) => {
-  const all = await bookedBalances(indexing.database, blockchain)
+  const all = await ledgerBalances(indexing.database, blockchain)
   return { usdc: all[`${address} USDC`], native: all[`${address} ${nativeSymbol}`] }
 }
 const seen = (txHash: string) =>

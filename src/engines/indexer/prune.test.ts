@@ -2,11 +2,11 @@ import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Chain } from '#chains/chain'
 import { readConfig } from '#runtime/config'
 import { type Database, openAsOwner, raw, sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { soonFinal } from '../../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { findFork } from './accept-fork.ts'
 import { prune } from './prune.ts'
@@ -16,7 +16,7 @@ import { findHalt } from './store/halts.ts'
 import { finalUsesOf } from './store/observed.ts'
 import { hasFollowed, highestFinal } from './store/steps.ts'
 
-const { blockchain, confirmations } = soonFinal
+const { blockchain, confirmations } = shortFinalityNetwork
 /** Tables that record movements of money, or prevent their repetition. */
 const proofs = [
   'postings',
@@ -42,7 +42,7 @@ beforeAll(async () => {
   harness = await openHarness({ blockchains: [blockchain], node: async () => ({ local: false }) })
   owner = openAsOwner(harness.connection)
   chain = harness.ctx.chains.find(blockchain)!
-  wallet = await sendingOn(harness).fundedWallet()
+  wallet = await transferActions(harness).fundedWallet()
   await pay()
   await harness.chain().reorg(2)
   await harness.chain().mine(confirmations)
@@ -59,7 +59,7 @@ const age = (interval: string) =>
   owner.run(sql`update blocks set block_time = now() - ${raw(`interval '${interval}'`)}`)
 
 async function pay(): Promise<void> {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const to = freshAddress()
   const id = await on.transfer(wallet, { destinationAddress: to })
   await on.reaches(id, 'CONFIRMED')
@@ -131,7 +131,7 @@ it('property 71: indexes above the removed blocks, with books that equal the cha
   await followed()
   const { gaps, block } = await reconcile(harness.ctx, chain)
   expect([gaps, block !== undefined]).toEqual([[], true])
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
   const { oracle, tokens } = harness.chain()
   await oracle.checkMovedOnce(paid.map((to) => ({ to, token: tokens.USDC, amountAtomic: 500_000n })))
 })

@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { checkBooks } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
-import { forgePosting } from '../../../testing/books.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { insertFalsePosting } from '../../../testing/ledger-checks.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { type Reconciliation, reconcile } from './index.ts'
 
@@ -14,13 +14,13 @@ const usdc = baseSepolia.tokens.find(({ symbol }) => symbol === 'USDC')!
 const transfers = isDeep ? 12 : 6
 let harness: Harness
 let owner: Database
-let kit: ReturnType<typeof sendingOn>
+let kit: ReturnType<typeof transferActions>
 let wallet: Wallet
 
 beforeAll(async () => {
   harness = await openHarness()
   owner = openAsOwner(harness.connection)
-  kit = sendingOn(harness)
+  kit = transferActions(harness)
   wallet = await kit.fundedWallet()
 })
 afterAll(async () => {
@@ -33,7 +33,7 @@ const booked = (proof: Reconciliation, symbol: string) =>
   proof.tokens.find(({ token }) => token.symbol === symbol)!.bookedAtomic
 
 const forge = (amountAtomic: bigint) =>
-  forgePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: usdc.id }, amountAtomic)
+  insertFalsePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: usdc.id }, amountAtomic)
 
 describe('property 9: the books and the chain', () => {
   it('are equal to the base unit at every final block while money moves, gas included', async () => {

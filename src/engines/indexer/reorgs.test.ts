@@ -2,35 +2,35 @@ import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { devAccounts } from '#sandbox/constants'
-import { checkBooks } from '../../../testing/books.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
-import {
-  blockchain,
-  caughtUp,
-  type Indexing,
-  indexAnew,
-  manage,
-  openIndexing,
-  someAddress,
-  truthOf,
-} from '../../../testing/indexing.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { openLyingNode } from '../../../testing/lying-node.ts'
 import { isDeep } from '../../../testing/size.ts'
+import {
+  blockchain,
+  indexedState,
+  indexFromScratch,
+  insertManagedAddresses,
+  openTestIndexer,
+  randomAddress,
+  type TestIndexer,
+  untilIndexed,
+} from '../../../testing/test-indexer.ts'
 import { until } from '../../../testing/until.ts'
 
 let chain: TestChain
-let indexing: Indexing
+let indexing: TestIndexer
 let stopChains: () => Promise<void>
-const ours = Array.from({ length: 4 }, someAddress)
+const ours = Array.from({ length: 4 }, randomAddress)
 const senders = devAccounts.slice(0, 4).map((account) => account.address)
 
 beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain] })
   stopChains = started.stop
   chain = started.chains[0]!
-  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
-  await manage(indexing.database, indexing.ctx, ours)
+  indexing = await openTestIndexer({ rpcUrl: chain.rpcUrl })
+  await insertManagedAddresses(indexing.database, indexing.ctx, ours)
   indexing.start()
   for (const address of ours) {
     await chain.rpc('anvil_impersonateAccount', [address])
@@ -38,7 +38,7 @@ beforeAll(async () => {
     await chain.send(address, 1_000n, 'USDC')
   }
 })
-beforeEach(() => caughtUp(indexing, chain.rpcUrl))
+beforeEach(() => untilIndexed(indexing, chain.rpcUrl))
 afterAll(async () => {
   await indexing.close()
   await stopChains()
@@ -56,20 +56,20 @@ const payUsdc = (from: string, to: string, amount: number) => {
 
 /** Checks that the books equal those of an indexer that only saw the winning chain, and that the oracle agrees. */
 async function settledOn(rpcUrl = chain.rpcUrl): Promise<void> {
-  await caughtUp(indexing, rpcUrl)
+  await untilIndexed(indexing, rpcUrl)
   // A block that was read before a reorg may still be applied after it, and is reverted a moment later.
   await indexing.stop()
   indexing.start()
-  await caughtUp(indexing, rpcUrl)
-  await checkBooks(indexing.database)
-  expect(await truthOf(indexing.database)).toEqual(await indexAnew(indexing, rpcUrl))
+  await untilIndexed(indexing, rpcUrl)
+  await checkLedger(indexing.database)
+  expect(await indexedState(indexing.database)).toEqual(await indexFromScratch(indexing, rpcUrl))
 }
 
 /** Checks the same, but at the usual size leaves the fresh index to the next test: books contain all earlier movements. */
 async function settledSoFar(): Promise<void> {
   if (isDeep) return settledOn()
-  await caughtUp(indexing, chain.rpcUrl)
-  await checkBooks(indexing.database)
+  await untilIndexed(indexing, chain.rpcUrl)
+  await checkLedger(indexing.database)
 }
 
 const steps = () =>
@@ -81,16 +81,16 @@ it('reverts all blocks when the chain starts again from another genesis, or with
   const started = await startTestChains({ blockchains: [blockchain], gasLimit: 40_000_000n })
   const [next] = started.chains
   const node = await openLyingNode(chain.rpcUrl)
-  const moved = await openIndexing({ rpcUrl: node.url })
-  await manage(moved.database, moved.ctx, ours)
+  const moved = await openTestIndexer({ rpcUrl: node.url })
+  await insertManagedAddresses(moved.database, moved.ctx, ours)
   moved.start()
-  await caughtUp(moved, node.url)
+  await untilIndexed(moved, node.url)
   await next!.send(ours[0]!, 123n)
   node.forwardTo(next!.rpcUrl)
-  await caughtUp(moved, next!.rpcUrl)
-  await checkBooks(moved.database)
-  const truth = await truthOf(moved.database)
-  expect(truth).toEqual(await indexAnew(moved, next!.rpcUrl))
+  await untilIndexed(moved, next!.rpcUrl)
+  await checkLedger(moved.database)
+  const truth = await indexedState(moved.database)
+  expect(truth).toEqual(await indexFromScratch(moved, next!.rpcUrl))
   expect(Object.values(truth.balances)).toEqual(['123'])
   await moved.close()
   await node.close()
@@ -101,7 +101,7 @@ it('reverts an orphaned branch, newest block first, and applies the winning one'
   const before = await chain.snapshot()
   const count = (await steps()).length
   for (const amount of [1, 2, 3]) await pay(senders[0]!, ours[0]!, amount)
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
   await chain.revert(before)
   await pay(senders[1]!, ours[1]!, 7)
   await settledSoFar()
@@ -122,7 +122,7 @@ it.each(isDeep ? [1, 2, 5, 20, 71] : [20, 2])(
   'property 20: follows anvil_reorg by %i blocks',
   async (depth) => {
     for (let index = 0; index < depth; index++) await pay(senders[index % 4]!, ours[index % 4]!, 1 + index)
-    await caughtUp(indexing, chain.rpcUrl)
+    await untilIndexed(indexing, chain.rpcUrl)
     await chain.reorg(depth)
     await settledOn()
   },
@@ -133,7 +133,7 @@ it('property 20: follows a branch with the same transactions in other blocks and
   await pay(senders[0]!, ours[0]!, 1)
   await payUsdc(ours[0]!, ours[1]!, 2)
   await pay(senders[2]!, ours[2]!, 3)
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
   await chain.revert(before)
   await chain.setAutomine(false)
   await pay(senders[2]!, ours[2]!, 3)
@@ -146,7 +146,7 @@ it('property 20: follows a branch with the same transactions in other blocks and
 it('property 20: follows a branch on which a successful transaction fails', async () => {
   const before = await chain.snapshot()
   await payUsdc(ours[2]!, ours[3]!, 900)
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
   await chain.revert(before)
   await payUsdc(ours[2]!, senders[0]!, 500)
   await payUsdc(ours[2]!, ours[3]!, 900)
@@ -159,9 +159,9 @@ it('property 20: follows a branch on which a successful transaction fails', asyn
 it('applies an orphaned block again when it is canonical again', async () => {
   const first = await chain.snapshot()
   await pay(senders[0]!, ours[0]!, 11)
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
   const node = await openLyingNode(chain.rpcUrl)
-  const through = await openIndexing({ rpcUrl: node.url, connection: indexing.connection })
+  const through = await openTestIndexer({ rpcUrl: node.url, connection: indexing.connection })
   await indexing.stop()
   // The node forgets its newest block for a moment, as nodes behind a balancer do when they disagree.
   const height = await chain.height()
@@ -219,7 +219,7 @@ describe('random histories', () => {
         for (let index = 0; index < 6; index++) {
           await anything(roll)
           if (roll(3) === 0) snapshots.push(await chain.snapshot())
-          if (roll(4) === 0) await caughtUp(indexing, chain.rpcUrl)
+          if (roll(4) === 0) await untilIndexed(indexing, chain.rpcUrl)
         }
         const fate = roll(3)
         if (fate === 0) await chain.reorg(1 + roll(6))

@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
-import { checkBooks } from '../../../testing/books.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { sizeOf } from '../../../testing/size.ts'
 import {
   balancesOf,
@@ -31,7 +31,7 @@ beforeAll(async () => {
   await seedTokens(test.database, [baseSepolia], nowMs)
 })
 afterAll(async () => {
-  await checkBooks(test.database)
+  await checkLedger(test.database)
   await test.close()
 })
 

@@ -4,8 +4,8 @@ import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
 import { type Database, openDatabase } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import { cloneDatabase } from '../../../testing/database.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { balancesOf, InsufficientFunds, placeHolds, post, resolveHolds, seedTokens } from './index.ts'
 
@@ -23,7 +23,7 @@ beforeAll(async () => {
   await seedTokens(pools[0]!, [baseSepolia], nowMs)
 })
 afterAll(async () => {
-  await checkBooks(pools[0]!)
+  await checkLedger(pools[0]!)
   for (const pool of pools) await pool.close()
   await drop()
 })

@@ -16,8 +16,8 @@ import {
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const seeds = seedsOf(1)
@@ -30,7 +30,7 @@ const together = isDeep ? 3 : 2
 const meetings = isDeep ? 3 : 2
 
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 let wallet: Wallet
 let node: HostileRpc
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
       return { rpcUrl: node.url, timeoutMs: 700 }
     },
   })
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
   wallet = await sending.fundedWallet()
 })
 afterAll(async () => {

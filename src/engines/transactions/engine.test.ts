@@ -3,19 +3,19 @@ import { sql } from '#runtime/db/db'
 import { issuerAccount } from '#sandbox/constants'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { startTransactionWorker } from './index.ts'
 
 const together = isDeep ? 60 : 12
 const backlog = isDeep ? 30 : 5
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 
 beforeAll(async () => {
   harness = await openHarness()
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 afterAll(() => harness?.close())
 

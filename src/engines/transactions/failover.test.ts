@@ -8,15 +8,15 @@ import { sql } from '#runtime/db/db'
 import { faults, type HostileRpc, openHostileRpc, seedsOf } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const outageMs = sizeOf('OUTAGE_MS', { usual: 1_500, deep: 60_000 })
 const [seed = 1] = seedsOf(1)
 
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 let wallet: Wallet
 let first: HostileRpc
 let second: HostileRpc
@@ -40,7 +40,7 @@ beforeAll(async () => {
     if (alarm) alarms.push(alarm)
     else error.apply(log, said)
   }) as typeof error
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
   wallet = await sending.fundedWallet()
 })
 afterAll(async () => {

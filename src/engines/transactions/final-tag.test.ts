@@ -4,13 +4,13 @@ import { networks } from '#chains/networks/index'
 import { createChains } from '#chains/registry'
 import { confirmedHeights } from '#engines/indexer/confirmations'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../testing/books.ts'
 import { freshAddress } from '../../../testing/builders.ts'
-import { soonFinal } from '../../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
+import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -21,7 +21,7 @@ const isTag = (key: unknown) => key === 'finalized' || key === 'safe'
 
 beforeAll(async () => {
   harness = await openHarness({
-    blockchains: [soonFinal.blockchain],
+    blockchains: [shortFinalityNetwork.blockchain],
     node: async (chain) => {
       node = await openLyingNode(chain.rpcUrl)
       node.lie((method, result, [key]) =>
@@ -39,14 +39,14 @@ afterAll(async () => {
 })
 
 it('property 20: what is complete and not yet final is reopened by a reorg, can be made dearer, and is paid once', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   finalizedNumber = await chain.height()
   const to = freshAddress()
   const id = await on.transfer(wallet, { destinationAddress: to })
   const { blockHeight } = await on.reaches(id, 'CONFIRMED')
-  await chain.mine(soonFinal.confirmations)
+  await chain.mine(shortFinalityNetwork.confirmations)
   await on.reaches(id, 'COMPLETE')
   await chain.setAutomine(false)
   await chain.reorg((await chain.height()) - blockHeight! + 1)
@@ -56,7 +56,7 @@ it('property 20: what is complete and not yet final is reopened by a reorg, can 
   expect((await on.ask(id, 'accelerate')).status).toBe(200)
   await on.sent(id, 'bump')
   await chain.setAutomine(true)
-  await chain.mine(1 + soonFinal.confirmations)
+  await chain.mine(1 + shortFinalityNetwork.confirmations)
   await on.reaches(id, 'COMPLETE')
   const grants = () => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
   expect(await grants()).toHaveLength(1)
@@ -64,7 +64,7 @@ it('property 20: what is complete and not yet final is reopened by a reorg, can 
   await mineUntil(chain, async () => (await grants()).length === 0, 'nobody can sign it any more')
   await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
   await chain.oracle.checkNonces(wallet.address)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
   expect(await on.held(wallet)).toBe(0n)
   const told = await harness.database.all<{
     type: string

@@ -2,20 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
-import { soonFinal } from '../../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { mineUntil, until } from '../../../testing/until.ts'
 
 let harness: Harness
 
 beforeAll(async () => {
-  harness = await openHarness({ blockchains: [soonFinal.blockchain], node: async () => ({ local: false }) })
+  harness = await openHarness({
+    blockchains: [shortFinalityNetwork.blockchain],
+    node: async () => ({ local: false }),
+  })
 })
 afterAll(() => harness?.close())
 
 it('property 20: a transfer on a configured chain is complete when its block is final, not before, and goes back until then', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   const to = freshAddress()
@@ -31,7 +34,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   const second = await on.reaches(id, 'CONFIRMED')
   expect([second.txHash, second.blockHash === first.blockHash]).toEqual([first.txHash, false])
   const above = (await chain.height()) - second.blockHeight!
-  await chain.mine(soonFinal.confirmations - above - 2)
+  await chain.mine(shortFinalityNetwork.confirmations - above - 2)
   await sleep(1_500)
   expect((await on.read(id)).state).toBe('CONFIRMED')
   await chain.mine()
@@ -42,7 +45,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
 })
 
 it('property 20: what ended in a block that is orphaned can be made dearer', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   await chain.setAutomine(false)
@@ -63,7 +66,7 @@ it('property 20: what ended in a block that is orphaned can be made dearer', asy
   await chain.setAutomine(true)
   await chain.mine()
   expect((await on.reaches(id, 'CANCELLED')).txHash).toBe((await dearer())!.txHash)
-  await chain.mine(soonFinal.confirmations)
+  await chain.mine(shortFinalityNetwork.confirmations)
   const grants = sql`select 1 from grants where intent_id = ${id}`
   const isErased = async () => (await harness.database.all(grants)).length === 0
   await mineUntil(chain, isErased, 'its grant is erased')

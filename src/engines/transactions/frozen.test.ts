@@ -6,8 +6,8 @@ import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import type { Worker } from '../../../testing/worker.ts'
 
@@ -43,7 +43,7 @@ const attempts = () =>
     order by nonce`)
 
 it('property 33: a worker that lost its claim while it was frozen writes nothing of what it knew', async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
   await chain.setAutomine(false)

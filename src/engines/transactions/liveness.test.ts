@@ -3,16 +3,16 @@ import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { feeMaxAtomic } from './index.ts'
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 
 beforeAll(async () => {
   harness = await openHarness({ config: { autoBump: true } })
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 afterAll(() => harness?.close())
 

@@ -5,8 +5,8 @@ import { sql } from '#runtime/db/db'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import type { Worker } from '../../../testing/worker.ts'
 
@@ -29,7 +29,7 @@ afterAll(async () => {
 })
 
 it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use contiguous nonces, each for one intent`, async () => {
-  const on = sendingOn(harness)
+  const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet({ usdc: '1000', native: '100' })
   const { connection } = harness

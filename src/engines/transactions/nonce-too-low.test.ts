@@ -7,8 +7,8 @@ import { sql } from '#runtime/db/db'
 import { type Fault, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { holdsAreSettled } from './index.ts'
 
@@ -26,7 +26,7 @@ const tooLow: Fault = {
 }
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let node: HostileRpc
 
 beforeAll(async () => {
@@ -36,7 +36,7 @@ beforeAll(async () => {
       return { rpcUrl: node.url }
     },
   })
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 afterEach(async () => {
   node.play()

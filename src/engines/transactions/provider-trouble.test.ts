@@ -15,9 +15,9 @@ import {
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { asIssuer } from '../../../testing/issuer.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { sizeOf } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { readRevertReasons } from './revert-reasons.ts'
 import { signWaiting } from './sign.ts'
@@ -26,7 +26,7 @@ const rounds = sizeOf('TROUBLE_ROUNDS', { usual: 12, deep: 100 })
 const backlog = sizeOf('TROUBLE_BACKLOG', { usual: 10, deep: 60 })
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let wallet: Wallet
 let node: HostileRpc
 /** Transfers that a provider's error would have ended. */
@@ -39,7 +39,7 @@ beforeAll(async () => {
       return { rpcUrl: node.url }
     },
   })
-  on = sendingOn(harness)
+  on = transferActions(harness)
   wallet = await on.fundedWallet()
   await harness.stopEngines()
 })
@@ -174,7 +174,7 @@ it('property 62: why a transfer reverted is asked for as long as nodes are in tr
   const id = await on.transfer(wallet, { destinationAddress: payee })
   await on.reaches(id, 'SENT')
   node.play({ fault: faults.says('Internal error', -32603), methods: ['eth_call'] })
-  await asIssuer(harness.chain(), 'blocklist', payee)
+  await sendAsIssuer(harness.chain(), 'blocklist', payee)
   await harness.chain().mine()
   await harness.chain().setAutomine(true)
   await on.reaches(id, 'FAILED')

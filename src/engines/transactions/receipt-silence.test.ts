@@ -16,15 +16,15 @@ import {
   seedsOf,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { soonFinal } from '../../../testing/chain.ts'
+import { shortFinalityNetwork } from '../../../testing/chain.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const seeds = seedsOf(1)
 const blocksMax = isDeep ? 200 : 60
-const { confirmations } = soonFinal
+const { confirmations } = shortFinalityNetwork
 const hourMs = 3_600_000
 
 /** Scripts that lie for up to this many blocks. */
@@ -40,19 +40,19 @@ const all: [string, (blocks: number, random: SeededRandom) => Fault][] = [
 const shapes = isDeep ? all : seededRandom(seeds[0]!).sample(all, 2)
 
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 let wallet: Wallet
 let node: HostileRpc
 
 beforeAll(async () => {
   harness = await openHarness({
-    blockchains: [soonFinal.blockchain],
+    blockchains: [shortFinalityNetwork.blockchain],
     node: async ({ rpcUrl }) => {
       node = await openHostileRpc(rpcUrl, { seed: seeds[0]! })
       return { rpcUrl: node.url, local: false, timeoutMs: 2_000 }
     },
   })
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
   wallet = await sending.fundedWallet()
 })
 afterAll(async () => {

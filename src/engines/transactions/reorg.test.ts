@@ -2,16 +2,16 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress, makeWallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import type { TransactionRow } from './index.ts'
 
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 
 beforeAll(async () => {
   harness = await openHarness()
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
 })
 afterAll(() => harness?.close())
 

@@ -3,18 +3,18 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { replacementFee } from './fees.ts'
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let wallet: Wallet
 
 beforeAll(async () => {
   harness = await openHarness()
-  on = sendingOn(harness)
+  on = transferActions(harness)
   wallet = await on.fundedWallet()
 })
 afterAll(() => harness?.close())

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openStrictPool, type StrictPool } from '../../../testing/adversary/index.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const bumps = isDeep ? 6 : 3
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let pool: StrictPool
 
 beforeAll(async () => {
@@ -18,7 +18,7 @@ beforeAll(async () => {
       return { rpcUrl: pool.url, inFlightMax: 16 }
     },
   })
-  on = sendingOn(harness)
+  on = transferActions(harness)
 })
 afterAll(async () => {
   await harness?.close()

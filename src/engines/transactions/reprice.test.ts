@@ -7,8 +7,8 @@ import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 const followed = isDeep ? 4 : 2
@@ -17,12 +17,12 @@ const lied = isDeep ? 4 : 2
 const refusals = isDeep ? 3 : 2
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let calmAtomic: bigint
 
 beforeAll(async () => {
   harness = await openHarness()
-  on = sendingOn(harness)
+  on = transferActions(harness)
   calmAtomic = await baseFee()
 })
 afterEach(async () => {

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
-import { asIssuer } from '../../../testing/issuer.ts'
-import { sendingOn } from '../../../testing/sending.ts'
+import { sendAsIssuer } from '../../../testing/issuer.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
-let kit: ReturnType<typeof sendingOn>
+let kit: ReturnType<typeof transferActions>
 beforeAll(async () => {
   harness = await openHarness()
-  kit = sendingOn(harness)
+  kit = transferActions(harness)
 })
 afterAll(() => harness.close())
 
@@ -28,7 +28,7 @@ describe('property 26: a transfer that reverts in its block', () => {
       const id = await kit.transfer(wallet, { destinationAddress: payee })
       await kit.reaches(id, 'SENT')
       expect(await kit.held(wallet)).toBeGreaterThan(0n)
-      await asIssuer(harness.chain(), forbid, whom)
+      await sendAsIssuer(harness.chain(), forbid, whom)
       await mine()
       await setAutomine(true)
       const failed = await kit.reaches(id, 'FAILED')
@@ -44,7 +44,7 @@ describe('property 26: a transfer that reverts in its block', () => {
       expect(booked.get(baseSepolia.nativeToken.id)).toBe(10n ** 19n - sent!.feeAtomic)
       expect(booked.get(kit.world.usdcId)).toBe(await oracle.balanceOf(wallet.address, tokens.USDC))
       expect(booked.get(kit.world.usdcId)).toBe(10n ** 9n)
-      await asIssuer(harness.chain(), allow, whom)
+      await sendAsIssuer(harness.chain(), allow, whom)
       const again = await kit.transfer(wallet, { destinationAddress: payee })
       await kit.reaches(again, 'COMPLETE')
     },

@@ -9,14 +9,14 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
 import {
   addressOf,
-  insertBeneath,
+  insertAttemptsBelow,
   insertRows,
-  insertUnderWay,
-  type Made,
+  insertSentTransactions,
+  type NumberedRow,
   transaction,
 } from '../../../testing/queue-rows.ts'
-import { sendingOn } from '../../../testing/sending.ts'
 import { sizeOf } from '../../../testing/size.ts'
+import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { gapFiller } from './fill-gaps.ts'
 import { signReplacements } from './replace.ts'
@@ -29,11 +29,11 @@ const roundMax = 24
 const rounds = Math.ceil(stuckTotal / roundMax) + 1
 
 let harness: Harness
-let on: ReturnType<typeof sendingOn>
+let on: ReturnType<typeof transferActions>
 let node: LyingNode
 let chain: Chain
 let wallet: Wallet
-let stuck: Made[]
+let stuck: NumberedRow[]
 
 beforeAll(async () => {
   harness = await openHarness({
@@ -43,7 +43,7 @@ beforeAll(async () => {
       return { rpcUrl: node.url, inFlightMax }
     },
   })
-  on = sendingOn(harness)
+  on = transferActions(harness)
   chain = harness.ctx.chains.list()[0]!
   const { entityId } = await harness.newEntity()
   stuck = Array.from({ length: stuckTotal }, (_, index) => ({ entityId, index: index + 1 }))
@@ -138,8 +138,8 @@ it('property 64: gaps that cannot be filled do not keep another one open', async
   await sign()
   const [first] = await on.attemptsOf(ids[0]!)
   await harness.database.run(sql`update attempts set state = 'rejected' where id = ${first!.id}`)
-  await insertUnderWay(harness.database, stuck)
-  await insertBeneath(harness.database, stuck, { state: 'rejected' })
+  await insertSentTransactions(harness.database, stuck)
+  await insertAttemptsBelow(harness.database, stuck, { state: 'rejected' })
   const fill = gapFiller(harness.ctx, chain)
   await fill()
   const kinds = (await on.attemptsOf(ids[1]!)).map(({ kind }) => kind)
@@ -151,7 +151,7 @@ it('property 64: requests that cannot be met delay no other', async () => {
   const id = await on.transfer(wallet)
   await on.sent(id, 'original')
   await harness.stopEngines()
-  await insertUnderWay(harness.database, stuck, { transaction: { requested_replacement: 'bump' } })
+  await insertSentTransactions(harness.database, stuck, { transaction: { requested_replacement: 'bump' } })
   expect((await on.ask(id, 'cancel')).status).toBe(200)
   await signReplacements(harness.ctx, chain, newTurn('replacing'))
   expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original', 'cancel'])

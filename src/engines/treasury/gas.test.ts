@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { startEngines } from '#context'
 import { sql } from '#runtime/db/db'
-import { makeMoney, makePayout, worldOf } from '../../../testing/builders.ts'
+import { fundMerchantWallet, makePayout, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { until } from '../../../testing/until.ts'
 
@@ -24,7 +24,7 @@ afterAll(async () => {
 
 it('a treasury without gas is named in an alarm, and what it has to pay waits until somebody funds it', async () => {
   const world = worldOf(harness)
-  await makeMoney(world, 2_000_000n)
+  await fundMerchantWallet(world, 2_000_000n)
   const { id } = await makePayout(world, { amount: { amount: '2', currency: 'USD' } })
   const low = () => alarms.find(({ alarm }) => alarm === 'treasury-low-on-gas')
   await until(async () => low() !== undefined, 'the alarm is raised')

@@ -10,8 +10,8 @@ import { recordChanges } from '#runtime/record/store'
 import { devAccounts } from '#sandbox/constants'
 import { lyingTokenAbi, lyingTokenBytecode } from '../../../testing/artifacts/lying-token.ts'
 import {
+  fundMerchantWallet,
   makeBusinessTransfer,
-  makeMoney,
   makePayment,
   makePaymentIntent,
   makePayout,
@@ -108,7 +108,7 @@ describe('notifications', () => {
   })
 
   it('of payouts and of transfers out and in equal what their GET answers', async () => {
-    await makeMoney(world, 10_000_000n)
+    await fundMerchantWallet(world, 10_000_000n)
     await subscribe()
     const last = (type: string, key: string, id: string) =>
       sink.notices(type).findLast((notice) => notice[key].id === id)?.[key]
@@ -250,7 +250,7 @@ describe('notifications', () => {
 
   it('call a transfer that runs pending where clients know no more', async () => {
     const { config } = harness.ctx
-    await makeMoney(world, 10_000_000n)
+    await fundMerchantWallet(world, 10_000_000n)
     await subscribe()
     config.transferRunning = false
     try {

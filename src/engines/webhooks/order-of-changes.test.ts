@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import {
+  fundMerchantWallet,
   makeActiveAddress,
   makeBusinessTransfer,
-  makeMoney,
   makePayment,
   makePaymentIntent,
   makePayout,
@@ -68,7 +68,7 @@ async function isInOrder(paths: Record<string, string>): Promise<void> {
 
 describe('updateDate rises from message to message', () => {
   it('of what happens in one millisecond', async () => {
-    await makeMoney(world, 5_000_000n)
+    await fundMerchantWallet(world, 5_000_000n)
     const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
       idempotencyKey: randomUUID(),
       chain: 'BASE',

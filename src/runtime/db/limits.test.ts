@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { openBreakableConnection } from '../../../testing/breakable-connection.ts'
 import { openTestDatabase, type TestDatabase } from '../../../testing/database.ts'
-import { startNetwork } from '../../../testing/network.ts'
 import { until } from '../../../testing/until.ts'
 import { type Database, isDatabaseAway, openDatabase, sql } from './db.ts'
 
@@ -84,7 +84,7 @@ it('property 61: what one tenant reads leaves connections to others, and to thos
 })
 
 it('property 61: a network that falls silent is given up, and another connection is made when it speaks again', async () => {
-  const network = await startNetwork(test.connection)
+  const network = await openBreakableConnection(test.connection)
   const database = openDatabase(network.connection, 2, { idleMs: 300, lockMs: 200, statementMs: 400 })
   expect(await database.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
   network.setSilent(true)

@@ -6,10 +6,17 @@ import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
 import type { TestChain } from '../../../../testing/chain.ts'
-import { copyOf, fundedWallets, newSite, submit, undo, undoAll } from '../../../../testing/restored.ts'
+import {
+  cleanUp,
+  cleanups,
+  copyOf,
+  fundedWallets,
+  openTwoMachines,
+  submit,
+} from '../../../../testing/restored-database.ts'
 import { until } from '../../../../testing/until.ts'
 
-afterEach(undoAll)
+afterEach(cleanUp)
 
 const send = 'eth_sendRawTransaction'
 
@@ -43,7 +50,7 @@ it.each([
 ])(
   'property 30: what was sent is not refused for good after a copy made $saved is restored',
   async ({ failpoint }) => {
-    const site = await newSite(seededRandom(1), { automine: true })
+    const site = await openTwoMachines(seededRandom(1), { automine: true })
     const { chain } = site
     const first = await copyOf('seeded')
     const tenant = await site.front(first)
@@ -62,7 +69,7 @@ it.each([
     await site.killAll()
 
     const database = openDatabase(restored.connection, 2)
-    undo.push(() => database.close())
+    cleanups.push(() => database.close())
     refuseOnce(chain)
     await site.front(restored)
     await site.open(restored, 'one')

@@ -7,20 +7,20 @@ import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { seededRandom } from '../../../../testing/adversary/seeded-random.ts'
 import type { TestChain } from '../../../../testing/chain.ts'
 import {
+  cleanUp,
+  cleanups,
   copyOf,
   fundedWallets,
-  newSite,
-  type Order,
+  openTwoMachines,
   repeat,
+  type SubmittedTransfer,
   submitSome,
-  undo,
-  undoAll,
-} from '../../../../testing/restored.ts'
+} from '../../../../testing/restored-database.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import type { Tenant } from '../../../../testing/tenant.ts'
 import { until } from '../../../../testing/until.ts'
 
-afterEach(undoAll)
+afterEach(cleanUp)
 
 const stateOf = async (tenant: Tenant, id: string): Promise<string | undefined> =>
   (await tenant.http('GET', `/v1/w3s/transactions/${id}`)).body.data?.transaction.state
@@ -30,7 +30,8 @@ async function allReach(tenant: Tenant, orders: readonly { id: string }[], state
     await until(async () => states.includes((await stateOf(tenant, id)) ?? ''), `${id} is ${states.join()}`)
 }
 
-const sumOf = (orders: readonly Order[]) => orders.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
+const sumOf = (orders: readonly SubmittedTransfer[]) =>
+  orders.reduce((sum, { amountAtomic }) => sum + amountAtomic, 0n)
 
 /** Held amounts of USDC and of native coins, and the amount counted by limits. */
 const reserved = (database: Database, token: string) =>
@@ -60,7 +61,7 @@ async function booksAgree(database: Database, { oracle, tokens }: TestChain, add
 }
 
 it('property 30: who repeats a request after a restore is answered as before, and nothing is paid again', async () => {
-  const site = await newSite(seededRandom(1), { automine: true })
+  const site = await openTwoMachines(seededRandom(1), { automine: true })
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
@@ -92,7 +93,7 @@ it('property 30: who repeats a request after a restore is answered as before, an
   await site.killAll()
 
   const database = openDatabase(restored.connection, 2)
-  undo.push(() => database.close())
+  cleanups.push(() => database.close())
   const again = await site.front(restored)
   await site.open(restored, 'one')
   for (const order of kept) expect(await repeat(again, order)).toEqual({ status: 200, id: order.id })

@@ -15,14 +15,14 @@ import { type Clone, urlOf } from '../../../../testing/database-clone.ts'
 import { openHarness } from '../../../../testing/harness.ts'
 import { programFile } from '../../../../testing/programs.ts'
 import {
+  cleanUp,
+  cleanups,
   copyOf,
   fundedWallets,
-  newSite,
-  type Order,
+  openTwoMachines,
+  type SubmittedTransfer,
   submitSome,
-  undo,
-  undoAll,
-} from '../../../../testing/restored.ts'
+} from '../../../../testing/restored-database.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { testRootKey } from '../../../../testing/template.ts'
 import { until } from '../../../../testing/until.ts'
@@ -31,7 +31,7 @@ import { decodeRecords } from './journal.ts'
 import { listWorkerJournals, loseWorkerJournal } from './operate.ts'
 import { readFrom } from './segments.ts'
 
-afterEach(undoAll)
+afterEach(cleanUp)
 
 const drawn = (random: SeededRandom, least: number, sides: number) => least + random.below(sides)
 
@@ -46,7 +46,7 @@ async function journaledHashes(home: string): Promise<Set<string>> {
 
 it.each(seedsOf(1))('property 30: a restored older database moves no value twice (seed %i)', async (seed) => {
   const random = seededRandom(seed)
-  const site = await newSite(random)
+  const site = await openTwoMachines(random)
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
@@ -62,7 +62,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   const later = await site.front(first)
   await site.open(first, 'one')
   const worker = await site.open(first, 'two')
-  const lost: Order[] = []
+  const lost: SubmittedTransfer[] = []
   const count = drawn(random, isDeep ? 10 : 5, isDeep ? 30 : 6)
   for (let index = 0; index < count; index++) {
     lost.push(...(await submitSome(later, chain, wallets, 1, random)))
@@ -73,7 +73,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
   const known = await journaledHashes(site.home)
 
   const database = openDatabase(restored.connection, 2)
-  undo.push(() => database.close())
+  cleanups.push(() => database.close())
   const again = await site.front(restored)
   await site.open(restored, 'one')
   // The other machine's journal is missing: every new request waits for it.
@@ -95,7 +95,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
 
   const token = chain.tokens.USDC
   const moved = await chain.oracle.transfers({ token })
-  const times = ({ to, amountAtomic }: Order) =>
+  const times = ({ to, amountAtomic }: SubmittedTransfer) =>
     moved.filter((each) => each.to === to && each.amountAtomic === amountAtomic).length
   for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
   for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
@@ -123,7 +123,7 @@ it.each(seedsOf(1))('property 30: a restored older database moves no value twice
 
 it('property 30: nothing is signed before a journal that is missing was brought and merged, or was declared lost', async () => {
   const random = seededRandom(1)
-  const site = await newSite(random)
+  const site = await openTwoMachines(random)
   const { chain } = site
   const first = await copyOf('seeded')
   const api = await site.front(first)
@@ -137,7 +137,7 @@ it('property 30: nothing is signed before a journal that is missing was brought 
   await site.closeAll()
   const restored = await copyOf(first.name)
   const database = openDatabase(restored.connection, 2)
-  undo.push(() => database.close())
+  cleanups.push(() => database.close())
   const again = await site.front(restored)
   await site.open(restored, 'one')
   const fresh = await submitSome(again, chain, wallets, isDeep ? 3 : 2, random)
@@ -169,7 +169,7 @@ it('property 30: nothing is signed before a journal that is missing was brought 
 
 it('property 30: a database that is behind what a worker saw of it begins an epoch, in which the missing are waited for', async () => {
   const harness = await openHarness()
-  undo.push(harness.close)
+  cleanups.push(harness.close)
   const { database, ctx } = harness
   const world = worldOf(harness)
   await world.transfer()

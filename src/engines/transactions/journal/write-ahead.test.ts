@@ -16,8 +16,8 @@ import { sql } from '#runtime/db/db'
 import type { Wallet } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { spawnWorker } from '../../../../testing/programs.ts'
-import { sendingOn } from '../../../../testing/sending.ts'
 import { isDeep, sizeOf } from '../../../../testing/size.ts'
+import { transferActions } from '../../../../testing/transfers.ts'
 import { until } from '../../../../testing/until.ts'
 import type { Worker } from '../../../../testing/worker.ts'
 import { idsIn } from './directory.ts'
@@ -30,7 +30,7 @@ const unwrittenTotal = isDeep ? 20 : 6
 const strace = '/usr/bin/strace'
 
 let harness: Harness
-let sending: ReturnType<typeof sendingOn>
+let sending: ReturnType<typeof transferActions>
 let indexer: { stop(): Promise<void> }
 let dataDir: string
 const wallets: Wallet[] = []
@@ -42,7 +42,7 @@ beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'bezant-write-ahead-'))
   harness = await openHarness({ engines: false, blockTimeMs: isDeep ? 150 : 300 })
   indexer = startIndexer(harness.ctx)
-  sending = sendingOn(harness)
+  sending = transferActions(harness)
   for (let index = 0; index < 3; index++)
     wallets.push(await sending.fundedWallet({ usdc: '1000', native: '100' }))
   harness.chain().intercept(requireWritten)

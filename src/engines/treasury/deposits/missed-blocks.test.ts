@@ -3,25 +3,25 @@ import { hasFollowed } from '#engines/indexer/index'
 import type { FailpointPlan } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
-import { checkBooks } from '../../../../testing/books.ts'
 import { startTestChains, type TestChain } from '../../../../testing/chain.ts'
-import {
-  arrivalsOnChain,
-  arrivalsSeen,
-  blockchain,
-  caughtUp,
-  type Indexing,
-  openIndexing,
-} from '../../../../testing/indexing.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { spawnWorker } from '../../../../testing/programs.ts'
 import { isDeep } from '../../../../testing/size.ts'
+import {
+  blockchain,
+  chainTransfers,
+  indexedTransfers,
+  openTestIndexer,
+  type TestIndexer,
+  untilIndexed,
+} from '../../../../testing/test-indexer.ts'
 import { until } from '../../../../testing/until.ts'
 import type { Worker } from '../../../../testing/worker.ts'
 import { openDepositAddress } from '../deposit-addresses/open-deposit-address.ts'
 
 let chain: TestChain
 /** Never started here: the processes to be killed follow the chain. */
-let indexing: Indexing
+let indexing: TestIndexer
 let stopChains: () => Promise<void>
 let address: string
 const workers: Worker[] = []
@@ -32,7 +32,7 @@ beforeAll(async () => {
   const started = await startTestChains({ blockchains: [blockchain] })
   stopChains = started.stop
   chain = started.chains[0]!
-  indexing = await openIndexing({ rpcUrl: chain.rpcUrl })
+  indexing = await openTestIndexer({ rpcUrl: chain.rpcUrl })
   const by = { entityId: sandboxEntity.id, actor: 'test', requestId: 'test' }
   const place = { chain: 'BASE', blockchain, currency: 'USD', family: 'evm' } as const
   const open = () =>
@@ -60,7 +60,7 @@ const dieAt = (point: 'before-cursor-advance' | 'during-block-rollback', hit: nu
   follow({ point, hit, action: 'kill' })
 
 async function followed(): Promise<void> {
-  await caughtUp(indexing, chain.rpcUrl)
+  await untilIndexed(indexing, chain.rpcUrl)
   await until(() => hasFollowed(indexing.database, 'treasury', blockchain), 'the treasury has followed')
 }
 
@@ -87,11 +87,11 @@ it('property 23: makes each deposit one transfer although processes die between 
   await last.close()
   const undone = await indexing.database.all(sql`select 1 from block_steps where kind = 'undone'`)
   expect(undone.length).toBeGreaterThanOrEqual(5)
-  const arrived = await arrivalsOnChain(chain.oracle, address)
-  expect(await arrivalsSeen(indexing.database, address)).toEqual(arrived)
+  const arrived = await chainTransfers(chain.oracle, address)
+  expect(await indexedTransfers(indexing.database, address)).toEqual(arrived)
   const transfers =
     await indexing.database.all(sql`select transaction_hash as "txHash", amount as "amountAtomic"
     from transfers where status = 'complete' order by block_number, ordinal`)
   expect(transfers).toEqual(arrived.map(({ txHash, amountAtomic }) => ({ txHash, amountAtomic })))
-  await checkBooks(indexing.database)
+  await checkLedger(indexing.database)
 })

@@ -15,8 +15,8 @@ import { lyingTokenAbi, lyingTokenBytecode } from '../../../../testing/artifacts
 import { makePaymentIntent, type World, worldOf } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { quantity } from '../../../../testing/json-rpc.ts'
-import { sendingOn } from '../../../../testing/sending.ts'
 import { isDeep } from '../../../../testing/size.ts'
+import { transferActions } from '../../../../testing/transfers.ts'
 import { until } from '../../../../testing/until.ts'
 
 let harness: Harness
@@ -198,7 +198,7 @@ describe('property 24: what is credited is what the listed token moved', () => {
 
 describe('property 25: what is worth nothing', () => {
   it('makes no history and no recipient', async () => {
-    const { fundedWallet } = sendingOn(harness)
+    const { fundedWallet } = transferActions(harness)
     const wallet = await fundedWallet()
     const listed = async () => ({
       transactions: (await world.call('GET', `/v1/w3s/transactions?walletIds=${wallet.id}`)).transactions,

@@ -4,18 +4,18 @@ import { startIndexer } from '#engines/indexer/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../../testing/books.ts'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveAddress,
   makeActiveRecipient,
   makeBusinessTransfer,
-  makeMoney,
   makePayout,
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { spawnWorker } from '../../../../testing/programs.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { until } from '../../../../testing/until.ts'
@@ -105,8 +105,8 @@ it.each(isDeep ? deaths : some)(
   async ({ point, hit }) => {
     const sound = await treasury()
     // Two addresses, so that the paid amount must be swept from both.
-    await makeMoney(world, 3n * unit)
-    await makeMoney(world, 3n * unit)
+    await fundMerchantWallet(world, 3n * unit)
+    await fundMerchantWallet(world, 3n * unit)
     await sound.close()
     const doomed = await treasury(sound, { point, hit })
     const ids = [
@@ -130,6 +130,6 @@ it.each(isDeep ? deaths : some)(
     const ends = await harness.database.all(sql`select 1 from events
       where resource_id = any(${ids}::text[]) and type in ('payout.complete', 'transfer.complete')`)
     expect(ends).toHaveLength(3)
-    await checkBooks(harness.database)
+    await checkLedger(harness.database)
   },
 )

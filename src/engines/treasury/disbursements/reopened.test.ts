@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../../testing/books.ts'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveRecipient,
-  makeMoney,
   makePaidIntent,
   makePayout,
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { asIssuer } from '../../../../testing/issuer.ts'
+import { sendAsIssuer } from '../../../../testing/issuer.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { until } from '../../../../testing/until.ts'
 
 /** On a local chain one block makes final, and a reorg nevertheless reverts final blocks. */
@@ -20,7 +20,7 @@ let world: World
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
-  await makeMoney(world, 10_000_000n)
+  await fundMerchantWallet(world, 10_000_000n)
   // The treasury has the coins from here on.
   await completed((await makePayout(world, { amount: usd('1') })).id)
 })
@@ -69,14 +69,14 @@ it('a payout that was complete, and reverts after a reorg, fails, and its money 
   await reorg(1)
   await standsAt(id, 'pending')
   await inPool(hash)
-  await asIssuer(harness.chain(), 'blocklist', payee)
+  await sendAsIssuer(harness.chain(), 'blocklist', payee)
   await mine()
   await standsAt(id, 'failed')
   expect(await payoutOf(id)).toMatchObject({ errorCode: 'transaction_failed', externalRef: hash })
   await setAutomine(true)
   expect(await available()).toBe(before)
   expect(await coinsOf(payee)).toBe(0n)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a payout that had failed, and is paid after a reorg, is complete, and its money has left', async () => {
@@ -85,7 +85,7 @@ it('a payout that had failed, and is paid after a reorg, is complete, and its mo
   const payee = freshAddress()
   await setAutomine(false)
   const { id, hash } = await sentTo(payee)
-  await asIssuer(harness.chain(), 'blocklist', payee)
+  await sendAsIssuer(harness.chain(), 'blocklist', payee)
   await mine()
   await standsAt(id, 'failed')
   await reorg(1)
@@ -97,7 +97,7 @@ it('a payout that had failed, and is paid after a reorg, is complete, and its mo
   expect((await payoutOf(id)).errorCode).toBeUndefined()
   expect(Number(await available())).toBe(before - 2)
   expect(await coinsOf(payee)).toBe(2_000_000n)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a refund that was complete, and reverts after a reorg, can be made again', async () => {
@@ -124,16 +124,16 @@ it('a refund that was complete, and reverts after a reorg, can be made again', a
   await reorg(1)
   await refundIs(id, 'pending')
   await inPool(transactionHash)
-  await asIssuer(harness.chain(), 'blocklist', address)
+  await sendAsIssuer(harness.chain(), 'blocklist', address)
   await mine()
   await refundIs(id, 'failed')
   await setAutomine(true)
-  await asIssuer(harness.chain(), 'unblocklist', address)
+  await sendAsIssuer(harness.chain(), 'unblocklist', address)
   await refundIs((await refund()).id, 'paid')
   const { amountRefunded } = await world.call('GET', `/v1/paymentIntents/${intent.id}`)
   expect(amountRefunded).toEqual(usd('3.00'))
   expect(await coinsOf(address)).toBe(3_000_000n)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('what a sweep fetched of a deposit that came again after a reorg keeps no later deposit from being swept', async () => {
@@ -142,7 +142,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   const isComplete = (id: string) =>
     until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === 'complete', 'it is complete')
   // Its treasury has its gas before the reverted blocks.
-  await makeMoney(other, 1_000_000n)
+  await fundMerchantWallet(other, 1_000_000n)
   await isComplete((await makePayout(other, { amount: usd('1') })).id)
   const { depositAddress } = await makePaidIntent(other, 5_000_000n)
   const paidAt = await height()
@@ -173,7 +173,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   const { id } = await makeFundedPayout(other, '2')
   await isComplete(id)
   expect(await sweeps()).toHaveLength(2)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('what was swept and paid of a deposit that never comes again fails, and nobody owes anything', async () => {
@@ -182,7 +182,7 @@ it('what was swept and paid of a deposit that never comes again fails, and nobod
   const balance = async () => (await other.call('GET', '/v1/businessAccount/balances')).available
   const payoutIs = (id: string, status: string) =>
     until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === status, `it is ${status}`)
-  await makeMoney(other, 1_000_000n)
+  await fundMerchantWallet(other, 1_000_000n)
   await payoutIs((await makePayout(other, { amount: usd('1') })).id, 'complete')
   const { id: intentId, depositAddress } = await makePaidIntent(other, 5_000_000n)
   const paidAt = await height()
@@ -207,7 +207,7 @@ it('what was swept and paid of a deposit that never comes again fails, and nobod
   await payoutIs(again.id, 'complete')
   expect(await oracle.transfers({ to: address })).toHaveLength(1)
   expect(await balance()).toEqual([usd('0.00')])
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 /** Makes a payout as soon as the wallet has the money for it. */

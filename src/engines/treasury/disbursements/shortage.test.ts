@@ -2,16 +2,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { freeze, setPolicy, unfreeze } from '#custody/index'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../../testing/books.ts'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveRecipient,
-  makeMoney,
   makePayout,
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { until } from '../../../../testing/until.ts'
 
 let harness: Harness
@@ -37,7 +37,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' })
 const operator = () => ({ ...harness.ctx, actor: 'operator' })
 
 it('a payout whose coins lie on another chain waits, then fails with its reason, and its money is free again', async () => {
-  await makeMoney(world, 5_000_000n, 'ETH')
+  await fundMerchantWallet(world, 5_000_000n, 'ETH')
   const { id } = await makePayout(world, { amount: usd('5') })
   expect(await available()).toBe('0.00')
   await until(async () => {
@@ -50,12 +50,12 @@ it('a payout whose coins lie on another chain waits, then fails with its reason,
   harness.clock.moveMs(121_000)
   expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
   expect(await available()).toBe('5.00')
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a payout that is short waits for a payment that comes, and for nothing else', async () => {
   const { id } = await makePayout(world, { amount: usd('4') })
-  await makeMoney(world, 4_000_000n)
+  await fundMerchantWallet(world, 4_000_000n)
   const payout = await ended(id)
   expect(payout).toMatchObject({ status: 'complete' })
   const sweeps = await harness.database.all<{ status: string; amount: bigint }>(
@@ -71,7 +71,7 @@ it('a payout that policy does not allow is denied, and one of a frozen entity wa
   const address = freshAddress()
   const recipient = await makeActiveRecipient(world, { address })
   const destination = { type: 'address_book', id: recipient.id }
-  await makeMoney(world, 2_000_000n)
+  await fundMerchantWallet(world, 2_000_000n)
   await freeze(operator(), { entityId })
   const { id } = await makePayout(world, { destination, amount: usd('1') })
   // Enough time for a payment to be made twice, were it not for the freeze.
@@ -90,7 +90,7 @@ it('a payout that policy does not allow is denied, and one of a frozen entity wa
   })
   const { oracle, tokens } = harness.chain()
   expect(await oracle.balanceOf(address, tokens.USDC)).toBe(1_000_000n)
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a payout that forgot its transaction, as in a database restored from a copy, is not paid again', async () => {
@@ -101,7 +101,7 @@ it('a payout that forgot its transaction, as in a database restored from a copy,
     { entityId: harness.entityId, scope: 'entity', subjectId: harness.entityId },
     { mode: 'permissive' },
   )
-  await makeMoney(world, 2_000_000n)
+  await fundMerchantWallet(world, 2_000_000n)
   const { id } = await makePayout(world, {
     destination: { type: 'address_book', id: recipient.id },
     amount: usd('1'),

@@ -3,8 +3,8 @@ import { freeze, unfreeze } from '#custody/index'
 import { newId } from '#lib/ids'
 import { sql } from '#runtime/db/db'
 import {
+  fundMerchantWallet,
   makeActiveRecipient,
-  makeMoney,
   makePayout,
   type World,
   worldOf,
@@ -28,8 +28,8 @@ const statusOf = async (world: World, id: string): Promise<string> =>
   (await world.call('GET', `/v1/payouts/${id}`)).status
 
 it('payouts whose coins are elsewhere hold nobody up, however many wait', async () => {
-  await makeMoney(poor, 40_000_000n, 'ETH')
-  await makeMoney(rich, 5_000_000n)
+  await fundMerchantWallet(poor, 40_000_000n, 'ETH')
+  await fundMerchantWallet(rich, 5_000_000n)
   await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
   // From here on the clock is stopped, so that no disbursement times out.
   harness.clock.hold()
@@ -46,8 +46,8 @@ it('payouts of an entity that is frozen hold up nobody else', async () => {
   const held = worldOf(harness, await harness.newEntity())
   const subject = { entityId: held.tenant.entityId }
   const operator = { ...harness.ctx, actor: 'operator' }
-  await makeMoney(held, 1_000_000n)
-  await makeMoney(rich, 1_000_000n)
+  await fundMerchantWallet(held, 1_000_000n)
+  await fundMerchantWallet(rich, 1_000_000n)
   await freeze(operator, subject)
   const frozen = await makePayout(held, { amount: usd('1') })
   const { id } = await makePayout(rich, { amount: usd('1') })
@@ -58,7 +58,7 @@ it('payouts of an entity that is frozen hold up nobody else', async () => {
 })
 
 it('a payout whose payment fails again and again holds nobody up', async () => {
-  await makeMoney(rich, 2_000_000n)
+  await fundMerchantWallet(rich, 2_000_000n)
   await harness.stopEngines()
   const broken = await makePayout(rich, { amount: usd('1') })
   const sound = await makePayout(rich, { amount: usd('1') })

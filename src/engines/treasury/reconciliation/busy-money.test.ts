@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { reconcile } from '#engines/indexer/index'
 import { raw, sql } from '#runtime/db/db'
-import { checkBooks } from '../../../../testing/books.ts'
 import {
   freshAddress,
   makeActiveAddress,
@@ -16,6 +15,7 @@ import {
   worldOf,
 } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { isDeep, sizeOf } from '../../../../testing/size.ts'
 import { until } from '../../../../testing/until.ts'
 import { moneySums } from './store/money-proof.ts'
@@ -213,7 +213,7 @@ it('property 9: at every moment of a busy day the coins are what is owed to the 
   expect(totals[0]!.owed + totals[0]!.unclaimed).toBe(await coinsOnChain())
   for (const chain of harness.ctx.chains.list())
     expect((await reconcile(harness.ctx, chain)).gaps).toEqual([])
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 /** Waits until every request has ended, and every deposit is credited or lost. */

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import {
+  fundMerchantWallet,
   makeBusinessTransfer,
-  makeMoney,
   makePaidIntent,
   makePayout,
   type World,
@@ -25,7 +25,7 @@ const found = async () => (await checkMerchants(harness.database)).map(({ what }
 const sound = () => until(async () => (await found()).length === 0, 'merchants own what they should')
 
 it('merchants own what their deposits and disbursements add up to, also while these are under way', async () => {
-  await makeMoney(world, 10_000_000n)
+  await fundMerchantWallet(world, 10_000_000n)
   const { id: intentId } = await makePaidIntent(world, 3_000_000n)
   const { address } = await world.payee()
   await world.ownAddress()

@@ -6,8 +6,8 @@ import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import {
   freshAddress,
+  fundMerchantWallet,
   makeActiveRecipient,
-  makeMoney,
   makePaymentIntent,
   makePayout,
   type World,
@@ -93,7 +93,7 @@ async function reorgFrom(hash: string): Promise<void> {
 describe('property 9: what merchants own and the coins', () => {
   it('are not equal when a wallet was credited twice, which is an alarm, and agree again without it', async () => {
     const world = await merchant()
-    await makeMoney(world, 5n * unit)
+    await fundMerchantWallet(world, 5n * unit)
     expect(await gapOf(world)).toBe(0n)
     await book(world, 5n * unit)
     expect(await gapOf(world)).toBe(-5n * unit)
@@ -110,7 +110,7 @@ describe('property 9: what merchants own and the coins', () => {
   it('are not equal when a payout is complete and its coins are still there', async () => {
     const world = await merchant()
     const { entityId } = world.tenant
-    await makeMoney(world, 3n * unit)
+    await fundMerchantWallet(world, 3n * unit)
     await freeze({ ...harness.ctx, actor: 'operator' }, { entityId })
     const { id } = await makePayout(world, { amount: usd('1') })
     expect(await gapOf(world)).toBe(0n)
@@ -127,7 +127,7 @@ describe('property 9: what merchants own and the coins', () => {
 
   it("are not equal when somebody takes coins with the treasury's key, of one base unit too", async () => {
     const world = await merchant()
-    await makeMoney(world, 3n * unit)
+    await fundMerchantWallet(world, 3n * unit)
     const { id } = await makePayout(world, { amount: usd('1') })
     await payoutEnded(world, id)
     expect(await gapOf(world)).toBe(0n)
@@ -163,7 +163,7 @@ describe('property 9: what merchants own and the coins', () => {
 
   it('are not equal while a deposit that is final waits to be credited', async () => {
     const world = await merchant()
-    await makeMoney(world, 2n * unit)
+    await fundMerchantWallet(world, 2n * unit)
     await harness.stopEngines()
     const set = (status: string) =>
       owner.run(sql`update payments set status = ${status} where entity_id = ${world.tenant.entityId}`)
@@ -180,7 +180,7 @@ describe('property 9: what merchants own and the coins', () => {
 describe('accounted for by name is', () => {
   it('what somebody sends to a treasury, until a reorg takes it back', async () => {
     const world = await merchant()
-    await makeMoney(world, 2n * unit)
+    await fundMerchantWallet(world, 2n * unit)
     await payoutEnded(world, (await makePayout(world, { amount: usd('1') })).id)
     const { address } = await treasuryOf(world)
     const { unclaimed } = await total()
@@ -196,7 +196,7 @@ describe('accounted for by name is', () => {
 
   it('what was paid, and came back because a local chain was rewound, until it leaves again', async () => {
     const world = await merchant()
-    await makeMoney(world, 2n * unit)
+    await fundMerchantWallet(world, 2n * unit)
     await payoutEnded(world, (await makePayout(world, { amount: usd('0.5') })).id)
     const { id } = await makePayout(world, { amount: usd('1') })
     await payoutEnded(world, id)
@@ -218,7 +218,7 @@ describe('accounted for by name is', () => {
 
   it('nothing of what leaves twice over: a payout to another merchant is what that one gets', async () => {
     const [one, other] = [await merchant(), await merchant()]
-    await makeMoney(one, 3n * unit)
+    await fundMerchantWallet(one, 3n * unit)
     const { depositAddress } = await makePaymentIntent(other)
     const recipient = await makeActiveRecipient(one, { address: depositAddress })
     const destination = { type: 'address_book', id: recipient.id }

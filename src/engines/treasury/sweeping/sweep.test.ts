@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
-import { checkBooks } from '../../../../testing/books.ts'
 import { makePaidIntent, makePayout, type World, worldOf } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
-import { asIssuer } from '../../../../testing/issuer.ts'
+import { sendAsIssuer } from '../../../../testing/issuer.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { until } from '../../../../testing/until.ts'
 
 let harness: Harness
@@ -37,30 +37,30 @@ const sweepsOf = async (address: string) =>
 it('what cannot be fetched from one address is fetched from others, and from that one as soon as it can be', async () => {
   const blocked = await makePaidIntent(world, 5_000_000n)
   const poorer = await makePaidIntent(world, 3_000_000n)
-  await asIssuer(harness.chain(), 'blocklist', blocked.depositAddress)
+  await sendAsIssuer(harness.chain(), 'blocklist', blocked.depositAddress)
   const { id } = await makePayout(world, { amount: usd('3') })
   expect(await ended(id)).toMatchObject({ status: 'complete' })
   expect((await sweepsOf(blocked.depositAddress))[0]).toBe('failed')
   expect(await sweepsOf(poorer.depositAddress)).toEqual(['complete'])
-  await asIssuer(harness.chain(), 'unblocklist', blocked.depositAddress)
+  await sendAsIssuer(harness.chain(), 'unblocklist', blocked.depositAddress)
   const rest = await makePayout(world, { amount: usd('5') })
   expect(await ended(rest.id)).toMatchObject({ status: 'complete' })
   await until(
     async () => (await sweepsOf(blocked.depositAddress)).at(-1) === 'complete',
     'the last sweep is complete',
   )
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })
 
 it('a payout whose coins cannot be fetched at all fails with its reason, and the next one is paid', async () => {
   const { depositAddress } = await makePaidIntent(world, 2_000_000n)
-  await asIssuer(harness.chain(), 'pause')
+  await sendAsIssuer(harness.chain(), 'pause')
   const { id } = await makePayout(world, { amount: usd('2') })
   await until(async () => (await sweepsOf(depositAddress)).includes('failed'), 'a sweep has failed')
   harness.clock.moveMs(121_000)
   expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
-  await asIssuer(harness.chain(), 'unpause')
+  await sendAsIssuer(harness.chain(), 'unpause')
   const next = await makePayout(world, { amount: usd('2') })
   expect(await ended(next.id)).toMatchObject({ status: 'complete' })
-  await checkBooks(harness.database)
+  await checkLedger(harness.database)
 })

@@ -3,9 +3,13 @@ import { type AddressInfo, connect, createServer, type NetConnectOpts, type Sock
 import type { Connection } from '#runtime/db/db'
 
 /** A connection to a database that can lose all packets without either end being notified. */
-export type Network = { connection: Connection; setSilent(on: boolean): void; close(): Promise<void> }
+export type BreakableConnection = {
+  connection: Connection
+  setSilent(on: boolean): void
+  close(): Promise<void>
+}
 
-export async function startNetwork(connection: Connection): Promise<Network> {
+export async function openBreakableConnection(connection: Connection): Promise<BreakableConnection> {
   let silent = false
   const sockets = new Set<Socket>()
   const join = (from: Socket, to: Socket) => {

@@ -2,7 +2,7 @@
  * Parses a Link header as RFC 8288 defines it (quoted parameters, commas inside the angle brackets), so that a header
  * that only looks right to a regular expression fails. Throws on anything else.
  */
-export function parseLink(header: string | null): Record<string, string> {
+export function parseLinkHeader(header: string | null): Record<string, string> {
   const links: Record<string, string> = {}
   let rest = (header ?? '').trim()
   while (rest !== '') {

@@ -5,7 +5,7 @@ import { type Database, sql } from '#runtime/db/db'
  * Checks the ledger's invariants in its tables by plain SQL: every posting sums to zero for each token and currency, and
  * every cached balance equals the sum of its entries and open holds. Throws with the rows that break one.
  */
-export async function checkBooks(database: Database): Promise<void> {
+export async function checkLedger(database: Database): Promise<void> {
   const unbalanced =
     await database.all(sql`select e.posting_id, a.token_id, a.currency, sum(e.amount)::text as sum
     from entries e join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
@@ -18,11 +18,11 @@ export async function checkBooks(database: Database): Promise<void> {
         and not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)) as held
     ) d where (a.posted, a.held) <> (d.posted, d.held) limit 10`)
   if (unbalanced.length + drifted.length === 0) return
-  throw new Error(`the books do not hold: ${JSON.stringify({ unbalanced, drifted }, null, 1)}`)
+  throw new Error(`the ledger is inconsistent: ${JSON.stringify({ unbalanced, drifted }, null, 1)}`)
 }
 
-/** Balance of each managed address by the books: `address token` to base units; absent where it is zero. */
-export async function bookedBalances(
+/** Balance of each managed address by the ledger: `address token` to base units; absent where it is zero. */
+export async function ledgerBalances(
   database: Database,
   blockchain: string,
 ): Promise<Record<string, string>> {
@@ -33,10 +33,10 @@ export async function bookedBalances(
 }
 
 /**
- * Posts an amount that no block contains, which only the owner of the tables can do: the books of the address then differ
+ * Posts an amount that no block contains, which only the owner of the tables can do: the ledger then differs
  * from the chain.
  */
-export const forgePosting = (
+export const insertFalsePosting = (
   owner: Database,
   {
     entityId,

@@ -5,7 +5,7 @@ import { type Harness, openHarness } from './harness.ts'
 import type { HttpAnswer } from './tenant.ts'
 
 /** A funded wallet that signs, by HTTP and by the published client. */
-export type Signing = {
+export type SigningHarness = {
   harness: Harness
   world: World
   wallet: Wallet
@@ -17,12 +17,12 @@ export type Signing = {
   refused(operation: string, fields: Record<string, unknown>, code: number, location?: RegExp): Promise<void>
 }
 
-export async function openSigning(): Promise<Signing> {
+export async function openSigningHarness(): Promise<SigningHarness> {
   const harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   const world = worldOf(harness)
   const wallet = await world.fundedWallet()
   const { apiKey, entitySecret, url } = harness
-  const post: Signing['post'] = async (operation, fields) =>
+  const post: SigningHarness['post'] = async (operation, fields) =>
     harness.http('POST', `/v1/w3s/developer/sign/${operation}`, {
       body: { entitySecretCiphertext: await harness.sealSecret(), walletId: wallet.id, ...fields },
     })

@@ -6,14 +6,14 @@ import { openWebhookSink, type WebhookSink } from './webhook-sink.ts'
 let sink: Promise<WebhookSink> | undefined
 
 /** URL of a sink that listens as long as this process lives; each `name` is a separate endpoint. */
-export async function endpointNamed(name: string): Promise<string> {
+export async function webhookEndpoint(name: string): Promise<string> {
   sink ??= openWebhookSink({ unref: true })
   return `${(await sink).url}/${name}`
 }
 
 /** A subscription whose regions are confirmed, whether engines run or not. */
 export async function makeSubscription(world: World, name: string): Promise<{ id: string }> {
-  const endpoint = await endpointNamed(name)
+  const endpoint = await webhookEndpoint(name)
   const { id } = (await world.call('POST', '/v1/notifications/subscriptions', { endpoint })) as { id: string }
   await world.harness.database.run(
     sql`update notification_subscription_details set status = 'confirmed' where subscription_id = ${id}`,

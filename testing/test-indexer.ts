@@ -8,9 +8,9 @@ import { readConfig } from '#runtime/config'
 import { type Connection, type Database, raw, sql } from '#runtime/db/db'
 import type { Log } from '#runtime/log/log'
 import { sandboxEntity } from '#sandbox/credentials'
-import { bookedBalances, checkBooks } from './books.ts'
 import { cloneDatabase } from './database.ts'
 import { rpc } from './json-rpc.ts'
+import { checkLedger, ledgerBalances } from './ledger-checks.ts'
 import { testLog } from './log.ts'
 import type { Oracle } from './oracle.ts'
 import { testRootKey } from './template.ts'
@@ -19,7 +19,7 @@ import { until } from './until.ts'
 export const blockchain = 'BASE-SEPOLIA'
 
 /** An indexer of one chain on a database, without API and other engines: the indexing of one worker process. */
-export type Indexing = {
+export type TestIndexer = {
   blockchain: Blockchain
   ctx: EngineCtx
   database: Database
@@ -30,7 +30,7 @@ export type Indexing = {
   close(): Promise<void>
 }
 
-export type IndexingOptions = {
+export type TestIndexerOptions = {
   rpcUrl: string
   /** Default: the chain that most tests follow. */
   followed?: Blockchain
@@ -40,7 +40,7 @@ export type IndexingOptions = {
   log?: Log
 }
 
-export async function openIndexing(options: IndexingOptions): Promise<Indexing> {
+export async function openTestIndexer(options: TestIndexerOptions): Promise<TestIndexer> {
   const clone = options.connection ? undefined : await cloneDatabase('seeded')
   const followed = options.followed ?? blockchain
   const connection = options.connection ?? clone!.connection
@@ -74,7 +74,7 @@ export async function openIndexing(options: IndexingOptions): Promise<Indexing> 
 }
 
 /** Adds managed addresses, all of one key: cheap to create, and never signed with here. */
-export async function manage(
+export async function insertManagedAddresses(
   database: Database,
   ctx: EngineCtx,
   addresses: readonly string[],
@@ -87,10 +87,13 @@ export async function manage(
     from unnest(${addresses.map((address) => address.toLowerCase())}::text[]) a`)
 }
 
-export const someAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
+export const randomAddress = () => `0x${randomUUID().replaceAll('-', '').padStart(40, '7')}`
 
 /** Resolves when the newest applied block is the newest block of the chain. */
-export async function caughtUp({ database, blockchain: followed }: Indexing, rpcUrl: string): Promise<void> {
+export async function untilIndexed(
+  { database, blockchain: followed }: TestIndexer,
+  rpcUrl: string,
+): Promise<void> {
   await until(async () => {
     const head = await canonicalHead(database, followed)
     const there = await rpc<{ hash: string }>(rpcUrl, 'eth_getBlockByNumber', ['latest', false])
@@ -99,7 +102,7 @@ export async function caughtUp({ database, blockchain: followed }: Indexing, rpc
 }
 
 /** The indexer's view of the chain: canonical blocks, movements in them, sent transactions, and the books. */
-export async function truthOf(database: Database) {
+export async function indexedState(database: Database) {
   const canonical = sql`exists (select 1 from blocks b where b.blockchain = x.blockchain and b.hash = x.block_hash
     and b.canonical)`
   const [blocks, transfers, transactions, balances] = await Promise.all([
@@ -109,23 +112,23 @@ export async function truthOf(database: Database) {
       order by block_number, tx_hash, log_index, direction, address`),
     database.all(sql`select block_hash, tx_hash, address, nonce, success, fee::text
       from observed_transactions x where ${canonical} order by block_number, tx_hash, address`),
-    bookedBalances(database, blockchain),
+    ledgerBalances(database, blockchain),
   ])
   return { blocks, transfers, transactions, balances }
 }
 
 /** One incoming transfer at an address, identified by its position in the chain. */
-export type Arrival = { blockNumber: number; txHash: string; logIndex: number; amountAtomic: bigint }
+export type IncomingTransfer = { blockNumber: number; txHash: string; logIndex: number; amountAtomic: bigint }
 
 /** The transfers to an address in canonical blocks by the indexer, in chain order. */
-export const arrivalsSeen = (database: Database, address: string) =>
-  database.all<Arrival>(sql`select x.block_number as "blockNumber", x.tx_hash as "txHash", x.log_index as "logIndex",
+export const indexedTransfers = (database: Database, address: string) =>
+  database.all<IncomingTransfer>(sql`select x.block_number as "blockNumber", x.tx_hash as "txHash", x.log_index as "logIndex",
       x.amount as "amountAtomic"
     from observed_transfers x join blocks b on b.blockchain = x.blockchain and b.hash = x.block_hash and b.canonical
     where x.address = ${address.toLowerCase()} and x.direction = 'in' order by 1, 3, 2`)
 
 /** The same transfers by the chain. */
-export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<Arrival[]> {
+export async function chainTransfers(oracle: Oracle, address: string): Promise<IncomingTransfer[]> {
   const found = await oracle.transfers({ to: address })
   return found
     .map(({ blockNumber, txHash, logIndex, amountAtomic }) => ({
@@ -141,8 +144,8 @@ export async function arrivalsOnChain(oracle: Oracle, address: string): Promise<
  * Indexes the chain as it is now on an empty database. The result is compared with an indexer that went through reorgs,
  * restarts and faults, and must be equal.
  */
-export async function indexAnew(known: Indexing, rpcUrl: string) {
-  const fresh = await openIndexing({ rpcUrl })
+export async function indexFromScratch(known: TestIndexer, rpcUrl: string) {
+  const fresh = await openTestIndexer({ rpcUrl })
   try {
     const copied = ['keys', 'managed_addresses']
     for (const table of copied) {
@@ -153,9 +156,9 @@ export async function indexAnew(known: Indexing, rpcUrl: string) {
         select * from json_populate_recordset(null::${raw(table)}, ${rows}::json) on conflict do nothing`)
     }
     fresh.start()
-    await caughtUp(fresh, rpcUrl)
-    await checkBooks(fresh.database)
-    return await truthOf(fresh.database)
+    await untilIndexed(fresh, rpcUrl)
+    await checkLedger(fresh.database)
+    return await indexedState(fresh.database)
   } finally {
     await fresh.close()
   }

@@ -25,30 +25,30 @@ import { until } from './until.ts'
 import type { Worker } from './worker.ts'
 
 /** Cleanup steps of a test, last first. */
-export const undo: (() => Promise<unknown>)[] = []
+export const cleanups: (() => Promise<unknown>)[] = []
 /** Runs the cleanup steps; for `afterEach`. */
-export async function undoAll(): Promise<void> {
-  for (const step of undo.splice(0).reverse()) await step()
+export async function cleanUp(): Promise<void> {
+  for (const step of cleanups.splice(0).reverse()) await step()
 }
 
 /** `body` is the original request, to be repeated. */
-export type Order = { to: string; amountAtomic: bigint; id: string; body: object }
+export type SubmittedTransfer = { to: string; amountAtomic: bigint; id: string; body: object }
 export type Wallet = { id: string; address: string }
 
 /** Two machines, each with its own directory, on one chain. */
-export async function newSite(random: SeededRandom, { automine = false } = {}) {
+export async function openTwoMachines(random: SeededRandom, { automine = false } = {}) {
   const local = await startTestChains({
     blockchains: ['BASE-SEPOLIA'],
     blockTimeMs: automine ? undefined : random.pick(isDeep ? [100, 250, 600] : [250, 600]),
   })
-  undo.push(local.stop)
+  cleanups.push(local.stop)
   const home = await mkdtemp(join(tmpdir(), 'bezant-restore-'))
-  undo.push(() => rm(home, { recursive: true, force: true }))
+  cleanups.push(() => rm(home, { recursive: true, force: true }))
   const chain = local.chains[0]!
   const running = new Set<Worker>()
   /** Closed workers, ready to be opened again. */
   const idle: Worker[] = []
-  undo.push(async () => {
+  cleanups.push(async () => {
     for (const worker of [...running, ...idle]) worker.signal('SIGKILL')
   })
   const { rpcUrl, blockchain } = chain
@@ -69,7 +69,7 @@ export async function newSite(random: SeededRandom, { automine = false } = {}) {
       await Promise.all([api.stop(), indexer.stop()])
       await close()
     }
-    undo.push(() => closeFront())
+    cleanups.push(() => closeFront())
     return tenantOf(api.url, credentials)
   }
   const open = async (clone: Clone, machine: string): Promise<Worker> => {
@@ -114,7 +114,7 @@ const credentials = {
 /** A separate copy of another database's current content. */
 export async function copyOf(name: string): Promise<Clone> {
   const clone = await cloneOf(inject('runServer'), name)
-  undo.push(clone.drop)
+  cleanups.push(clone.drop)
   return clone
 }
 
@@ -128,7 +128,10 @@ const ask = async (tenant: Tenant, path: string, body: object) =>
   tenant.http('POST', path, { body: { entitySecretCiphertext: await tenant.sealSecret(), ...body } })
 
 /** Repeats the same request with the same key. */
-export async function repeat(tenant: Tenant, { body }: Order): Promise<{ status: number; id: string }> {
+export async function repeat(
+  tenant: Tenant,
+  { body }: SubmittedTransfer,
+): Promise<{ status: number; id: string }> {
   const answer = await ask(tenant, transferPath, body)
   expect([200, 201], answer.text).toContain(answer.status)
   return { status: answer.status, id: answer.body.data.id }
@@ -152,7 +155,7 @@ export async function fundedWallets(tenant: Tenant, chain: TestChain): Promise<W
 }
 
 let amounts = 0
-export async function submit(tenant: Tenant, chain: TestChain, wallet: Wallet): Promise<Order> {
+export async function submit(tenant: Tenant, chain: TestChain, wallet: Wallet): Promise<SubmittedTransfer> {
   const [to, amountAtomic] = [freshAddress(), BigInt(++amounts)]
   const body = {
     idempotencyKey: randomUUID(),
@@ -174,7 +177,7 @@ export async function submitSome(
   count: number,
   random: SeededRandom,
 ) {
-  const orders: Order[] = []
+  const orders: SubmittedTransfer[] = []
   for (let index = 0; index < count; index++) {
     orders.push(await submit(tenant, chain, random.pick(wallets)))
     if (random.oneIn(4)) await sleep(random.below(120))

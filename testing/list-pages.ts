@@ -1,14 +1,14 @@
 import { expect } from 'vitest'
 import type { Endpoint } from '#runtime/http/endpoint'
 import type { World } from './builders.ts'
-import { parseLink } from './link.ts'
-import type { Item, Listing } from './seeders.ts'
+import { parseLinkHeader } from './link-header.ts'
+import type { Item, Listing } from './list-seeders.ts'
 import type { HttpAnswer, Query } from './tenant.ts'
 
 export type ReadPage = { items: Item[]; ids: string[]; links: Record<string, string>; answer: HttpAnswer }
 
 /** One list route with its seeded items, for the tests of the collection rules. */
-export type Subject = {
+export type SeededList = {
   endpoint: Endpoint<never>
   world: World
   listing: Listing
@@ -23,7 +23,7 @@ export type Subject = {
   all(query?: Query): Promise<Item[]>
 }
 
-export function subjectOf(endpoint: Endpoint<never>, world: World, listing: Listing): Subject {
+export function seededListOf(endpoint: Endpoint<never>, world: World, listing: Listing): SeededList {
   const idOf = listing.idOf ?? ((item: Item) => item.id)
   const dateOf = listing.dateOf ?? ((item: Item) => item.createDate)
   const base = world.harness.url
@@ -31,7 +31,7 @@ export function subjectOf(endpoint: Endpoint<never>, world: World, listing: List
     expect(answer.status, answer.text).toBe(200)
     const within = endpoint.collection?.items
     const items = (within ? answer.body.data[within] : answer.body.data) as Item[]
-    return { items, ids: items.map(idOf), links: parseLink(answer.headers.get('link')), answer }
+    return { items, ids: items.map(idOf), links: parseLinkHeader(answer.headers.get('link')), answer }
   }
   const ask = (query: Query | string) =>
     typeof query === 'string'
@@ -55,7 +55,11 @@ export function subjectOf(endpoint: Endpoint<never>, world: World, listing: List
 }
 
 /** Follows `rel` from a page to the end, and returns every page. */
-export async function walk(subject: Subject, first: ReadPage, rel: 'next' | 'prev'): Promise<ReadPage[]> {
+export async function readToEnd(
+  subject: SeededList,
+  first: ReadPage,
+  rel: 'next' | 'prev',
+): Promise<ReadPage[]> {
   const pages = [first]
   for (let page = first; page.links[rel]; ) {
     page = await subject.follow(page.links[rel])
@@ -66,7 +70,7 @@ export async function walk(subject: Subject, first: ReadPage, rel: 'next' | 'pre
 }
 
 /** Orders items newest first, equal dates by id. */
-export const newestFirst = (subject: Subject) => (a: Item, b: Item) => {
+export const newestFirst = (subject: SeededList) => (a: Item, b: Item) => {
   const [dateA, dateB] = [subject.dateOf(a) ?? '', subject.dateOf(b) ?? '']
   if (dateA !== dateB) return dateA < dateB ? 1 : -1
   return subject.idOf(a) < subject.idOf(b) ? 1 : -1

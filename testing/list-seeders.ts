@@ -35,10 +35,10 @@ export type Listing = {
   most?: number
 }
 
-export type Seeder = (world: World) => Promise<Listing>
+export type ListSeeder = (world: World) => Promise<Listing>
 
 /** By method and documented path. A list route that is missing here fails the collection test. */
-export const seeders: Record<string, Seeder> = {
+export const listSeeders: Record<string, ListSeeder> = {
   'GET /v1/w3s/walletSets': async (world) => ({
     path: '/v1/w3s/walletSets',
     add: () => makeWalletSet(world),

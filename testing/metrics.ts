@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 
 /** The samples of a process's `/metrics`, by name with labels as written. */
-export async function samplesOf(process: { url: string; apiKey: string }): Promise<Map<string, number>> {
+export async function readMetrics(process: { url: string; apiKey: string }): Promise<Map<string, number>> {
   const answer = await fetch(`${process.url}/metrics`, {
     headers: { authorization: `Bearer ${process.apiKey}` },
   })

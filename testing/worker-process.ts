@@ -19,7 +19,7 @@ import { testRootKey } from './template.ts'
 
 export type Role = 'api' | 'indexer' | 'transactions' | 'treasury' | 'webhooks'
 
-export type TransactionProcessOptions = {
+export type WorkerOptions = {
   connection: Connection
   rpcUrl: string
   blockchain: Blockchain
@@ -35,24 +35,24 @@ export type TransactionProcessOptions = {
   sandbox?: boolean
 }
 
-export type Order =
-  | { say: 'open'; options: TransactionProcessOptions }
+export type WorkerCommand =
+  | { say: 'open'; options: WorkerOptions }
   | { say: 'start' }
   | { say: 'arm'; failpoint: FailpointPlan | undefined }
   | { say: 'collect' }
   | { say: 'close' }
 
-export type Answer = { said: 'loaded' | Order['say']; url?: string }
+export type WorkerAnswer = { said: 'loaded' | WorkerCommand['say']; url?: string }
 
 type Running = { stop(): Promise<void> }
 
-let options: TransactionProcessOptions
+let options: WorkerOptions
 let context: Context
 let running: Running[] = []
 
-const answer = (said: Answer) => process.stdout.write(`${JSON.stringify(said)}\n`)
+const answer = (said: WorkerAnswer) => process.stdout.write(`${JSON.stringify(said)}\n`)
 
-async function obey(order: Order): Promise<Answer> {
+async function execute(order: WorkerCommand): Promise<WorkerAnswer> {
   if (order.say === 'open') await open(order.options)
   if (order.say === 'start') return { said: 'start', ...(await start()) }
   if (order.say === 'arm') armFailpoint(order.failpoint)
@@ -63,7 +63,7 @@ async function obey(order: Order): Promise<Answer> {
 
 const trueNowMs = Date.now
 
-async function open(given: TransactionProcessOptions): Promise<void> {
+async function open(given: WorkerOptions): Promise<void> {
   options = given
   const { hostOffMs = 0 } = options
   Date.now = () => trueNowMs() + hostOffMs
@@ -124,6 +124,7 @@ async function close(): Promise<void> {
 // The parent process may be gone.
 process.stdout.on('error', () => process.exit(0))
 answer({ said: 'loaded' })
-for await (const line of createInterface(process.stdin)) answer(await obey(JSON.parse(line) as Order))
+for await (const line of createInterface(process.stdin))
+  answer(await execute(JSON.parse(line) as WorkerCommand))
 
 process.exit(0)

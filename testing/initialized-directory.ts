@@ -7,7 +7,7 @@ import { startProgram } from './program.ts'
  * Makes a data directory that `program`, the file of the compiled one, has been started on once, with BASE-SEPOLIA. Most of
  * a first start is a cluster and an RSA key of 4096 bits; a copy of this directory has both.
  */
-export async function makeUsedDirectory(program: string): Promise<string> {
+export async function makeInitializedDirectory(program: string): Promise<string> {
   const dataDir = await mkdtemp(join(tmpdir(), 'bezant-used-'))
   const { tenant, signal, exited } = await startProgram({
     program,

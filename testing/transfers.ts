@@ -20,7 +20,7 @@ export type StoredAttempt = {
 }
 
 /** Actions of tests of the transaction engine: requests transfers over the API, and reads their outcome. */
-export function sendingOn(harness: Harness) {
+export function transferActions(harness: Harness) {
   const world: World = worldOf(harness)
   const { database, entityId } = harness
 

@@ -10,30 +10,30 @@ import {
   makeWalletSet,
   type World,
 } from './builders.ts'
-import { certificateName, endpointNamed, makeLinkToken, makeSubscription } from './subscribing.ts'
+import { certificateName, makeLinkToken, makeSubscription, webhookEndpoint } from './subscriptions.ts'
 
-export type Exemplar = {
+export type RequestSamples = {
   /** A request that succeeds, a different one each time. */
-  request: (world: World) => Promise<ExemplarRequest>
+  request: (world: World) => Promise<SampleRequest>
   /** Other valid values of single fields of its body: with the same idempotencyKey each is a different request. */
   changes?: (world: World) => Promise<Record<string, unknown>>
   /** Fields that pass the schema and are refused by the verb. */
   refused?: (world: World) => Promise<Record<string, unknown>>
 }
 
-export type ExemplarRequest = {
+export type SampleRequest = {
   params?: Record<string, string>
   query?: Record<string, string>
   body?: Record<string, unknown>
 }
 
-const keyed = async (world: World, body: object): Promise<ExemplarRequest> => ({
+const keyed = async (world: World, body: object): Promise<SampleRequest> => ({
   body: { idempotencyKey: randomUUID(), entitySecretCiphertext: await world.tenant.sealSecret(), ...body },
 })
-const byId = (find: (world: World) => Promise<{ id: string }>): Exemplar => ({
+const byId = (find: (world: World) => Promise<{ id: string }>): RequestSamples => ({
   request: async (world) => ({ params: { id: (await find(world)).id } }),
 })
-const nothing: Exemplar = { request: async () => ({}) }
+const nothing: RequestSamples = { request: async () => ({}) }
 /** The suites that go through all operations start two chains. */
 const otherBlockchainOf = (world: World) => world.harness.chains[1]!.blockchain
 const blockchainOf = (world: World) => world.harness.chain().blockchain
@@ -48,7 +48,7 @@ const transferBody = async (world: World) => ({
   amounts: ['0.01'],
 })
 
-const transfer: Exemplar = {
+const transfer: RequestSamples = {
   request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
   changes: async (world) => ({
     amounts: ['0.02'],
@@ -67,7 +67,7 @@ const executionBody = async (world: World) => ({
   abiParameters: [freshAddress(), '7'],
 })
 
-const signed = (fields: (world: World) => Promise<object>): Exemplar => ({
+const signed = (fields: (world: World) => Promise<object>): RequestSamples => ({
   request: async (world) => ({
     body: {
       entitySecretCiphertext: await world.tenant.sealSecret(),
@@ -91,7 +91,7 @@ const identity = {
 }
 
 /** By method and documented path. An operation that is missing here fails the suites that go through all of them. */
-export const exemplars: Record<string, Exemplar> = {
+export const sampleRequests: Record<string, RequestSamples> = {
   'GET /metrics': nothing,
   'GET /operator/chains': nothing,
   'GET /operator/accounts': nothing,
@@ -396,7 +396,7 @@ export const exemplars: Record<string, Exemplar> = {
   'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),
   'POST /v1/notifications/subscriptions': {
-    request: async () => ({ body: { endpoint: await endpointNamed('exemplary') } }),
+    request: async () => ({ body: { endpoint: await webhookEndpoint('exemplary') } }),
   },
   'GET /v1/notifications/subscriptions': nothing,
   'DELETE /v1/notifications/subscriptions/{id}': byId((world) => makeSubscription(world, 'deleted')),
