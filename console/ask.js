@@ -1,11 +1,10 @@
-// The console talks to the server through the public API only: whatever it shows, your program can read too.
+// The console uses only the public API: your program can read everything that it shows.
 
-const unknownKey =
-  'This server does not know this API key. Check that it is complete: it has three parts, with a colon between them.'
+const unknownKey = 'Unknown API key. Check that it is complete: it has three parts, separated by colons.'
 
 const refusal = (message, status) => Object.assign(new Error(message), { status })
 
-/** Reads a path with the key. Throws what the server says, with its status, or that it does not answer. */
+/** Reads a path with the key. Throws the server's message and status, or that the server does not answer. */
 export async function ask(path, key = '') {
   // No header takes other characters, such as the … of a shortened key.
   if (/[^!-~]/.test(key)) throw refusal(unknownKey, 401)

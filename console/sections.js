@@ -5,10 +5,10 @@ const when = (text) => (text ? text.replace('T', ' ').replace('Z', '') : '')
 const column = (heading, read, style = '') => ({ heading, read, style })
 const money = (value) => (value?.amount ? `${value.amount} ${value.currency}` : '')
 
-/** Names of the tokens that were met so far, by id. */
+/** Symbols of the tokens shown so far, by id. */
 export const symbols = new Map()
 
-/** What the console shows, by the name in the address. */
+/** The sections of the console, by the name in the address. */
 export const sections = {
   overview: {
     title: 'Overview',

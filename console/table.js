@@ -5,7 +5,7 @@ export function make(tag, properties = {}, ...children) {
   return element
 }
 
-/** Changes a text only where it differs, so that what somebody selects stays selected. */
+/** Changes a text only where it differs, so that a selection in it stays. */
 export function say(element, text) {
   if (element.textContent !== text) element.textContent = text
 }

@@ -1,7 +1,7 @@
-// A merchant takes a stablecoin payment: a payment intent with a deposit address, an on-chain payment to it
-// from a key that this platform does not know, and the payment in the list.
+// A merchant accepts a stablecoin payment: a payment intent with a deposit address, an on-chain payment to it
+// from an external key, and the payment in the list.
 //
-//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; omit --chains to start all
 //   node examples/accept-payment.mjs    in another
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'

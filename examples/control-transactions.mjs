@@ -1,7 +1,7 @@
-// What happens to a transaction before and after it is sent: an estimate, a contract call, a signature, and two
-// transfers that no block takes, of which one is accelerated and one cancelled.
+// Controls transactions before and after they are sent: a fee estimate, a contract call, a signature, and two pending
+// transfers, of which one is accelerated and one cancelled.
 //
-//   npm start -- --chains BASE-SEPOLIA      in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA      in one terminal; omit --chains to start all
 //   node examples/control-transactions.mjs  in another
 import { verifyMessage } from 'viem'
 import { askNode, chainOf, findSandbox, waitFor } from './sandbox.mjs'
@@ -50,7 +50,7 @@ if (!(await verifyMessage({ address: payer.address, message, signature })))
   throw new Error('the signature is wrong')
 console.log('the signature of the message is that of the wallet')
 
-// Nothing is mined any more until it is asked for, so what is sent waits in the pool.
+// The node mines only on request now, so transactions stay in its pool.
 await askNode(base, 'evm_setAutomine', [false])
 try {
   const slow = await sent()
@@ -84,7 +84,7 @@ async function sent() {
   })
 }
 
-/** The node holds another transaction of the same nonce. */
+/** Waits until the node has replaced the transaction by another one with the same nonce. */
 function replaced({ txHash }) {
   return waitFor(
     'the replacement',

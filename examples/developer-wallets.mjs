@@ -1,7 +1,7 @@
-// Two wallets on two chains, a faucet, a transfer to COMPLETE, and a list read page by page,
-// with the published client library. Only `baseUrl` differs from using it against the hosted service.
+// Two wallets on each of two chains, the faucet, a transfer until COMPLETE, and a list read page by page, with the
+// published client library. Only `baseUrl` differs from a program for the hosted service.
 //
-//   npm start -- --chains BASE-SEPOLIA,ETH-SEPOLIA  in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA,ETH-SEPOLIA  in one terminal; omit --chains to start all
 //   node examples/developer-wallets.mjs             in another
 import { chainOf, findSandbox, waitFor } from './sandbox.mjs'
 

@@ -1,9 +1,9 @@
-// What a merchant's account is for, from end to end: a customer pays an intent on chain, the balance grows, a recipient is
-// stored and paid out, and every step is told by a notification. The chain is asked what the recipient really got.
+// A merchant's account from end to end: a customer pays an intent on chain, the balance grows, a recipient is stored and
+// paid, and a notification reports every step. At the end the balance of the recipient is read from the chain.
 //
-//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; omit --chains to start all
 //   node examples/pay-out.mjs           in another
-//   npm run bezant -- reconcile         proves afterwards that the books equal the chain
+//   npm run bezant -- reconcile         compares the books with the chain afterwards
 import { createPublicClient, createWalletClient, defineChain, erc20Abi, http } from 'viem'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import { receiveNotifications, untilConfirmed } from './receive-notifications.mjs'
@@ -47,7 +47,7 @@ const complete = await receiver.next('paymentIntents', ({ paymentIntent }) => {
   return paymentIntent.id === intent.id && paymentIntent.timeline[0].status === 'complete'
 })
 console.log(
-  `told: ${paid.payment.amount.amount} USD paid, the intent is ${complete.paymentIntent.timeline[0].context}`,
+  `notified: ${paid.payment.amount.amount} USD paid, the intent is ${complete.paymentIntent.timeline[0].context}`,
 )
 const between = await balance()
 if (between - before !== 100) throw new Error(`the balance grew by ${between - before}`)
@@ -72,14 +72,15 @@ const payout = (
     amount: { amount: '40.00', currency: 'USD' },
   })
 ).data.data
-const told = await receiver.next(
+const notified = await receiver.next(
   'payouts',
   (each) => each.payout.id === payout.id && each.payout.status !== 'pending',
 )
-if (told.payout.status !== 'complete') throw new Error(`the payout ended as ${JSON.stringify(told.payout)}`)
-console.log(`payout ${payout.id} is complete in ${told.payout.externalRef}`)
+if (notified.payout.status !== 'complete')
+  throw new Error(`the payout ended as ${JSON.stringify(notified.payout)}`)
+console.log(`payout ${payout.id} is complete in ${notified.payout.externalRef}`)
 
-const { status } = await node.getTransactionReceipt({ hash: told.payout.externalRef })
+const { status } = await node.getTransactionReceipt({ hash: notified.payout.externalRef })
 const received = await node.readContract({
   address: base.tokens.USDC,
   abi: erc20Abi,
@@ -95,7 +96,7 @@ console.log(
 await circle.subscriptions.deleteSubscription(subscription.id)
 receiver.close()
 
-/** Whole dollars only are paid here, so that a number does for comparing. */
+/** The balance as a number, which suffices because this example pays whole dollars. */
 async function balance() {
   const { data } = await circle.balances.listBusinessBalances()
   return Number(data.data.available.find(({ currency }) => currency === 'USD')?.amount ?? '0')
@@ -105,7 +106,7 @@ function isOf(payment, { id }) {
   return payment.paymentIntentId === id
 }
 
-/** A customer whom this platform does not know, with a key of his own. */
+/** Pays from an external key. */
 async function payFromOutside(to, amount) {
   const customer = privateKeyToAccount(generatePrivateKey())
   const wallet = createWalletClient({ chain, transport: http(), account: customer })

@@ -1,8 +1,8 @@
-// An endpoint for notifications: it confirms its subscription, checks every signature, answers 200 and drops repetitions.
-// Run by itself it subscribes, makes a payment intent, hears of it, and deletes the subscription again; other programs
-// import `receiveNotifications`.
+// An endpoint for notifications: it confirms its subscription, checks every signature, answers 200 and drops duplicates.
+// As a program it subscribes, creates a payment intent, receives its notification, and deletes the subscription. Other
+// programs import `receiveNotifications`.
 //
-//   npm start -- --chains BASE-SEPOLIA       in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA       in one terminal; omit --chains to start all
 //   node examples/receive-notifications.mjs  in another
 import { createVerify, X509Certificate } from 'node:crypto'
 import { createServer } from 'node:http'
@@ -11,7 +11,7 @@ import { findSandbox } from './sandbox.mjs'
 
 const { Circle } = await import('@circle-fin/circle-sdk')
 
-/** Listens on this machine. `next` resolves with the first notification of a type, past or future, that fits. */
+/** Listens on this machine. `next` resolves with the first notification of a type, past or future, that matches. */
 export async function receiveNotifications(bezantUrl) {
   const seen = new Map()
   const waiting = new Set()
@@ -22,7 +22,7 @@ export async function receiveNotifications(bezantUrl) {
       if (!(await fetch(message.SubscribeURL)).ok) throw new Error('the subscription could not be confirmed')
       return
     }
-    // At least once means that the same message may come again.
+    // Delivery is at least once: the same message may arrive again.
     if (seen.has(message.MessageId)) return
     seen.set(message.MessageId, JSON.parse(message.Message))
     for (const look of waiting) look()
@@ -47,7 +47,7 @@ export async function receiveNotifications(bezantUrl) {
           waiting.delete(look)
           settle(value)
         }
-        const timer = setTimeout(() => end(reject)(new Error(`no such notification: ${type}`)), withinMs)
+        const timer = setTimeout(() => end(reject)(new Error(`no matching notification: ${type}`)), withinMs)
         const look = () => {
           const found = [...seen.values()].find((each) => each.notificationType === type && fits(each))
           if (found) end(resolve)(found)
@@ -67,9 +67,9 @@ const signed = ['Message', 'MessageId', 'Subject', 'SubscribeURL', 'Timestamp', 
 const certificates = new Map()
 
 async function verify(message, bezantUrl) {
-  // Whoever may name the certificate could sign anything: it must come from the server that is trusted.
+  // An attacker who can choose the certificate can sign anything: it must come from the trusted server.
   if (new URL(message.SigningCertURL).origin !== new URL(bezantUrl).origin)
-    throw new Error(`a certificate from ${message.SigningCertURL}`)
+    throw new Error(`untrusted certificate: ${message.SigningCertURL}`)
   if (!certificates.has(message.SigningCertURL))
     certificates.set(message.SigningCertURL, await (await fetch(message.SigningCertURL)).text())
   const { publicKey } = new X509Certificate(certificates.get(message.SigningCertURL))
@@ -112,7 +112,7 @@ async function main() {
       ({ paymentIntent }) => paymentIntent.id === made.data.id,
     )
     console.log(
-      `heard that payment intent ${notice.paymentIntent.id} is ${notice.paymentIntent.timeline[0].status}`,
+      `notified: payment intent ${notice.paymentIntent.id} is ${notice.paymentIntent.timeline[0].status}`,
     )
   } finally {
     await circle.subscriptions.deleteSubscription(subscription.id)

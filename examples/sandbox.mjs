@@ -1,4 +1,4 @@
-// What every example starts from: the running sandbox tells its address, its public credentials and its chains.
+// Functions that every example uses. The running sandbox returns its address, its public credentials and its chains.
 
 const { BEZANT_URL = 'http://127.0.0.1:4020' } = process.env
 
@@ -11,7 +11,7 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 
-/** Says what was refused and why. The two clients keep that in different places. */
+/** The refused call and the reason, which the two clients keep in different places. */
 function lineOf(error) {
   const [, missing] = /^Cannot find package '([^']+)'/.exec(error.message) ?? []
   if (missing) return `This example needs ${missing}, which is not installed: npm install ${missing}`
@@ -26,19 +26,19 @@ export async function findSandbox() {
   const response = await fetch(`${BEZANT_URL}/sandbox`).catch(() => undefined)
   if (response?.ok) return (await response.json()).data
   console.error(
-    `No sandbox answers at ${BEZANT_URL}. Start one with "npm start", or name its address in BEZANT_URL.`,
+    `No sandbox answers at ${BEZANT_URL}. Start one with "npm start", or set BEZANT_URL to its address.`,
   )
   process.exit(1)
 }
 
-/** One chain of it: `{ blockchain, chainId, rpcUrl, tokens }`. */
+/** A chain of the sandbox: `{ blockchain, chainId, rpcUrl, tokens }`. */
 export function chainOf({ chains }, blockchain) {
   const chain = chains.find((each) => each.blockchain === blockchain)
   if (!chain) throw new Error(`The sandbox runs without ${blockchain}: start it with that in --chains.`)
   return chain
 }
 
-/** Asks a chain's node directly: it is a real one, and mines, stops and goes back when it is told to. */
+/** Calls a chain's node directly, for example to mine a block or to cause a reorg. */
 export async function askNode({ rpcUrl }, method, params = []) {
   const response = await fetch(rpcUrl, {
     method: 'POST',
@@ -50,7 +50,7 @@ export async function askNode({ rpcUrl }, method, params = []) {
   return result
 }
 
-/** Test coins to any address, without a limit: 20 of each token that is named, and 1 of the native coin. */
+/** Sends test coins to any address, without a limit: 20 of each requested token, and 1 of the native coin. */
 export async function drip({ url, apiKey }, body) {
   const response = await fetch(`${url}/v1/faucet/drips`, {
     method: 'POST',
@@ -61,7 +61,7 @@ export async function drip({ url, apiKey }, body) {
     throw new Error(`the faucet answered ${response.status} ${await response.text()}`)
 }
 
-/** Reads until there is something; what a blockchain does takes a moment. */
+/** Repeats `read` until it returns a value. */
 export async function waitFor(what, read) {
   for (let attempt = 0; attempt < 300; attempt += 1) {
     const found = await read()

@@ -1,7 +1,7 @@
-// A reorg in a test: the block that paid an intent is taken back, and with it the payment and the balance; then the
-// same transaction gets into another block. So you test what your program does about money that it no longer has.
+// A reorg in a test: the block that paid an intent is orphaned, and with it the payment and the balance; then another
+// block includes the same transaction. With this you test how your program handles money that it no longer has.
 //
-//   npm start -- --chains BASE-SEPOLIA  in one terminal; without --chains it starts all
+//   npm start -- --chains BASE-SEPOLIA  in one terminal; omit --chains to start all
 //   node examples/undo-a-payment.mjs    in another
 import { askNode, chainOf, drip, findSandbox, waitFor } from './sandbox.mjs'
 
@@ -23,7 +23,7 @@ await drip(sandbox, { address: intent.paymentMethods[0].address, blockchain: 'BA
 const paid = await payment('paid')
 console.log(`payment ${paid.id} of ${paid.amount.amount} USD is paid`)
 
-// The node mines only what it is told to, so that nothing happens between the steps.
+// The node mines only on request now, so that nothing happens between the steps.
 await askNode(base, 'evm_setAutomine', [false])
 try {
   const { blockNumber } = await askNode(base, 'eth_getTransactionReceipt', [paid.transactionHash])
@@ -31,17 +31,17 @@ try {
   // That many blocks are replaced by empty ones.
   await askNode(base, 'anvil_reorg', [depth, []])
   await payment('pending')
-  console.log(`the newest blocks were taken back (${depth}): the payment is pending`)
+  console.log(`reorg of depth ${depth}: the payment is pending`)
 } finally {
   await askNode(base, 'evm_setAutomine', [true])
   await askNode(base, 'evm_mine')
 }
 
-// Whoever sent a transaction that a node forgot sends it again. The faucet does, as the wallets of the platform do.
+// The sender of a dropped transaction has to send it again. The faucet does, as the wallets of the platform do.
 const again = await payment('paid')
 if (again.id !== paid.id || again.transactionHash !== paid.transactionHash)
-  throw new Error('it came back as another payment')
-console.log('its transaction was mined again: the payment is paid')
+  throw new Error('the payment returned as another one')
+console.log('another block includes its transaction: the payment is paid')
 
 function payment(status) {
   return waitFor(`a payment that is ${status}`, async () => {

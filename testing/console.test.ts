@@ -112,7 +112,7 @@ describe('the console', () => {
   inChromium('tells a person that the key is not known, also one that was copied in part', async () => {
     for (const apiKey of [`${harness.apiKey}0`, `${harness.apiKey.slice(0, -8)}…`]) {
       await open('wallets', { apiKey })
-      await untilShown('does not know this API key')
+      await untilShown('Unknown API key')
       expect(await shown()).not.toContain('Authorization')
     }
   })
