@@ -64,6 +64,9 @@ async function turn(ctx: EngineCtx, chain: Chain): Promise<boolean> {
   let after = before
   try {
     after = await compareOn(ctx, chain, block, before)
+  } catch (error) {
+    // After a reorg the node may no longer have the block: the block in its place is compared instead.
+    if (await isStillCanonical(ctx, chain, block)) throw error
   } finally {
     await finishReconciliation(ctx.database, blockchain, after)
   }

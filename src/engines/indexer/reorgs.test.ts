@@ -172,7 +172,7 @@ it('applies an orphaned block again when it is canonical again', async () => {
   })
   const last = async () => (await steps()).at(-1)
   through.start()
-  await until(async () => (await last())?.kind === 'undone', 'the block is taken back')
+  await until(async () => (await last())?.kind === 'undone', 'the block is reverted')
   expect(await last()).toMatchObject({ number: height })
   node.lie(undefined)
   await until(async () => (await last())?.kind === 'applied', 'the block is applied again')
