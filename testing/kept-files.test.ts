@@ -39,7 +39,7 @@ describe('property 69: beside a database', () => {
       const { code, stderr } = await runProgram({ dataDir, args: [...chains, ...more] })
       expect(code).toBe(1)
       expect(stderr).toContain(`${join(dataDir, 'root.key')} is missing`)
-      expect(stderr).toMatch(/put the file back from a copy, or set BEZANT_ROOT_KEY/)
+      expect(stderr).toMatch(/restore the file from a backup, or set BEZANT_ROOT_KEY/)
       expect((await readdir(dataDir)).sort()).toEqual(before)
     }
     await rename(away, join(dataDir, 'root.key'))
@@ -107,7 +107,7 @@ describe('property 69: a start that cannot be', () => {
     const port = String((server.address() as AddressInfo).port)
     const { code, stderr } = await runProgram({ dataDir, args: [...chains, '--port', port] })
     expect([code, existsSync(dataDir)]).toEqual([1, false])
-    expect(stderr).toMatch(/port \d+ is taken/)
+    expect(stderr).toMatch(/port \d+ is in use/)
   })
 
   it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be made', async () => {

@@ -231,7 +231,7 @@ it.each([
   [
     'a port that is taken',
     (port: number) => ({ args: ['--port', String(port)] }),
-    /port \d+ is taken.*--port/,
+    /port \d+ is in use.*--port/,
   ],
   [
     'a database that is not there',

@@ -20,15 +20,15 @@ const refusal = async (path: string, body: object) => {
   return [answer.status, answer.body.code, error?.location, error?.message]
 }
 
-describe('a chain that is listed and cannot be used', () => {
+describe('a listed chain that cannot be used', () => {
   const depositPath = '/v1/businessAccount/wallets/addresses/deposit'
 
-  it('is refused with the reason that is true, and with those that can be used', async () => {
+  it('is refused with the actual reason and the usable chains', async () => {
     expect(await refusal(depositPath, { chain: 'SOL', currency: 'USD' })).toEqual([
       400,
       2005,
       'chain',
-      'chain names a chain that is not part of this version: use BASE, POLY',
+      'chain names a chain that this version does not support: use BASE, POLY',
     ])
     expect(await refusal(depositPath, { chain: 'ETH', currency: 'USD' })).toEqual([
       400,
@@ -38,7 +38,7 @@ describe('a chain that is listed and cannot be used', () => {
     ])
   })
 
-  it('is told from a name that is nearly one', async () => {
+  it('is distinguished from a misspelled name', async () => {
     for (const [meant, chain] of [
       ['BASE', 'BASE-SEPOLIA'],
       ['BASE', 'base'],
@@ -59,7 +59,7 @@ describe('a chain that is listed and cannot be used', () => {
     expect((await refusal(depositPath, { chain: 'NOWHERE', currency: 'USD' }))[3]).not.toMatch(/did you mean/)
   })
 
-  it('is told from the network of the other environment, whose name is nearly the same', async () => {
+  it('is distinguished from the network of the other environment with a similar name', async () => {
     const live = await harness.newEntity('LIVE')
     const feesOf = async (key: string, blockchain: string) => {
       const path = `/v1/w3s/developer/transactions/feeParameters?blockchain=${blockchain}`
@@ -79,7 +79,7 @@ describe('a chain that is listed and cannot be used', () => {
         400,
         156006,
         'blockchain',
-        'blockchain is a test network, which needs a TEST key, and this key reaches none',
+        'blockchain is a test network, which needs a TEST key, and no blockchain is available to this key',
       ],
     ])
     const wallets = await refusal('/v1/w3s/developer/wallets', {
@@ -95,7 +95,7 @@ describe('a chain that is listed and cannot be used', () => {
     ])
   })
 
-  it('is not offered the only usable one twice', async () => {
+  it('names the only usable chain once', async () => {
     const [base] = harness.ctx.chains.list()
     const chains = { list: () => [base!], find: () => undefined }
     const api = await startApi({ ...harness.ctx, chains })
@@ -109,7 +109,7 @@ describe('a chain that is listed and cannot be used', () => {
   })
 })
 
-it('names a malformed id by the code of its product', async () => {
+it('answers a malformed id with the code of its product', async () => {
   const withIds = endpoints.filter(({ params }) =>
     Object.values(params?.properties ?? {}).some((field) => (field as { format?: string }).format === 'uuid'),
   )
@@ -122,7 +122,7 @@ it('names a malformed id by the code of its product', async () => {
   }
 })
 
-it('names the field of what is unknown, by the code of its product', async () => {
+it('names the field of an unknown id, with the code of its product', async () => {
   const id = randomUUID()
   const transfer = { destinationAddress: `0x${'9'.repeat(40)}`, amounts: ['1'] }
   const estimate = '/v1/w3s/transactions/transfer/estimateFee'
@@ -153,7 +153,7 @@ it('names the field of what is unknown, by the code of its product', async () =>
   }
 })
 
-it('tells fees without a blockchain, as the type of the client allows, and of which one they are', async () => {
+it('returns fees without a blockchain parameter, as the client permits, and names the blockchain', async () => {
   const path = '/v1/w3s/developer/transactions/feeParameters'
   const { status, body } = await harness.http('GET', path)
   expect([status, body.data.blockchain]).toEqual([200, 'BASE-SEPOLIA'])
@@ -163,12 +163,12 @@ it('tells fees without a blockchain, as the type of the client allows, and of wh
   expect([refused.status, refused.body.errors[0].location]).toEqual([400, 'blockchain'])
 })
 
-it('does not empty the monitored tokens for a body that names none', async () => {
+it('keeps the monitored tokens when the body names none', async () => {
   const answer = await harness.http('PUT', '/v1/w3s/config/entity/monitoredTokens', { body: {} })
   expect([answer.status, answer.body.code, answer.body.errors[0].location]).toEqual([400, 2, 'tokenIds'])
 })
 
-describe('an operation that is documented and not built', () => {
+describe('a documented operation that is not built', () => {
   const listed = notBuilt.flatMap((operation) => {
     const [method, path] = operation.split(' ') as [string, string]
     return pathsOf(path).map((each) => [method, each.replaceAll(/:\w+/g, 'x')] as const)
@@ -178,13 +178,13 @@ describe('an operation that is documented and not built', () => {
     return [method, path, status, body?.code, /not part of this version.*\/docs/.test(body?.message)]
   }
 
-  it('says so without a key, under each of its addresses, and is off the list once it is built', async () => {
+  it('answers so without a key at each of its paths, and leaves the list once it is built', async () => {
     const answers = await Promise.all(listed.map((each) => ask(...each)))
     expect(answers).toEqual(listed.map((each) => [...each, 404, 404, true]))
     expect(listed.length).toBeGreaterThan(100)
   })
 
-  it('is told by HEAD as by GET', async () => {
+  it('answers HEAD as GET', async () => {
     for (const path of ['/v1/w3s/contracts', '/v1/w3s/contracts/x/y']) {
       const [head, get] = await Promise.all(
         ['HEAD', 'GET'].map((method) => httpAs(harness.url, undefined)(method, path)),
@@ -197,7 +197,7 @@ describe('an operation that is documented and not built', () => {
     }
   })
 
-  it('is told from a slip: another method, a step too many or too few', async () => {
+  it('is distinguished from a wrong method or path', async () => {
     for (const [method, path] of [
       ['DELETE', '/v1/w3s/contracts'],
       ['GET', '/v1/w3s/contracts/x/y'],

@@ -178,6 +178,6 @@ it('property 69: a worker whose port is taken creates nothing', async () => {
   const ended = await runProgram({ dataDir: elsewhere, command: 'worker', args: ['--port', port], env })
   taken.close()
   expect(ended.code).toBe(1)
-  expect(ended.stderr).toMatch(/port \d+ is taken: .*--port or BEZANT_WORKER_PORT/)
+  expect(ended.stderr).toMatch(/port \d+ is in use: .*--port or BEZANT_WORKER_PORT/)
   expect(await readdir(dataDir)).not.toContain('elsewhere')
 })

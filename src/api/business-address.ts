@@ -14,9 +14,15 @@ export function readAddress(ctx: Ctx, chain: BusinessChain, text: string, locati
   const { environment } = ctx.entity
   const address = parseBusinessAddress(chain, text, environment)
   if (address === undefined)
-    throw invalid(location, `is no address on ${chain}`, text, 'addressUnfitForChain', 'pattern_mismatch')
+    throw invalid(
+      location,
+      `is not a valid address on ${chain}`,
+      text,
+      'addressUnfitForChain',
+      'pattern_mismatch',
+    )
   if (isUnpayable(chain, address, environment))
-    throw invalid(location, 'belongs to nobody: what is sent there is lost', text, 'addressUnpayable')
+    throw invalid(location, 'has no owner: coins sent there are lost', text, 'addressUnpayable')
   return address
 }
 
@@ -38,5 +44,5 @@ export function requireCurrency(ctx: Ctx, chain: BusinessChain, currency: string
     ...(chain === 'BTC' ? ['BTC'] : []),
   ]
   if (carried.includes(currency)) return currency
-  throw invalid('currency', `does not exist on ${chain}`, currency, 'chainUnfitForCurrency')
+  throw invalid('currency', `is not available on ${chain}`, currency, 'chainUnfitForCurrency')
 }

@@ -29,6 +29,11 @@ export async function requireDestination(
   const { blockchain } = network
   const token = network.tokens.find((candidate) => candidate.currency === currency)!
   if (await isOwnPocket(ctx.db, { entityId: ctx.entity.id, blockchain, address }))
-    throw invalid(location, 'is an address of this account itself', address, 'addressUnpayable')
+    throw invalid(
+      location,
+      'is an address of this account: choose an external one',
+      address,
+      'addressUnpayable',
+    )
   return { chain, blockchain, toAddress: address, currency, tokenId: token.id, decimals, amount }
 }

@@ -15,13 +15,13 @@ export function readAmount(
     throw invalid(location, 'must be a decimal number as a string, such as "12.50"', text)
   if (amount === 'decimals') throw digitsExceeded(location, decimals, text)
   if (amount === 'range')
-    throw invalid(location, 'is larger than any token amount', text, 'invalidRequest', 'max_value')
+    throw invalid(location, 'exceeds the largest token amount', text, 'invalidRequest', 'max_value')
   if (amount === 0n) throw invalid(location, 'must be above zero', text, notPositive, 'min_value')
   return amount
 }
 
 function digitsExceeded(location: string, decimals: number, text: string): ApiError {
-  const message = `${location} has more than ${decimals} digits after the point`
+  const message = `${location} has more than ${decimals} decimal places`
   return new ApiError('invalidRequest', `API parameter invalid. ${message}.`, [
     {
       error: 'number_format',

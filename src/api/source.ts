@@ -29,7 +29,13 @@ export async function requireSource(
       'required',
     )
   if (walletAddress !== undefined && blockchain === undefined)
-    throw invalid('blockchain', 'is missing beside walletAddress', undefined, 'invalidRequest', 'required')
+    throw invalid(
+      'blockchain',
+      'is missing: send it with walletAddress',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
   const { db, entity } = ctx
   const wallet =
     walletId !== undefined
@@ -39,7 +45,7 @@ export async function requireSource(
   if (blockchain !== undefined && blockchain !== wallet.blockchain) {
     throw invalid(
       'blockchain',
-      `is not the wallet's, which is ${wallet.blockchain}`,
+      `does not match the wallet, which is on ${wallet.blockchain}`,
       blockchain,
       'walletOnOtherChain',
     )

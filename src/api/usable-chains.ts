@@ -47,10 +47,10 @@ export function onOtherEnvironment(ctx: Ctx, field: string, blockchain: Blockcha
 const reasonOf = (network: string | undefined) =>
   network
     ? `${network}, to which this server is not connected (--chains of a sandbox and BEZANT_NETWORKS connect it)`
-    : 'a chain that is not part of this version'
+    : 'a chain that this version does not support'
 
 /** Names the values that would be accepted and, when there are several, the nearest one. */
 function instead(asked: string, usable: readonly string[]): string {
-  if (usable.length === 0) return ', and this key reaches none'
+  if (usable.length === 0) return ', and no blockchain is available to this key'
   return `: use ${usable.join(', ')}${usable.length > 1 ? suggest(asked, usable) : ''}`
 }

@@ -28,7 +28,7 @@ export const errorKinds = {
   requestTimeout: {
     code: 408,
     status: 408,
-    text: 'The request took too long to arrive: send it again, over a faster line.',
+    text: 'The request took too long to arrive: send it again over a faster connection.',
   },
   headersTooLarge: { code: 431, status: 431, text: 'The request headers are larger than 16 KB.' },
   unsupportedMediaType: { code: 415, status: 415, text: 'Send the body as application/json.' },
@@ -36,14 +36,14 @@ export const errorKinds = {
   internal: {
     code: -1,
     status: 500,
-    text: 'Something went wrong. The X-Request-Id of this answer finds it in the log.',
+    text: 'Something went wrong. Search the log for the X-Request-Id of this response.',
   },
   unavailable: { code: 503, status: 503, text: 'Not ready: try again in a moment.' },
 
   userTokenUnknown: {
     code: 155103,
     status: 401,
-    text: 'The user token is unknown: this version has no users. Leave X-User-Token out to act for your entity.',
+    text: 'The user token is unknown: this version has no users. Omit X-User-Token to act for the entity.',
   },
   insufficientBalance: {
     code: 155201,
@@ -74,7 +74,7 @@ export const errorKinds = {
   walletOnOtherChain: {
     code: 155225,
     status: 400,
-    text: 'The wallet is on another blockchain than the request.',
+    text: 'The wallet is not on the blockchain of the request.',
   },
   sourceAddressInvalid: { code: 155226, status: 400, text: 'The source address is invalid.' },
   transactionTypeInvalid: {
@@ -124,7 +124,7 @@ export const errorKinds = {
   pendingQueueFull: {
     code: 155264,
     status: 400,
-    text: 'Too many transactions of this address are under way.',
+    text: 'Too many transactions of this address are pending.',
   },
   replacementUnsupported: {
     code: 155215,
@@ -180,21 +180,21 @@ export const errorKinds = {
   policyDenied: {
     code: 155900,
     status: 403,
-    text: 'No policy over this wallet allows it: see bezant policy --help.',
+    text: 'No policy of this wallet allows the operation: see bezant policy --help.',
   },
   chainHalted: {
     code: 155901,
     status: 503,
-    text: 'The blockchain took back blocks that had been final: nothing is signed on it until the operator of this server has decided. Nothing was accepted; try again later.',
+    text: 'The blockchain reverted final blocks: signing is halted until the operator of this server decides. Nothing was accepted: try again later.',
   },
 
-  walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet, or it is not yours.' },
+  walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet.' },
   tokenNotFound: { code: 156002, status: 404, text: 'Cannot find the token.' },
   transactionNotFound: { code: 156003, status: 404, text: 'Cannot find the transaction.' },
   ciphertextReused: {
     code: 156004,
     status: 400,
-    text: 'This entitySecretCiphertext was used before: encrypt the entity secret anew for each request.',
+    text: 'This entitySecretCiphertext was used before: encrypt the entity secret again for each request.',
   },
   walletSetNotFound: { code: 156005, status: 404, text: 'Cannot find the wallet set.' },
   keyOnOtherEnvironment: {
@@ -207,7 +207,7 @@ export const errorKinds = {
   entitySecretWrong: {
     code: 156013,
     status: 400,
-    text: 'The entity secret ciphertext is invalid: encrypt the registered entity secret to the key of GET /v1/w3s/config/entity/publicKey.',
+    text: 'The entity secret ciphertext is invalid: encrypt the registered entity secret with the key of GET /v1/w3s/config/entity/publicKey.',
   },
   cursorNotUuid: { code: 156014, status: 400, text: 'The page cursor is not a UUID.' },
   entitySecretAlreadySet: { code: 156015, status: 409, text: 'The entity secret is already set.' },
@@ -219,7 +219,7 @@ export const errorKinds = {
   recoveryFileInvalid: {
     code: 156018,
     status: 403,
-    text: 'The recovery file is invalid: use the one that the last registration or rotation of the entity secret gave.',
+    text: 'The recovery file is invalid: use the file returned by the last registration or rotation of the entity secret.',
   },
   idempotencyKeyReused: {
     code: 156020,
@@ -229,7 +229,7 @@ export const errorKinds = {
   messageNotHex: {
     code: 156023,
     status: 409,
-    text: 'The message is not hexadecimal, which encodedByHex says.',
+    text: 'The message must be hexadecimal when encodedByHex is true.',
   },
   typedDataNotJson: { code: 156024, status: 400, text: 'The typed data is not JSON.' },
   messageInvalid: { code: 156025, status: 400, text: 'The message to sign is invalid.' },
@@ -252,7 +252,7 @@ export const errorKinds = {
   merchantWalletUnknown: {
     code: 1069,
     status: 400,
-    text: 'The merchantWalletId is unknown: leave it out for the main wallet.',
+    text: 'The merchantWalletId is unknown: omit it to use the main wallet.',
   },
   endpointUnusable: {
     code: 2,
@@ -263,19 +263,19 @@ export const errorKinds = {
   subscriptionPending: {
     code: 400,
     status: 400,
-    text: 'A region of the subscription waits to be confirmed: open its SubscribeURL, or wait until it counts as deleted.',
+    text: 'A region of the subscription is unconfirmed: open its SubscribeURL, or wait until it expires.',
   },
   subscriptionLimitReached: {
     code: 429,
     status: 429,
-    text: 'There are as many subscriptions as are allowed: delete one first.',
+    text: 'The limit of subscriptions is reached: delete one first.',
   },
   subscriptionLinkInvalid: {
     code: 404,
     status: 404,
-    text: 'Not found: this link is no longer good, or is not complete.',
+    text: 'Not found: the link is invalid or incomplete.',
   },
-  certificateNotFound: { code: 404, status: 404, text: 'Not found: there is no such certificate.' },
+  certificateNotFound: { code: 404, status: 404, text: 'Not found: the certificate name is unknown.' },
   chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
   payoutNotFound: { code: 5001, status: 404, text: 'The payout id is unknown.' },
   payoutAmountNotPositive: { code: 5002, status: 400, text: 'The payout amount must be above zero.' },
@@ -288,12 +288,12 @@ export const errorKinds = {
   sourceWalletUnknown: {
     code: 5005,
     status: 400,
-    text: 'The source wallet is not found: leave it out for the main wallet.',
+    text: 'The source wallet is not found: omit it to use the main wallet.',
   },
   payoutFundsInsufficient: {
     code: 5006,
     status: 400,
-    text: 'The source wallet has too little money that nothing else reserves.',
+    text: 'The available balance of the source wallet is insufficient.',
   },
   currencyUnsupportedForOperation: {
     code: 5007,
@@ -310,12 +310,12 @@ export const errorKinds = {
   sourceAccountUnknown: {
     code: 1089,
     status: 400,
-    text: 'The source account is not found: leave it out for the main wallet.',
+    text: 'The source account is not found: omit it to use the main wallet.',
   },
   transferFundsInsufficient: {
     code: 1093,
     status: 400,
-    text: 'The source account has too little money that nothing else reserves.',
+    text: 'The available balance of the source account is insufficient.',
   },
   paymentIntentNotRefundable: {
     code: 1085,
@@ -325,7 +325,7 @@ export const errorKinds = {
   refundExceedsPayments: {
     code: 1087,
     status: 400,
-    text: 'The refunds of a payment intent cannot exceed what was paid to it.',
+    text: 'The refunds of a payment intent cannot exceed its paid amount.',
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
@@ -340,7 +340,7 @@ export const errorKinds = {
   recipientAddressHeld: {
     code: 400,
     status: 400,
-    text: 'A recipient address that is held back after its verification cannot be deleted: wait until it is active.',
+    text: 'A recipient address cannot be deleted during its hold period: wait until it is active.',
   },
   identityTypeInvalid: {
     code: 5000,

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { until } from '../../testing/until.ts'
 import { logTrouble, repeat } from './loop.ts'
 
-it('a loop that goes on failing is told of once, and so is what it fails with next, and its end', async () => {
+it('a failing loop logs each new error once, and its recovery', async () => {
   const lines: { level: number; msg: string; err?: { message: string } }[] = []
   const log = pino({ base: null }, { write: (line) => void lines.push(JSON.parse(line)) })
   let turns = 0
@@ -20,8 +20,8 @@ it('a loop that goes on failing is told of once, and so is what it fails with ne
   await until(async () => turns > 9, 'it went some turns')
   await loop.stop()
   expect(lines.map(({ level, msg, err }) => [level, msg, err?.message])).toEqual([
-    [50, 'following failed; trying again', 'the node is away'],
-    [50, 'following failed; trying again', 'the node is behind'],
-    [30, 'following goes on', undefined],
+    [50, 'following failed; retrying', 'the node is away'],
+    [50, 'following failed; retrying', 'the node is behind'],
+    [30, 'following resumed', undefined],
   ])
 })

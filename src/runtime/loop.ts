@@ -22,11 +22,11 @@ export function logTrouble(log: Log, what: string, about: object = {}): Required
   return {
     failed: (error) => {
       const reason = String(error)
-      if (reason !== failing) log.error({ err: error, ...about }, `${what} failed; trying again`)
+      if (reason !== failing) log.error({ err: error, ...about }, `${what} failed; retrying`)
       failing = reason
     },
     went: () => {
-      if (failing !== undefined) log.info(about, `${what} goes on`)
+      if (failing !== undefined) log.info(about, `${what} resumed`)
       failing = undefined
     },
   }

@@ -11,7 +11,7 @@ export function hearNotices(
 ): () => Promise<void> {
   const { started, end } = database.listen(channel, onNotice)
   started.catch((error) =>
-    log.error({ err: error, channel }, 'cannot listen for notices; polling until it can'),
+    log.error({ err: error, channel }, 'cannot listen for database notifications; polling meanwhile'),
   )
   return end
 }

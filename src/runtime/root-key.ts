@@ -28,7 +28,7 @@ export async function findRootKey(config: Config): Promise<Buffer | undefined> {
 /** Creates the error for a root key that is missing beside its database, where another key would decrypt nothing. */
 export const rootKeyMissing = (config: Config, database: string): Error =>
   new Error(
-    `${pathIn(config)} is missing, and ${database} was sealed with it: put the file back from a copy, or set BEZANT_ROOT_KEY. No other key opens what is there; to start anew, give an empty directory with --data-dir`,
+    `${pathIn(config)} is missing, and ${database} was sealed with it: restore the file from a backup, or set BEZANT_ROOT_KEY. No other key opens this data; to start afresh, pass an empty directory with --data-dir`,
   )
 
 /** Creates `root.key`, synced to disk before it gets its name. Returns another process's key if that one was faster. */

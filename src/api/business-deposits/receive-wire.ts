@@ -17,12 +17,12 @@ const centsMax = 10n ** 11n
 export async function receiveWire(ctx: SandboxCtx, { body }: { body: Static<typeof newWireSchema> }) {
   const { trackingRef, beneficiaryBank } = body
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
-    throw new ApiError('forbidden', 'Forbidden: only a sandbox makes money up, and only for a TEST key.')
+    throw new ApiError('forbidden', 'Forbidden: only a sandbox simulates wires, and only for a TEST key.')
   const cents = readAmount('amount.amount', body.amount.amount, centDigits, 'paymentAmountNotPositive')
   if (cents > centsMax)
     throw invalid(
       'amount.amount',
-      'is more than a wire brings',
+      'exceeds 1000000000.00, the maximum of a wire',
       body.amount.amount,
       'invalidRequest',
       'max_value',

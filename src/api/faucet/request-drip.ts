@@ -18,7 +18,7 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
   if (!ctx.faucet || ctx.entity.environment !== 'TEST')
     throw new ApiError(
       'forbidden',
-      'Forbidden: only a sandbox has a faucet, and only for a TEST key. Send the coins from a wallet that owns some.',
+      'Forbidden: only a sandbox has a faucet, and only for a TEST key. Send the coins from a funded wallet.',
     )
   const blockchain = body.blockchain as Blockchain
   const tokens: TokenSymbol[] = [
@@ -28,7 +28,12 @@ export async function payDrip(ctx: SandboxCtx, body: RequestDripBody): Promise<s
   if (!body.native && tokens.length === 0)
     throw invalid('native', 'or usdc or eurc must be true', false, 'invalidRequest', 'value_must_be_true')
   if (!capabilitiesOf(blockchain).faucet)
-    throw invalid('blockchain', 'has no faucet here', blockchain, 'blockchainUnsupportedForOperation')
+    throw invalid(
+      'blockchain',
+      'has no faucet on this server',
+      blockchain,
+      'blockchainUnsupportedForOperation',
+    )
   const address = addressOf(body.address, blockchain)
   if (!ctx.chains.find(blockchain)) throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
   return ctx.faucet.drip(blockchain, address, { native: body.native ?? false, tokens })

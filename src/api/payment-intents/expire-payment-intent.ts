@@ -11,7 +11,7 @@ export async function expirePaymentIntent(ctx: Ctx, id: string) {
   if (closed === 'cannot')
     throw invalid(
       'id',
-      'names an intent that is continuous or over: only a transient intent that is pending expires',
+      'matches an intent that is continuous or has ended: only a pending transient intent can expire',
       id,
     )
   return getPaymentIntent(ctx, id)

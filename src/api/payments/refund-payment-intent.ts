@@ -51,8 +51,8 @@ async function requireRefundable(ctx: Ctx, { entityId, id, createDate }: Payment
   const { open, settled } = await paymentProgressOf(ctx.db, entityId, id)
   const refuse = (why: string) =>
     new ApiError('paymentIntentNotRefundable', `The payment intent cannot be refunded: ${why}.`)
-  if (!settled) throw refuse('nothing was paid to it yet')
-  if (open) throw refuse('a payment to it is still on its way: wait until that is paid')
+  if (!settled) throw refuse('it has no settled payment')
+  if (open) throw refuse('a payment to it is pending: wait until its status is paid')
   if (ctx.clock.nowMs() - parseInstant(createDate)! > refundableMs)
     throw refuse('it was created more than 30 days ago: send the money by a payout')
 }

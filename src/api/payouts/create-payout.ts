@@ -22,7 +22,7 @@ export async function createPayout(ctx: Ctx, { body }: { body: CreatePayoutBody 
   // A shared lock, so that no request deletes the recipient before this payout is accepted.
   const recipient = await lockRecipient(ctx.db, ctx.entity.id, destination.id, 'share')
   if (!recipient)
-    throw invalid('destination.id', 'is no recipient of the address book', destination.id, 'payeeNotFound')
+    throw invalid('destination.id', 'is not a recipient of the address book', destination.id, 'payeeNotFound')
   if (recipient.status !== 'active') throw new ApiError('payeeInactive')
   const { decimals: _, ...to } = await requireDestination(ctx, 'destination.id', recipient, money)
   const asked = { ...to, recipientId: recipient.id, identities: identities.length > 0 ? identities : null }

@@ -40,5 +40,5 @@ function checkTypes(types: readonly string[]): void {
   if (fiat.length === 0) return
   if (fiat.length < types.length)
     throw invalid('type', 'mixes crypto and fiat destinations', types, 'destinationTypesMixed')
-  throw invalid('type', 'must be address_book: fiat payouts are not among these', fiat[0])
+  throw invalid('type', 'must be address_book: this list has no fiat payouts', fiat[0])
 }

@@ -27,5 +27,5 @@ function keptAddress(ctx: Ctx, text: string, chain: Filters['chain']): string {
     const kept = parseBusinessAddress(candidate, text, ctx.entity.environment)
     if (kept !== undefined) return kept
   }
-  throw invalid('address', 'is an address on no chain of the address book', text)
+  throw invalid('address', 'is not a valid address on any chain of the address book', text)
 }

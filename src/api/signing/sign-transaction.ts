@@ -37,7 +37,7 @@ function requireSignable(body: TransactionBody, wallet: Wallet): Signable {
   const signable = read(body)
   const { chainId, from } = signable
   if (!signableChain(wallet.blockchain as Blockchain, chainId)) {
-    const reason = `${chainId} is not one that a wallet on ${wallet.blockchain} signs for`
+    const reason = `${chainId} does not belong to ${wallet.blockchain}`
     throw invalid('chainId', reason, chainId, 'chainIdUnsupported')
   }
   if (from !== undefined && from !== wallet.address)
@@ -47,7 +47,7 @@ function requireSignable(body: TransactionBody, wallet: Wallet): Signable {
 
 function read({ rawTransaction, transaction }: TransactionBody): Signable {
   if ((rawTransaction === undefined) === (transaction === undefined))
-    throw invalid('transaction', 'or rawTransaction is needed: send one', undefined, 'transactionInvalid')
+    throw invalid('transaction', 'or rawTransaction is missing: send one', undefined, 'transactionInvalid')
   try {
     return rawTransaction === undefined
       ? readTransaction(parseJson(transaction!))

@@ -26,7 +26,7 @@ export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wal
   if (blockchain !== undefined && !capabilitiesOf(blockchain).sign)
     throw invalid(
       'blockchain',
-      'has no wallets here that sign',
+      'has no signing wallets on this server',
       blockchain,
       'blockchainUnsupportedForOperation',
     )

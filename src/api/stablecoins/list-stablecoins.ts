@@ -53,10 +53,7 @@ async function suppliesOn(ctx: Ctx, { network, totalSupplyOf }: Chain): Promise<
       })),
     )
   } catch (error) {
-    ctx.log.warn(
-      { err: error, blockchain: network.blockchain },
-      'cannot tell how much of a stablecoin there is',
-    )
+    ctx.log.warn({ err: error, blockchain: network.blockchain }, 'the supply of a stablecoin is unknown')
     return []
   }
 }

@@ -34,8 +34,8 @@ async function controlled(
 
 function reasonAgainst(requested: 'bump' | 'cancel', { state }: TransactionRow): string {
   if (requested === 'cancel')
-    return `${state}: only what is INITIATED, CLEARED, QUEUED, SENT or STUCK can be cancelled`
+    return `${state}: only INITIATED, CLEARED, QUEUED, SENT and STUCK transactions can be cancelled`
   if (state === 'SENT' || state === 'STUCK')
-    return 'being cancelled: to offer more for its cancellation, cancel it once more'
-  return `${state}: only what is SENT or STUCK can be accelerated`
+    return 'being cancelled: to raise the fee of the cancellation, cancel it again'
+  return `${state}: only SENT and STUCK transactions can be accelerated`
 }

@@ -33,7 +33,7 @@ export async function createExecution(ctx: Ctx, { body }: { body: ExecutionBody 
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
     const reason =
-      'is more than the native coins that the wallet has available: fund it or wait for what is under way'
+      'exceeds the available native coins of the wallet: fund it, or wait for pending transactions'
     throw invalid('amount', reason, amount, 'insufficientBalance', 'max_value')
   }
 }

@@ -56,7 +56,7 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
     if (!(error instanceof InsufficientFunds)) throw error
     throw invalid(
       'amounts[0]',
-      `is more ${token.symbol} than the wallet has available: fund it or wait for what is under way`,
+      `exceeds the available ${token.symbol} of the wallet: fund it, or wait for pending transactions`,
       amount.text,
       'insufficientBalance',
       'max_value',

@@ -36,7 +36,13 @@ export async function estimateSource(
       'required',
     )
   if (blockchain === undefined)
-    throw invalid('blockchain', 'is missing beside sourceAddress', undefined, 'invalidRequest', 'required')
+    throw invalid(
+      'blockchain',
+      'is missing: send it with sourceAddress',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
   const address = parseAddress(blockchain as Blockchain, sourceAddress)
   if (!address)
     throw invalid(
@@ -59,7 +65,7 @@ export async function estimateTable(ctx: Ctx, chain: Chain, from: Address, call:
       : estimate.kind === 'insufficient-funds'
         ? 'estimateExceedsBalance'
         : 'estimateFailed'
-  throw new ApiError(kind, `This cannot be done as asked: ${estimate.message.slice(0, 400)}`)
+  throw new ApiError(kind, `The transaction cannot be executed: ${estimate.message.slice(0, 400)}`)
 }
 
 /** The answer of a node. A missing or invalid one becomes the error `unavailable`: it is not the caller's fault. */

@@ -27,8 +27,8 @@ function requireContract(text: string, blockchain: Blockchain): Address {
   const address = parseAddress(blockchain, text)
   const refuse = (reason: string) =>
     invalid('contractAddress', reason, text, 'invalidRequest', 'pattern_mismatch')
-  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
-  if (BigInt(address) === 0n) throw refuse('is the zero address, where there is no contract')
+  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
+  if (BigInt(address) === 0n) throw refuse('is the zero address, which has no contract')
   return address
 }
 
@@ -39,7 +39,7 @@ function requireNativeAmount(chain: Chain, amount: string | undefined): bigint {
   if (typeof atomic === 'bigint') return atomic
   const reason =
     atomic === 'decimals'
-      ? `has more than the ${decimals} digits after the point that ${symbol} has`
+      ? `has more than ${decimals} decimal places, the precision of ${symbol}`
       : 'must be a decimal number of native coins such as "0.1"'
   throw invalid('amount', reason, amount, 'executionAmountInvalid', 'number_format')
 }
@@ -71,7 +71,7 @@ function requireCallData({ callDataBytesMax }: Chain, callData: string): Hex {
     invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
   if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
   if (callData.length / 2 - 1 > callDataBytesMax)
-    throw refuse(`is longer than ${callDataBytesMax} bytes, which no node takes`)
+    throw refuse(`exceeds ${callDataBytesMax} bytes, the maximum of nodes`)
   return callData.toLowerCase() as Hex
 }
 

@@ -58,7 +58,7 @@ function cappedFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
     const reason =
       gasPrice === undefined
         ? 'is missing: send maxFee and priorityFee'
-        : 'is missing: this blockchain takes maxFee and priorityFee instead of gasPrice'
+        : 'is missing: this blockchain uses maxFee and priorityFee instead of gasPrice'
     throw invalid(missing, reason, undefined, 'maxFeeMissing', 'required')
   }
   const maxFeeAtomic = gweiOf('maxFee', maxFee)
@@ -72,7 +72,7 @@ function legacyFee({ gasPrice, maxFee, priorityFee }: FeeFields): FeeRequest {
   if (maxFee !== undefined || priorityFee !== undefined) {
     throw invalid(
       'maxFee',
-      'is not taken by this blockchain: send gasPrice',
+      'is not supported by this blockchain: send gasPrice',
       maxFee,
       'feeModelUnsupported',
       'not_required',
@@ -89,7 +89,7 @@ function gweiOf(name: string, text: string): bigint {
   if (typeof wei === 'bigint' && wei > 0n) return wei
   const reason =
     wei === 'decimals'
-      ? `has more than ${gweiDecimals} digits after the point`
+      ? `has more than ${gweiDecimals} decimal places`
       : 'must be a number of gwei above zero, such as "1.5"'
   throw invalid(name, reason, text, 'feeInvalid', 'number_format')
 }
@@ -108,7 +108,7 @@ function gasLimitOf(text: string, gasMin: bigint): bigint {
   if (gas < gasMin)
     throw invalid(
       'gasLimit',
-      `is below ${gasMin}, the least that a block takes this call with`,
+      `is below ${gasMin}, the minimum for this call`,
       text,
       'gasLimitTooLow',
       'min_value',

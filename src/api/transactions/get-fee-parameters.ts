@@ -10,7 +10,7 @@ export async function getFeeParameters(ctx: Ctx, { query }: { query: { blockchai
   if (blockchain === undefined)
     throw invalid(
       'blockchain',
-      'is missing, and this key reaches none',
+      'is missing, and no blockchain is available to this key',
       undefined,
       'invalidRequest',
       'required',

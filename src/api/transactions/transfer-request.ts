@@ -11,14 +11,13 @@ export type TokenFields = { tokenId?: string; tokenAddress?: string }
 
 /** The connected chain of that name, reachable with this kind of API key. */
 export function requireChain(ctx: Ctx, blockchain: string): Chain {
-  if (!isBlockchain(blockchain))
-    throw invalid('blockchain', 'is not a blockchain of this interface', blockchain)
+  if (!isBlockchain(blockchain)) throw invalid('blockchain', 'is not a known blockchain', blockchain)
   if (environmentOf(blockchain) !== ctx.entity.environment)
     throw onOtherEnvironment(ctx, 'blockchain', blockchain)
   if (isVirtual(blockchain))
     throw invalid(
       'blockchain',
-      'only signs: nothing of it is on a chain',
+      'is for signing only: it has no chain to send to',
       blockchain,
       'blockchainUnsupportedForOperation',
     )
@@ -99,13 +98,13 @@ export function requireAmount(
   if (atomic === 'decimals')
     throw invalid(
       'amounts[0]',
-      `has more than the ${token.decimals} digits after the point that ${token.symbol} has`,
+      `has more than ${token.decimals} decimal places, the precision of ${token.symbol}`,
       text,
       'amountsInvalid',
       'number_format',
     )
   if (atomic === 'range')
-    throw invalid('amounts[0]', 'is larger than any balance can be', text, 'amountsInvalid', 'max_value')
+    throw invalid('amounts[0]', 'exceeds the largest possible balance', text, 'amountsInvalid', 'max_value')
   if (atomic === 0n && !zeroAllowed)
     throw invalid('amounts[0]', 'must be above zero', text, 'amountsInvalid', 'min_value')
   return { text, atomic }
@@ -118,10 +117,10 @@ const systemAddressesEnd = 0x200n
 export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<Address> {
   const address = parseAddress(blockchain as Blockchain, text)
   const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
-  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a right checksum if in mixed case')
+  if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
   if (BigInt(address) < systemAddressesEnd)
-    throw refuse('is an address of the blockchain itself: what is sent there is lost')
+    throw refuse('is reserved by the blockchain: coins sent there are lost')
   if (await tokenByAddress(ctx.db, blockchain, address))
-    throw refuse('is the contract of a token: what is sent there is lost')
+    throw refuse('is a token contract: coins sent there are lost')
   return address
 }

@@ -88,7 +88,7 @@ function requireAmount(text: string, token: Token | undefined): bigint {
   if (typeof atomic === 'bigint') return atomic
   throw invalid(
     'amount__gte',
-    'must be a decimal number with no more digits than the token has',
+    'must be a decimal number within the precision of the token',
     text,
     'invalidRequest',
     'number_format',

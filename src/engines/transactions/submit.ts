@@ -180,6 +180,6 @@ async function requireRoom(ctx: EntityCtx, { network }: Chain, { address }: Sign
   if ((await countPending(ctx.db, ctx.entity.id, blockchain, address)) < pendingMax) return
   throw new ApiError(
     'pendingQueueFull',
-    `${address} has ${pendingMax} transactions under way on ${blockchain}, which is the limit: wait for one to end, or cancel one.`,
+    `${address} has ${pendingMax} pending transactions on ${blockchain}, which is the limit: wait for one to end, or cancel one.`,
   )
 }

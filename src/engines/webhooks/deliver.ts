@@ -58,7 +58,7 @@ async function deliver(
   lane: Lane,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<'delivered' | 'failed' | 'dropped' | 'cut off'> {
+): Promise<'delivered' | 'failed' | 'dropped' | 'aborted'> {
   const { messageId, detailId, region, message, environment } = delivery
   if (!delivery.wanted || detailId === null || region === null) {
     await dropDelivery(ctx.database, lane, messageId, nowOf(ctx))
@@ -81,7 +81,7 @@ async function deliver(
   const answer = await call({ method: 'POST', url: lane.endpoint, headers, body, timeoutMs, signal }).catch(
     (error: Error) => ({ status: null, text: reasonOf(error) }),
   )
-  if (signal.aborted && answer.status === null) return 'cut off'
+  if (signal.aborted && answer.status === null) return 'aborted'
   failpoint('before-delivery-record')
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
   const number = delivery.attemptCount + 1
@@ -102,7 +102,9 @@ async function deliver(
   if (!isDelivered)
     ctx.log.info(
       { endpoint: lane.endpoint, messageId, attempt: number, status: answer.status, error: outcome.error },
-      state === 'failed' ? 'a notification was given up' : 'a notification was not taken; trying again later',
+      state === 'failed'
+        ? 'a notification failed for good'
+        : 'a notification was not delivered; retrying later',
     )
   return isDelivered ? 'delivered' : 'failed'
 }

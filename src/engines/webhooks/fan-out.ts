@@ -29,7 +29,7 @@ export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promis
       hasTaken = (await fanOutOf(ctx, topics, entityId)) || hasTaken
     } catch (error) {
       if (isDatabaseAway(error)) throw error
-      ctx.log.error({ err: error, entityId }, 'writing notifications failed; trying again')
+      ctx.log.error({ err: error, entityId }, 'writing notifications failed; retrying')
       const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
       await defer(ctx.database, turn.queue, '', [{ entityId, key: '', waitedMs }])
     }

@@ -42,7 +42,7 @@ export function startWebhooks(
   const run = (lane: Lane) => {
     const running = runLane(ctx, call, lane, ending.signal)
       .catch((error) =>
-        ctx.log.error({ err: error, endpoint: lane.endpoint }, 'notifying failed; trying again'),
+        ctx.log.error({ err: error, endpoint: lane.endpoint }, 'delivering notifications failed; retrying'),
       )
       .finally(() => {
         lanes.delete(running)

@@ -145,7 +145,7 @@ async function detailOf(
 }
 
 /** The error omits the token: in a response it could reach a log, and it may still be valid for the other purpose. */
-const linkInvalid = () => invalid('Token', 'is of no link that is good', undefined, 'subscriptionLinkInvalid')
+const linkInvalid = () => invalid('Token', 'matches no valid link', undefined, 'subscriptionLinkInvalid')
 
 const batchMax = 100
 

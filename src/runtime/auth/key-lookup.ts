@@ -22,7 +22,7 @@ export function createKeyLookup(db: Db): KeyLookup {
   })
   return async (id, verifiedBefore) => {
     if (asked.size >= idsMax && !verifiedBefore)
-      throw new ApiError('unavailable', 'Too many API keys wait to be checked: try again in a moment.')
+      throw new ApiError('unavailable', 'Too many API keys are being checked: try again in a moment.')
     asked.add(id)
     return (await lookUpAsked()).get(id)
   }

@@ -81,7 +81,7 @@ function orderOf(collection: Collection, order: unknown): PageQuery['order'] {
   if (collection.order && order === 'ASC') return 'ASC'
   const reason = collection.order
     ? 'must be ASC or DESC'
-    : 'cannot be chosen here, where the newest item comes first: leave it out'
+    : 'is not supported by this list, which shows the newest item first: omit it'
   throw invalid('order', reason, order)
 }
 
@@ -96,7 +96,7 @@ function rangeOf(query: Record<string, unknown>, receivedMs: number): Pick<PageQ
   )
   throw new ApiError(
     'invalidRequest',
-    'API parameter invalid. from is after to: give the earlier one first.',
+    'API parameter invalid. from is after to: send the earlier date as from.',
     fields,
   )
 }
@@ -107,7 +107,7 @@ function cursor(name: string, query: Record<string, unknown>): string | undefine
   if (isUuid(value)) return value.toLowerCase()
   throw new ApiError(
     'cursorNotUuid',
-    `The page cursor ${name} is not a UUID: follow the addresses of the Link header.`,
+    `The page cursor ${name} is not a UUID: use the URLs of the Link header.`,
     [
       {
         error: 'pattern_mismatch',

@@ -51,7 +51,7 @@ function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
   if (scopes.includes(needed)) return
   throw new ApiError(
     'forbidden',
-    `Forbidden: this API key lacks the scope ${needed}. "bezant keys create --scope ${needed}" makes one that has it.`,
+    `Forbidden: this API key lacks the scope ${needed}. Create one with: bezant keys create --scope ${needed}`,
   )
 }
 

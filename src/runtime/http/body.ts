@@ -56,7 +56,7 @@ function readBody(request: FastifyRequest, payload: Readable, bytesMax: number):
     const waitMs = bodyBaseMs + (1_000 * (announced || bytesMax)) / bodyBytesEachSecond
     const timer = setTimeout(() => refuse(new ApiError('requestTimeout')), waitMs)
     payload.on('data', onData).on('end', onEnd)
-    payload.on('error', () => refuse(badBody('was not sent to its end')))
+    payload.on('error', () => refuse(badBody('is incomplete')))
   })
 }
 
@@ -98,7 +98,7 @@ export function unboundedIn(text: Uint8Array): string | undefined {
     } else if (byte === closeBrace || byte === closeBracket) {
       levels -= 1
     }
-    if (members > membersMax) return `must not have more than ${membersMax} members in all`
+    if (members > membersMax) return `must not have more than ${membersMax} members in total`
   }
   return undefined
 }

@@ -21,7 +21,7 @@ export function checkBounds(value: unknown, name: string): void {
     if (level >= levelsMax) throw invalid(name, `must not nest deeper than ${levelsMax} levels`)
     for (const [key, member] of Object.entries(item)) {
       members += 1
-      if (members > membersMax) throw invalid(name, `must not have more than ${membersMax} members in all`)
+      if (members > membersMax) throw invalid(name, `must not have more than ${membersMax} members in total`)
       const path = Array.isArray(item) ? `${location}[${key}]` : level === 0 ? key : `${location}.${key}`
       checkText(key, location)
       open.push({ value: member, location: path, level: level + 1 })
@@ -32,5 +32,5 @@ export function checkBounds(value: unknown, name: string): void {
 function checkText(text: string, location: string): void {
   if (text.includes('\0')) throw invalid(location, 'must not contain the character U+0000')
   if (loneSurrogate.test(text))
-    throw invalid(location, 'must be well-formed text: it contains half of a surrogate pair')
+    throw invalid(location, 'must be well-formed Unicode: it contains an unpaired surrogate')
 }

@@ -7,7 +7,7 @@ import type { RequestScope } from '#runtime/scope'
 /** The input of a verb: every part has passed its schema. */
 export type Input<Params, Query, Body> = { params: Params; query: Query; body: Body; page: PageQuery }
 
-type Part<Schema> = Schema extends TSchema ? Static<Schema> : Record<string, never>
+type Validated<Schema> = Schema extends TSchema ? Static<Schema> : Record<string, never>
 
 /**
  * The declaration of one operation; route files contain nothing else.
@@ -92,10 +92,13 @@ type Typed<Ctx, Params, Query, Body, Prepared> = Omit<
   params?: Params
   query?: Query
   body?: Body
-  prepare?: (ctx: Ctx, input: Input<Part<Params>, Part<Query>, Part<Body>>) => Promise<Prepared>
+  prepare?: (
+    ctx: Ctx,
+    input: Input<Validated<Params>, Validated<Query>, Validated<Body>>,
+  ) => Promise<Prepared>
   verb: (
     ctx: Ctx,
-    input: Input<Part<Params>, Part<Query>, Part<Body>>,
+    input: Input<Validated<Params>, Validated<Query>, Validated<Body>>,
     prepared: Prepared,
   ) => Promise<unknown>
 }

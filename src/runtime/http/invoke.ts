@@ -34,7 +34,7 @@ export async function invoke(
   }
   const prepared = await run.prepare?.(ctx, input)
   if (!isChanging(endpoint)) return { result: await run.verb(ctx, input, prepared), replayed: false }
-  const endMs = performance.now() + twinMs
+  const endMs = performance.now() + duplicateWaitMs
   const settlementOf = (refused: unknown) =>
     refused instanceof ApiError && run.provisional?.errors.includes(refused.kind)
       ? run.provisional.settlement({ ...ctx, db: ctx.database }, input as never)
@@ -54,12 +54,12 @@ export async function invoke(
     const replay = await replayOf(run.idempotent!, ctx, once!)
     if (replay) return replay
     if (!mayClaim)
-      throw new ApiError('unavailable', 'A twin of this request is being decided: send it again.')
+      throw new ApiError('unavailable', 'A duplicate of this request is in progress: try again in a moment.')
   }
 }
 
 /** Time that a request waits for its duplicates: longer than the server lets a frozen process hold the key. */
-const twinMs = workLimits.idleMs + 3_000
+const duplicateWaitMs = workLimits.idleMs + 3_000
 
 const settleMs = 2_000
 const settlePollMs = 10
@@ -80,7 +80,9 @@ async function untilSettled<Result>(
     try {
       const result = await ctx.database.tx((tx) => work({ ...ctx, db: tx, afterRollback, afterCommit }))
       for (const act of afterCommit)
-        act().catch((error) => ctx.log.warn({ err: error, requestId: ctx.requestId }, 'after a commit'))
+        act().catch((error) =>
+          ctx.log.warn({ err: error, requestId: ctx.requestId }, 'an action after a commit failed'),
+        )
       return result
     } catch (error) {
       const settlement = performance.now() < endMs ? settlementOf(error) : undefined

@@ -28,7 +28,7 @@ export function createNotFoundMessage(
     // HEAD answers like GET, including the length of the omitted text.
     const method = asked === 'HEAD' ? 'GET' : asked
     return isNotBuilt(method, path)
-      ? `Resource not found: ${method} ${path} is documented, but not part of this version. The operations that are built are listed at /docs, and by area in the README under "What works".`
-      : `Resource not found: there is no ${method} ${path}. The operations are listed at /docs.`
+      ? `Resource not found: ${method} ${path} is documented, but not part of this version. /docs lists the available operations, and the README lists them by area under "What works".`
+      : `Resource not found: ${method} ${path} does not exist. /docs lists the operations.`
   }
 }

@@ -24,10 +24,10 @@ export const explainListen =
   ({ host, port, setting }: ListenAddress) =>
   (error: NodeJS.ErrnoException): never => {
     const remedies: Record<string, string> = {
-      EADDRINUSE: `port ${port} is taken: stop what uses it, or choose another one with --port or ${setting} (0 takes a free one)`,
-      EACCES: `port ${port} needs more rights than this user has: choose one above 1023 with --port or ${setting}`,
-      EADDRNOTAVAIL: `${host} is no address of this machine: correct BEZANT_HOST`,
-      ENOTFOUND: `${host} is no address of this machine: correct BEZANT_HOST`,
+      EADDRINUSE: `port ${port} is in use: stop the process that uses it, or choose another port with --port or ${setting} (0 takes a free one)`,
+      EACCES: `port ${port} needs privileges that this user lacks: choose one above 1023 with --port or ${setting}`,
+      EADDRNOTAVAIL: `${host} is not an address of this machine: correct BEZANT_HOST`,
+      ENOTFOUND: `${host} is not an address of this machine: correct BEZANT_HOST`,
     }
     const remedy = remedies[error.code ?? '']
     throw remedy ? new Error(`cannot listen: ${remedy}`, { cause: error }) : error

@@ -56,7 +56,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
   return async (request: FastifyRequest, reply: FastifyReply) => {
     const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
-    const caller = endpoint.auth === 'none' ? nobody : callerOf(request)
+    const caller = endpoint.auth === 'none' ? anonymous : callerOf(request)
     if (endpoint.takesUserToken && request.headers['x-user-token'] !== undefined)
       throw new ApiError('userTokenUnknown')
     const receivedMs = scope.clock.nowMs()
@@ -76,7 +76,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
   }
 }
 
-const nobody = { entity: { id: '', environment: 'TEST', appId: '' }, actor: 'anybody' } as const
+const anonymous = { entity: { id: '', environment: 'TEST', appId: '' }, actor: 'anybody' } as const
 
 type Checks = { params?: Check | undefined; query?: Check | undefined; body?: Check | undefined }
 

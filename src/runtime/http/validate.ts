@@ -124,7 +124,7 @@ function explain(error: ErrorObject): FieldExplanation {
         reason: `must be one of ${(params['allowedValues'] as unknown[]).join(', ')}${suggest(error.data, params['allowedValues'] as unknown[])}`,
       }
     case 'additionalProperties':
-      return { error: 'not_required', reason: 'is not a field that is known here' }
+      return { error: 'not_required', reason: 'is not a known field' }
     case 'const':
       return { error: 'invalid_value', reason: `must be ${JSON.stringify(params['allowedValue'])}` }
     case 'type':

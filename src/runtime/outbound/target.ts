@@ -40,10 +40,11 @@ export function parseTarget(text: string): URL {
   } catch {
     throw new TargetRefused('must be an https:// address')
   }
-  if (url.username !== '' || url.password !== '') throw new TargetRefused('must not hold a name or password')
+  if (url.username !== '' || url.password !== '')
+    throw new TargetRefused('must not contain a user name or password')
   const port = portOf(url)
   if ((port < ownPortMin && !webPorts.includes(port)) || otherPorts.includes(port))
-    throw new TargetRefused(`names port ${port}, which is not one of web servers`)
+    throw new TargetRefused(`uses port ${port}, which is not a port of web servers`)
   return url
 }
 
@@ -53,7 +54,8 @@ export async function findTarget(text: string, targets: Targets, resolve: Resolv
   if (url.protocol === 'http:' && targets === 'public') throw new TargetRefused('must be an https:// address')
   const name = url.hostname.replace(/^\[|\]$/g, '')
   const addresses = isIP(name) ? [name] : await resolve(name).catch(() => [])
-  if (addresses.length === 0) throw new TargetRefused(`names ${shown(name)}, which has no address`)
+  if (addresses.length === 0)
+    throw new TargetRefused(`uses ${shown(name)}, which does not resolve to an address`)
   const reaches = addresses.map(reachOf)
   if (!reaches.every((reach) => allowed[targets].includes(reach)))
     throw new TargetRefused(`leads to ${shown(name)}, which is not on the public internet`)

@@ -23,7 +23,7 @@ export function openMetrics() {
     new Gauge(about(name, help, labels))
   const counter = <Label extends string>(name: string, help: string, ...labels: Label[]) =>
     new Counter(about(name, help, labels))
-  const deliveries = counter('deliveries_total', 'Tries to deliver a notification.', 'outcome')
+  const deliveries = counter('deliveries_total', 'Attempts to deliver a notification.', 'outcome')
   for (const outcome of deliveryOutcomes) deliveries.inc({ outcome }, 0)
   return {
     registry,
@@ -32,11 +32,11 @@ export function openMetrics() {
       buckets: requestBuckets,
     }),
     deliveries,
-    deliveriesWaiting: gauge('deliveries_waiting', 'Deliveries that are not over.'),
-    deliveriesAge: gauge('deliveries_oldest_age_seconds', 'Age of the oldest delivery that waits.'),
+    deliveriesWaiting: gauge('deliveries_waiting', 'Unfinished deliveries.'),
+    deliveriesAge: gauge('deliveries_oldest_age_seconds', 'Age of the oldest waiting delivery.'),
     alarms: counter('alarms_total', 'Alarms raised since the process started.', 'alarm'),
     poolWaiting: gauge('db_pool_waiting', 'Calls that wait for a database connection.', 'pool'),
-    queueDepth: gauge('queue_depth', 'Transactions under way.', 'blockchain', 'state'),
+    queueDepth: gauge('queue_depth', 'Pending transactions.', 'blockchain', 'state'),
     queueAge: gauge('queue_oldest_age_seconds', 'Age of the oldest of them.', 'blockchain', 'state'),
     chainState: gauge('chain_state', '1 for the state that the chain is in.', 'blockchain', 'state'),
     lagBlocks: gauge('chain_lag_blocks', 'Blocks of the node that are not booked yet.', 'blockchain'),

@@ -28,7 +28,7 @@ function readAddress(value: unknown, location: string): string {
   if (address) return address
   throw new ValueProblem(
     location,
-    'must be an address: 0x and 40 hexadecimal digits, with a right checksum if in mixed case',
+    'must be an address: 0x and 40 hexadecimal digits, with a valid checksum if in mixed case',
   )
 }
 
