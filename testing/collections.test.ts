@@ -50,7 +50,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('knows how to fill every list', () => {
+it('has a seeder for every list', () => {
   expect(lists.length).toBeGreaterThan(0)
   expect(lists.map(({ name }) => name).filter((name) => !listSeeders[name])).toEqual([])
 })
@@ -95,7 +95,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     for (const item of items) expect(subject.dateOf(item)).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   })
 
-  it(grantsOrder ? 'turns around on order=ASC' : 'refuses an order that it does not have', async () => {
+  it(grantsOrder ? 'reverses on order=ASC' : 'refuses an unsupported order', async () => {
     const newest = (await subject.all()).map(subject.idOf)
     expect((await subject.all({ order: 'DESC' })).map(subject.idOf)).toEqual(newest)
     for (const order of ['sideways', 'asc', 'desc', '1']) await expectInvalid({ order }, 'order')
@@ -120,7 +120,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     },
   )
 
-  it('pages by hand with pageAfter and pageBefore, both exclusive', async () => {
+  it('pages with pageAfter and pageBefore, both exclusive', async () => {
     const ids = (await subject.all()).map(subject.idOf)
     for (let index = 0; index < ids.length; index++) {
       expect((await subject.page({ pageAfter: ids[index]!, pageSize: 2 })).ids).toEqual(
@@ -134,7 +134,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     expect((await subject.page({ pageAfter: ids[0]!.toUpperCase(), pageSize: 1 })).ids).toEqual([ids[1]])
   })
 
-  it('takes from and to as inclusive bounds of createDate as shown', async () => {
+  it('treats from and to as inclusive bounds of the shown createDate', async () => {
     const items = await subject.all()
     if (subject.dateOf(items[0]) === undefined) return
     for (const item of items) {
@@ -156,7 +156,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     }
   })
 
-  it('has an empty page, with good links, for a range that has not begun', async () => {
+  it('returns an empty page with valid links for a future range', async () => {
     const from = new Date(harness.clock.nowMs() + 60_000).toISOString()
     const page = await subject.page({ from })
     expect(page.ids).toEqual([])
@@ -173,7 +173,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     expect((await subject.follow(before.links['next']!)).ids).toEqual([last])
   })
 
-  it('takes the time of the request as the default of to', async () => {
+  it('uses the time of the request as the default of to', async () => {
     const items = await subject.all()
     const dates = items.map(subject.dateOf)
     if (dates[0] === undefined || dates.at(-1) === dates[0]) return
@@ -201,7 +201,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     expect((await subject.all()).length).toBe(before.length + 3)
   })
 
-  it('carries filters, to and pageSize in absolute links, whatever Host says', async () => {
+  it('keeps filters, to and pageSize in absolute links, regardless of Host', async () => {
     const url = new URL(harness.url)
     const known = { from: '2020-01-01T00:00:00+01:00' }
     const filters = { ...known, unknownFilter: 'a b&c=ü,"<>' }
@@ -243,7 +243,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     expect(ids.length).toBeLessThanOrEqual(pageSizeDefault)
   })
 
-  it('clamps a large page size and refuses what is none', async () => {
+  it('clamps a large page size and refuses an invalid one', async () => {
     for (const pageSize of [String(pageSizeMax), String(pageSizeMax + 1), '1000000000']) {
       const { links } = await subject.page({ pageSize })
       expect(new URL(links['self']!).searchParams.get('pageSize')).toBe(String(pageSizeMax))
@@ -261,7 +261,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     }
   })
 
-  it('takes the cursor of another tenant as unknown', async () => {
+  it('treats the cursor of another tenant as unknown', async () => {
     if (subject.listing.sharedIds) return
     for (const cursor of ['pageAfter', 'pageBefore']) {
       const unknown = randomUUID()
@@ -289,7 +289,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
     for (const bound of ['from', 'to']) await expectInvalid({ [bound]: date }, bound)
   })
 
-  it('takes an empty parameter as absent and ignores those it does not know', async () => {
+  it('treats an empty parameter as absent and ignores unknown ones', async () => {
     const { ids } = await subject.page()
     for (const query of [
       'from=&to=&pageSize=&pageAfter=&pageBefore=',

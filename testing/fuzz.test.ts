@@ -112,7 +112,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     if (answer.status !== endpoint.troubleStatus) expect(answer.status, answer.text).toBeLessThan(300)
   })
 
-  it('bears generated requests', async () => {
+  it('handles generated requests', async () => {
     const run = async (request: Generated) => {
       const { path, options } = await finished(endpoint, request, world)
       await tryOne(path, options)
@@ -126,7 +126,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     })
   })
 
-  it('bears hostile values in every field', async () => {
+  it('handles hostile values in every field', async () => {
     const example = await sampleRequests[name]?.request(world)
     const parts = { params: endpoint.params, query: querySchema(endpoint), body: bodySchema(endpoint) }
     const requests: Generated[] = []
@@ -149,7 +149,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     await Promise.all(Array.from({ length: 8 }, work))
   })
 
-  it('bears bodies that are no JSON object', async () => {
+  it('handles bodies that are not JSON objects', async () => {
     if (!bodySchema(endpoint)) return
     const path = addressOf(endpoint.path, (await sampleRequests[name]?.request(world))?.params)
     for (const body of [...random.sample(brokenBodies, bodiesEach), 'x'.repeat(1_048_577)])

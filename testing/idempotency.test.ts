@@ -63,7 +63,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-it('knows a request of every operation that takes a key', () => {
+it('has a request for every operation with an idempotency key', () => {
   const missing = operations.filter(({ name }) => {
     const samples = sampleRequests[name]
     return !samples?.changes || !samples.refused
@@ -110,7 +110,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     }
   })
 
-  it('takes no notice of what a client library adds, or of the letter case of the key', async () => {
+  it('ignores fields that client libraries add, and the letter case of the key', async () => {
     const made = await request(world)
     const answer = await send(made)
     expect(answer.status).toBe(first)
@@ -143,7 +143,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect(answer.status, answer.text).toBe(first)
   })
 
-  it.each(deaths)('property 8: takes the key again after a 5xx, when $name', async ({ trigger }) => {
+  it.each(deaths)('property 8: accepts the key again after a 5xx, when $name', async ({ trigger }) => {
     // The first request of an entity may create rows that all later ones use.
     expect((await send(await request(world))).status).toBe(first)
     const usual = await countsOf(async () => send(await request(world)))
@@ -170,7 +170,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
     expect([again.status, again.text]).toEqual([replay, answer.text])
   })
 
-  it('wants the key, and wants a UUID', async () => {
+  it('requires the key, as a UUID', async () => {
     const made = await request(world)
     const { idempotencyKey: _, ...without } = made.body!
     for (const key of [undefined, null, '', 'x', 1, `${randomUUID()}0`, `{${randomUUID()}}`]) {
@@ -182,8 +182,8 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   })
 })
 
-describe('a repeated request shows the resource as it is now', () => {
-  it('a wallet set that was renamed', async () => {
+describe('a repeated request returns the current state of', () => {
+  it('a renamed wallet set', async () => {
     const made = await sampleRequests['POST /v1/w3s/developer/walletSets']!.request(world)
     const path = '/v1/w3s/developer/walletSets'
     const { body } = await world.tenant.http('POST', path, { body: made.body })
@@ -192,7 +192,7 @@ describe('a repeated request shows the resource as it is now', () => {
     expect(again.body.data.walletSet).toMatchObject({ id: body.data.walletSet.id, name: 'Renamed since' })
   })
 
-  it('a transfer that has gone through', async () => {
+  it('a completed transfer', async () => {
     harness.startEngines()
     const path = '/v1/w3s/developer/transactions/transfer'
     const made = await sampleRequests[`POST ${path}`]!.request(world)

@@ -93,7 +93,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
     for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
   })
 
-  it('refuses whoever shows no good key, always in the same words', async () => {
+  it('refuses requests without a valid key with one message', async () => {
     if (endpoint.auth === 'none') return
     const [prefix, id, secret] = ours.tenant.apiKey.split(':') as [string, string, string]
     const bad: Record<string, string | undefined> = {
@@ -130,7 +130,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   })
 })
 
-it('property 47: every operation declares who may ask, and refuses keys that were made for something else', async () => {
+it('property 47: every operation declares its scope and refuses keys without it', async () => {
   const tenant = await harness.newEntity()
   const nowMs = harness.clock.nowMs()
   const { entityId } = tenant
@@ -155,7 +155,7 @@ it('property 47: every operation declares who may ask, and refuses keys that wer
   }
 })
 
-it('stops a revoked key within about a second, everywhere', async () => {
+it('refuses a revoked key within about a second in every process', async () => {
   const tenant = await harness.newEntity()
   const keyed = known.filter(({ endpoint }) => endpoint.auth !== 'none')
   const ask = ({ endpoint }: { endpoint: Endpoint<never> }) =>

@@ -27,7 +27,7 @@ const filled = (path: string) =>
   path.replaceAll(/\{(\w+)\}/g, (_, name) => (name === 'blockchain' ? 'BASE-SEPOLIA' : randomUUID()))
 
 describe('bodies', () => {
-  it('takes 64 KiB and not a byte more, and one mebibyte where documents are sent', async () => {
+  it('accepts at most 64 KiB, and one mebibyte for documents', async () => {
     const body = JSON.stringify({ ...(await keyed()), name: 'x' })
     const padded = (bytes: number) => body.slice(0, -1) + ' '.repeat(bytes - body.length) + body.slice(-1)
     const statusOf = async (path: string, bytes: number) => {
@@ -40,7 +40,7 @@ describe('bodies', () => {
     expect(await statusOf('/v1/w3s/developer/sign/message', 1_048_577)).toEqual([413, 413])
   })
 
-  it('counts a body that comes in chunks without a length', async () => {
+  it('limits a chunked body without a length', async () => {
     const chunk = `40000\r\n${' '.repeat(0x40000)}\r\n`
     const head = `POST ${setsPath} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.apiKey}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`
     const answer = await rawHttp(harness.url, head + chunk.repeat(5))
@@ -61,12 +61,12 @@ describe('bodies', () => {
     },
   )
 
-  it.each(['[]', '[{}]', '"x"', '1', 'true'])('refuses %j as no object', async (body) => {
+  it.each(['[]', '[{}]', '"x"', '1', 'true'])('refuses %j, which is not an object', async (body) => {
     const answer = await harness.http('POST', setsPath, { body })
     expect([answer.status, answer.body.code]).toEqual([400, 2])
   })
 
-  it('takes an empty body, with or without a JSON content type, as an empty object', async () => {
+  it('treats an empty body, with or without a JSON content type, as an empty object', async () => {
     for (const headers of [{}, { 'content-type': 'application/json' }]) {
       const answer = await harness.http('POST', setsPath, { headers })
       expect([answer.status, answer.body.code]).toEqual([400, 2])
@@ -102,7 +102,7 @@ describe('bodies', () => {
     expect(answer.status, answer.text).toBe(201)
   })
 
-  it('refuses text and nesting that nothing can hold', async () => {
+  it('refuses invalid text and too deep nesting', async () => {
     const nested = (levels: number): unknown => (levels === 0 ? 1 : [nested(levels - 1)])
     const bad: [object, string][] = [
       [{ name: 'a\0b' }, 'name'],
@@ -121,7 +121,7 @@ describe('bodies', () => {
     expect([query.status, query.body.errors[0].location]).toEqual([400, 'refId'])
   })
 
-  it('does not let a body reach the prototypes', async () => {
+  it('does not let a body change prototypes', async () => {
     const body = `{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},${JSON.stringify(await keyed()).slice(1)}`
     expect((await harness.http('POST', setsPath, { body })).status).toBe(201)
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined()
@@ -129,7 +129,7 @@ describe('bodies', () => {
 })
 
 describe('addresses', () => {
-  it('answers at the short addresses as at the documented ones', async () => {
+  it('answers at the short paths as at the documented ones', async () => {
     for (const { method, path, auth } of endpoints) {
       const long = filled(path)
       if (shortOf(path) === path || path === '/v1/faucet/drips') continue
@@ -142,14 +142,14 @@ describe('addresses', () => {
     }
   })
 
-  it('keeps the address it was asked at in its links', async () => {
+  it('keeps the requested path in its links', async () => {
     for (const path of ['/v1/w3s/walletSets', '/walletSets']) {
       const { self } = parseLinkHeader((await harness.http('GET', path)).headers.get('link'))
       expect(new URL(self!).pathname).toBe(path)
     }
   })
 
-  it('keeps no parameter in its links that the operation does not know', async () => {
+  it('omits unknown parameters from its links', async () => {
     const query = `order=ASC&${'stranger=1&'.repeat(900)}pageSize=2`
     const { self } = parseLinkHeader(
       (await harness.http('GET', `/v1/w3s/walletSets?${query}`)).headers.get('link'),
@@ -157,7 +157,7 @@ describe('addresses', () => {
     expect([...new URL(self!).searchParams.keys()].sort()).toEqual(['order', 'pageSize', 'to'])
   })
 
-  it('bears doubled slashes at the front', async () => {
+  it('accepts doubled slashes at the front', async () => {
     for (const path of ['//v1/w3s/walletSets', '///v1/w3s/walletSets?pageSize=1'])
       expect((await harness.http('GET', path)).status).toBe(200)
   })
@@ -176,7 +176,7 @@ describe('addresses', () => {
     expect(answer.body.message).toMatch(/not found/i)
   })
 
-  it('refuses what is no address at all', async () => {
+  it('refuses malformed request targets', async () => {
     for (const path of [
       '/%',
       '/v1/w3s/wallets/%ff',
@@ -188,7 +188,7 @@ describe('addresses', () => {
     }
   })
 
-  it('answers removed operations with 410 and what to use instead', async () => {
+  it('answers removed operations with 410 and their replacement', async () => {
     for (const { method, path, instead } of removedPaths) {
       const methods = method === 'ALL' ? ['GET', 'POST'] : [method]
       for (const each of methods) {
@@ -202,7 +202,7 @@ describe('addresses', () => {
 })
 
 describe('headers', () => {
-  it('gives every answer an X-Request-Id, the one of the caller if it is plain', async () => {
+  it('sends an X-Request-Id with every response, that of the caller if valid', async () => {
     const cases: [string, string, number][] = [
       ['GET', '/v1/w3s/walletSets', 200],
       ['GET', '/nope', 404],
@@ -223,7 +223,7 @@ describe('headers', () => {
     expect(refused.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('lets a page of any origin call it, and read what it needs', async () => {
+  it('allows pages of any origin, and exposes the needed headers', async () => {
     const answer = await httpAs(harness.url, undefined)('OPTIONS', setsPath, {
       headers: {
         origin: 'https://shop.example',
@@ -247,7 +247,7 @@ describe('headers', () => {
     expect(list.headers.get('access-control-allow-credentials')).toBeNull()
   })
 
-  it('answers HEAD of every list as GET, without the body', async () => {
+  it('answers HEAD of every list as GET without the body', async () => {
     for (const { path, collection, params, query } of endpoints) {
       if (!collection || params || query?.required?.length) continue
       const [get, head] = await Promise.all([harness.http('GET', path), harness.http('HEAD', path)])
@@ -270,7 +270,7 @@ describe('headers', () => {
     },
   )
 
-  it('takes the authorisation scheme in any case, and only one key', async () => {
+  it('accepts the authorisation scheme in any case, and only one key', async () => {
     for (const scheme of ['Bearer', 'bearer', 'BEARER'])
       expect(
         (
@@ -283,20 +283,20 @@ describe('headers', () => {
     expect((await rawHttp(harness.url, twice)).status).toBe(401)
   })
 
-  it('serves a request that names scheme and host, with its own address in the links', async () => {
+  it('serves an absolute request target, with the configured address in the links', async () => {
     const request = `GET http://evil.example/v1/w3s/walletSets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${harness.apiKey}\r\nConnection: close\r\n\r\n`
     const { status, head } = await rawHttp(harness.url, request)
     expect(status).toBe(200)
     expect(head).toContain(`<${harness.url}/v1/w3s/walletSets?`)
   })
 
-  it('refuses headers without end', async () => {
+  it('refuses oversized headers', async () => {
     const huge = `GET /v1/w3s/walletSets HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(70_000)}\r\n\r\n`
     const { status, body } = await rawHttp(harness.url, huge)
     expect([status, JSON.parse(body).code]).toEqual([431, 431])
   })
 
-  it('refuses a request that is no HTTP with an answer of its own shape, or cuts the line', async () => {
+  it('refuses malformed HTTP with an error in the usual form, or closes the connection', async () => {
     for (const bytes of ['nonsense\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n', '\x16\x03\x01\x02\x00'])
       expect([0, 400, 505]).toContain((await rawHttp(harness.url, bytes)).status)
     const both = `POST ${setsPath} HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
@@ -306,7 +306,7 @@ describe('headers', () => {
 })
 
 describe('the description of the interface', () => {
-  it('lists exactly the operations there are', async () => {
+  it('lists exactly the existing operations', async () => {
     const { status, body } = await httpAs(harness.url, undefined)('GET', '/openapi.json')
     expect(status).toBe(200)
     const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
@@ -315,7 +315,7 @@ describe('the description of the interface', () => {
     expect(described.sort()).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort())
   })
 
-  it('describes every operation once, with its answers and its key', async () => {
+  it('describes every operation once, with its responses and its key', async () => {
     const { body } = await httpAs(harness.url, undefined)('GET', '/openapi.json')
     expect(body.info.version).toBe(JSON.parse(readFileSync('package.json', 'utf8')).version)
     const seen = new Set<string>()
@@ -329,7 +329,7 @@ describe('the description of the interface', () => {
     }
   })
 
-  it('shows a reference page that loads nothing from elsewhere', async () => {
+  it('serves a reference page that loads nothing from other hosts', async () => {
     const plain = httpAs(harness.url, undefined)
     const pages = ['/docs', '/docs/', '/docs/static/index.html']
     const seen = new Set<string>()

@@ -52,14 +52,14 @@ describe('removed operations', () => {
     expect(removes(method, path)).toBe(false)
   })
 
-  it('no operation that lives is among them', () => {
+  it('includes no existing operation', () => {
     const living = endpoints.flatMap((endpoint) =>
       pathsOf(endpoint.path).map((path) => [endpoint.method, path] as const),
     )
     expect(living.filter(([method, path]) => removes(method, path.replaceAll(/:\w+/g, '7')))).toEqual([])
   })
 
-  it('tells what replaces each in a full sentence', () => {
+  it('names each replacement in a full sentence', () => {
     for (const { instead } of removedPaths) expect(instead).toMatch(/^[A-Z].{30,}\.$/)
   })
 })

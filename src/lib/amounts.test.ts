@@ -16,7 +16,7 @@ describe('amounts', () => {
     )
   })
 
-  it('accepts exactly what is one number, however it is written', () => {
+  it('accepts exactly the decimal numbers, in any notation', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: fc.constantFrom(...'0123456789.-+eExX, _٣１') }),
@@ -33,7 +33,7 @@ describe('amounts', () => {
     )
   })
 
-  it('never throws, whatever it is given', () => {
+  it('never throws, for any input', () => {
     fc.assert(
       fc.property(fc.anything(), decimals, (value, scale) => {
         const parsed = parseAmount(value, scale)
@@ -73,7 +73,7 @@ describe('amounts', () => {
     expect(parseAmount(text, 6)).toBe('format')
   })
 
-  it('refuses JSON numbers, which may have been rounded before we saw them', () => {
+  it('refuses JSON numbers, which may be rounded', () => {
     for (const value of [
       0.1,
       1,
@@ -89,20 +89,20 @@ describe('amounts', () => {
       expect(parseAmount(value, 6)).toBe('format')
   })
 
-  it('never rounds: one digit too many is told', () => {
+  it('never rounds: refuses one digit too many', () => {
     expect(parseAmount('1.0000001', 6)).toBe('decimals')
     expect(parseAmount('1.0000000', 6)).toBe('decimals')
     expect(parseAmount('1.5', 0)).toBe('decimals')
     expect(parseAmount('1.000001', 6)).toBe(1_000_001n)
   })
 
-  it('stops at what a uint256 holds', () => {
+  it('accepts up to the maximum of a uint256', () => {
     expect(parseAmount((2n ** 256n - 1n).toString(), 0)).toBe(2n ** 256n - 1n)
     expect(parseAmount((2n ** 256n).toString(), 0)).toBe('range')
     expect(parseAmount('9'.repeat(78), 18)).toBe('range')
   })
 
-  it('shows at least the digits asked for and never fewer than needed', () => {
+  it('shows at least the requested digits and never fewer than needed', () => {
     expect(formatAmount(2_000_000n, 6, 2)).toBe('2.00')
     expect(formatAmount(0n, 6, 2)).toBe('0.00')
     expect(formatAmount(1n, 6, 2)).toBe('0.000001')

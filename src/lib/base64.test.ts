@@ -11,7 +11,7 @@ describe('base64', () => {
     )
   })
 
-  it('accepts one text for each value: what it accepts re-encodes to itself', () => {
+  it('accepts one text per value: accepted text re-encodes to itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'ABab01+/=-_! \n\r\t') }), (text) => {
         const bytes = parseBase64(text)
@@ -23,7 +23,7 @@ describe('base64', () => {
     )
   })
 
-  it('refuses every other way to write the same bytes', () => {
+  it('refuses every other encoding of the same bytes', () => {
     const text = Buffer.from('a ciphertext ?>?>').toString('base64')
     expect(parseBase64(text)).toBeDefined()
     const others = [

@@ -15,7 +15,7 @@ describe('hex', () => {
     )
   })
 
-  it('accepts only what decodes to as many bytes as it says', () => {
+  it('accepts only text that decodes to the expected number of bytes', () => {
     fc.assert(
       fc.property(fc.string({ unit: fc.constantFrom(...'0123456789abcdefABCDEFxXg \nａ') }), (text) => {
         for (const candidate of [text, `0x${text}`])

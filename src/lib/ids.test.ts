@@ -17,7 +17,7 @@ describe('ids', () => {
     )
   })
 
-  it('ids of one process sort as they were made, also within one millisecond', () => {
+  it('ids of one process sort in creation order, also within one millisecond', () => {
     for (let millisecond = 1; millisecond < 20; millisecond++) {
       const ids = Array.from({ length: 1_000 }, () => newId(1_790_000_000_000 + millisecond))
       expect([...ids].sort()).toEqual(ids)
@@ -25,7 +25,7 @@ describe('ids', () => {
     }
   })
 
-  it('ids sort so also when two pieces of work that began in different milliseconds take turns', () => {
+  it('ids sort in creation order also when two tasks of different milliseconds alternate', () => {
     const [early, late]: [string[], string[]] = [[], []]
     for (let turn = 0; turn < 2_000; turn++) {
       early.push(newId(1_790_000_001_000))
@@ -35,7 +35,7 @@ describe('ids', () => {
     expect([...late].sort()).toEqual(late)
   })
 
-  it('ten thousand ids of one millisecond sort as they were made', () => {
+  it('ten thousand ids of one millisecond sort in creation order', () => {
     const ids = Array.from({ length: 10_000 }, () => newId(1_790_000_002_000))
     expect([...ids].sort()).toEqual(ids)
   })
@@ -50,7 +50,7 @@ describe('ids', () => {
     )
   })
 
-  it('isUuid takes any version in either case and nothing else', () => {
+  it('isUuid accepts any version in either case and nothing else', () => {
     fc.assert(fc.property(fc.uuid(), (id) => isUuid(id) && isUuid(id.toUpperCase())))
     fc.assert(fc.property(fc.anything(), (value) => typeof value === 'string' || !isUuid(value)))
     fc.assert(

@@ -31,7 +31,7 @@ describe('canonical JSON', () => {
     )
   })
 
-  it('tells different values apart', () => {
+  it('distinguishes different values', () => {
     const small = fc.jsonValue({ maxDepth: 2, stringUnit: fc.constantFrom('a', '"', '0') })
     fc.assert(
       fc.property(small, small, (one, other) => {
@@ -44,7 +44,7 @@ describe('canonical JSON', () => {
     expect(new Set(distinct.map((value) => canonicalJson(value))).size).toBe(distinct.length)
   })
 
-  it('keeps __proto__ as a key like any other, and keys without a value away', () => {
+  it('keeps __proto__ as a plain key, and omits keys without a value', () => {
     const sent = JSON.parse('{"__proto__": {"a": 1}, "b": 2}') as unknown
     expect(canonicalJson(sent)).toBe('{"__proto__":{"a":1},"b":2}')
     expect(canonicalJson({ b: undefined, a: 1 })).toBe('{"a":1}')

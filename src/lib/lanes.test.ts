@@ -16,7 +16,7 @@ function heldWork() {
   return { work, endOne, under: () => ends.length }
 }
 
-it('property 65: a crowd turns away its own latest work, and that of no other', async () => {
+it("property 65: an overloaded tenant's own latest work is refused, and no other tenant's", async () => {
   const lanes = open({ waitingMax: 6 })
   const { work, endOne } = heldWork()
   const outcomes: string[] = []
@@ -38,7 +38,7 @@ it('property 65: a crowd turns away its own latest work, and that of no other', 
   expect(lanes.waiting()).toBe(0)
 })
 
-it('property 61: work that stands still leaves room for that of others, and takes it back when they are gone', async () => {
+it('property 61: stalled work of one tenant leaves room for others, and regains it afterwards', async () => {
   const lanes = open({ count: 9, leavesRoom: true })
   const begun: string[] = []
   const held = new Map<string, ReturnType<typeof heldWork>>()
@@ -64,7 +64,7 @@ it('property 61: work that stands still leaves room for that of others, and take
   expect(lanes.waiting()).toBe(0)
 })
 
-it('property 61: a wait for a turn has an end', async () => {
+it('property 61: waiting for a turn times out', async () => {
   const lanes = open({ waitMs: 1 })
   const { work, endOne } = heldWork()
   const first = lanes.run('one', work)

@@ -6,7 +6,7 @@ const one = 'https://one.example/key'
 const two = 'https://two.example'
 
 describe('node settings', () => {
-  it('take one address or several', () => {
+  it('accept one address or several', () => {
     expect(parseNodeSettings(undefined)).toEqual([])
     expect(parseNodeSettings('')).toEqual([])
     expect(parse({ blockchain: 'BASE', rpcUrl: one })).toEqual([
@@ -39,7 +39,7 @@ describe('node settings', () => {
     expect(() => parse(item)).not.toThrow(/one\.example\/key/)
   })
 
-  it('refuse what is no list, and a network named twice', () => {
+  it('refuse a value that is not a list, and a repeated network', () => {
     expect(() => parseNodeSettings('{')).toThrow(/must be JSON/)
     expect(() => parseNodeSettings('{}')).toThrow(/must be a list/)
     expect(() => parse({ blockchain: 'BASE', rpcUrl: one }, { blockchain: 'BASE', rpcUrl: two })).toThrow(

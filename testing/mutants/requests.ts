@@ -32,7 +32,7 @@ export const requestMutants: readonly Mutant[] = [
     ],
     test: proof(
       'src/engines/webhooks/notifications.test.ts',
-      'include what an event says that commits after later ones',
+      'include an event that commits after later ones',
     ),
   },
 ]

@@ -144,7 +144,7 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [edit(`${engine}/submit.ts`, 'amountAtomic: valueAtomic })', 'amountAtomic: 0n })')],
     test: proof(
       'src/api/transactions/create-contract-execution.test.ts',
-      'is refused above what is available',
+      'is refused above the available balance',
     ),
   },
   {

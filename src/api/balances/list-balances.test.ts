@@ -59,7 +59,7 @@ describe('balances of a wallet', () => {
     expect(Object.keys(coins.token)).not.toContain('standard')
   })
 
-  it('follow the chain, also where no transfer tells of a change', async () => {
+  it('include changes on the chain that no transfer event shows', async () => {
     const other = await makeWallet(world)
     expect(await shown({}, other.id)).toEqual([])
     await harness.chain().rpc('anvil_setBalance', [other.address, quantity(25n * 10n ** 17n)])
@@ -72,7 +72,7 @@ describe('balances of a wallet', () => {
     expect(emptied!.updateDate > before).toBe(true)
   })
 
-  it('are shown as the books know them while the node is away', async () => {
+  it('show the booked amounts while the node is unreachable', async () => {
     harness.chain().intercept(async () => 'drop')
     try {
       expect(await names()).toEqual(['Base-Sepolia', 'USD Coin'])
@@ -96,7 +96,7 @@ describe('balances of a wallet', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 2, errors: [{ location: 'standard' }] } })
   })
 
-  it('leave out what is not monitored, unless all is asked for', async () => {
+  it('omit unmonitored tokens unless includeAll is set', async () => {
     await harness.http('PUT', monitored, { body: { tokenIds: [usdc!.id] } })
     expect(await names()).toEqual(['USD Coin'])
     expect(await names({ includeAll: 'false' })).toEqual(['USD Coin'])
@@ -105,7 +105,7 @@ describe('balances of a wallet', () => {
     expect(await names()).toEqual([])
   })
 
-  it('come in pages whose cursor is the id of the token', async () => {
+  it('are paged with the token id as cursor', async () => {
     const [first, second] = await shown()
     expect(await shown({ pageSize: '1' })).toMatchObject([{ token: { id: first!.token.id } }])
     const next = await get({ pageSize: '1', pageAfter: first!.token.id })
@@ -115,7 +115,7 @@ describe('balances of a wallet', () => {
     expect(unknown).toMatchObject({ status: 404, body: { code: 156012 } })
   })
 
-  it('are not told of a wallet that is not there', async () => {
+  it('answer 404 for an unknown wallet', async () => {
     expect(await get({}, randomUUID())).toMatchObject({ status: 404, body: { code: 156001 } })
     expect((await get({}, 'nonsense')).status).toBe(400)
   })
@@ -131,14 +131,14 @@ describe('GET /v1/w3s/wallets/{id}/nfts', () => {
 })
 
 describe('GET /v1/w3s/tokens/{id}', () => {
-  it('gives a token', async () => {
+  it('returns a token', async () => {
     const { token } = await world.call('GET', `/v1/w3s/tokens/${usdc!.id}`)
     expect(token).toMatchObject({ id: usdc!.id, symbol: 'USDC', isNative: false })
     const { token: coin } = await world.call('GET', `/v1/w3s/tokens/${native.id}`)
     expect(coin).toMatchObject({ id: native.id, symbol: native.symbol, isNative: true })
   })
 
-  it('says 156002 for one that is not listed', async () => {
+  it('answers 156002 for an unlisted token', async () => {
     const answer = await harness.http('GET', `/v1/w3s/tokens/${randomUUID()}`)
     expect(answer).toMatchObject({ status: 404, body: { code: 156002 } })
   })

@@ -16,11 +16,11 @@ afterAll(() => harness.close())
 const balances = async () => (await circle.balances.listBusinessBalances()).data.data!
 const usd = (amount: string) => [{ amount, currency: 'USD' }]
 
-it('is empty before anything came, and for other merchants', async () => {
+it('is empty before the first payment, and for other merchants', async () => {
   expect(await balances()).toEqual({ available: [], unsettled: [] })
 })
 
-it('holds what payments brought, in each currency, and the books agree', async () => {
+it('equals the sum of the payments per currency and the books', async () => {
   const { depositAddress } = await makePaymentIntent(worldOf(harness))
   await harness.chain().send(depositAddress, 12_340_001n, 'USDC')
   await harness.chain().send(depositAddress, 500_000n, 'EURC')
@@ -35,7 +35,7 @@ it('holds what payments brought, in each currency, and the books agree', async (
   await checkLedger(harness.database)
 })
 
-it('takes back what an orphaned block brought, to the base unit', async () => {
+it('subtracts the payments of an orphaned block, to the base unit', async () => {
   const before = await balances()
   const { depositAddress } = await makePaymentIntent(worldOf(harness))
   const snapshot = await harness.chain().snapshot()
@@ -48,7 +48,7 @@ it('takes back what an orphaned block brought, to the base unit', async () => {
   await checkLedger(harness.database)
 })
 
-it('takes the main wallet by its id, and knows no other', async () => {
+it('accepts only the id of the main wallet', async () => {
   const { data } = (await circle.management.getAccountConfig()).data
   const ask = (walletId: string) =>
     harness.http('GET', '/v1/businessAccount/balances', { query: { walletId } })

@@ -35,7 +35,7 @@ const gapOf = async ({ entityId }: Tenant) =>
 
 const post = (body: unknown) => harness.http('POST', '/v1/mocks/payments/wire', { body })
 
-it('a wire becomes dollars that are on a chain, and a deposit that is complete', async () => {
+it('a wire mints dollars on a chain and completes a deposit', async () => {
   expect((await circle.deposits.listBusinessDeposits()).data.data).toEqual([])
   const sent = wire('1000.5')
   const { status, data } = await circle.payments.createMockWirePayment(sent as never)
@@ -59,7 +59,7 @@ it('a wire becomes dollars that are on a chain, and a deposit that is complete',
   await checkLedger(harness.database)
 })
 
-it('a wire appears once: as no transfer, and at no deposit address', async () => {
+it('a wire appears only as a deposit, not as a transfer or payment', async () => {
   const merchant = await harness.newEntity()
   await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire('25') })
   await until(async () => (await availableTo(merchant)) === '25.00', 'the wire is credited')
@@ -70,7 +70,7 @@ it('a wire appears once: as no transfer, and at no deposit address', async () =>
   expect(deposits.map(({ status }: { status: string }) => status)).toEqual(['complete'])
 })
 
-it('a wire whose block a reorg takes back is pending, and credited once when another block has it', async () => {
+it('a wire in an orphaned block is pending again, and credited once in its new block', async () => {
   const merchant = await harness.newEntity()
   const chain = harness.chain()
   await merchant.http('POST', '/v1/mocks/payments/wire', { body: wire('31') })
@@ -112,7 +112,7 @@ it.each([
   expect(answer.body.errors[0].location).toBe(location)
 })
 
-it('lists wires only, of the own wallet', async () => {
+it("lists only the wires of the entity's wallet", async () => {
   const ask = async (query: string) => {
     const { status, body } = await harness.http('GET', '/v1/businessAccount/deposits', { query })
     return [status, body.code]
@@ -126,7 +126,7 @@ it('lists wires only, of the own wallet', async () => {
   expect([refused.status, refused.body.code]).toEqual([403, 3])
 })
 
-it('what somebody began to mint is minted by nobody else, and ends after a while as its coins came or not', async () => {
+it('a wire that one process began to mint is not minted twice, and ends by whether its coins arrived', async () => {
   const merchant = await harness.newEntity()
   await harness.stopEngines()
   for (const amount of ['7', '20', '8'])

@@ -67,7 +67,7 @@ async function receive(amountAtomic: bigint): Promise<Shown> {
 }
 
 describe('a transfer', () => {
-  it('comes in when somebody pays to a deposit address of the account, and credits the wallet', async () => {
+  it('arrives from a payment to a deposit address and credits the wallet', async () => {
     const transfer = await receive(25_000_000n)
     const id = expect.stringMatching(/^1000\d{12}$/)
     const { outsider } = harness.chain()
@@ -86,7 +86,7 @@ describe('a transfer', () => {
     expect((await harness.http('GET', '/v1/payments')).body.data).toEqual([])
   })
 
-  it('goes out to an address of the merchant, from what came in, and is on chain once', async () => {
+  it('pays a verified address from received coins, once on chain', async () => {
     const address = freshAddress()
     const own = await makeActiveAddress(world, { address })
     const { data } = (
@@ -118,7 +118,7 @@ describe('a transfer', () => {
     await checkLedger(harness.database)
   })
 
-  it('that came in is taken back with its block', async () => {
+  it('is reverted when its incoming block is orphaned', async () => {
     const snapshot = await harness.chain().snapshot()
     const { id } = await receive(1_000_000n)
     expect(await available()).toBe('6.00')
@@ -132,7 +132,7 @@ describe('a transfer', () => {
   })
 })
 
-describe('transfers that are refused', () => {
+describe('a transfer is refused for', () => {
   it.each([
     ['more than there is', { amount: usd('5.000001') }, 1093],
     ['nothing', { amount: usd('0') }, 2],
@@ -147,7 +147,7 @@ describe('transfers that are refused', () => {
     expect(await available()).toBe('5.00')
   })
 
-  it('an address that is not verified, and one of another merchant', async () => {
+  it('an unverified address, and one of another merchant', async () => {
     const { id } = await makeActiveAddress(world)
     await harness.database.run(sql`update recipient_addresses
       set status = 'verification_succeeded', hold_until = '2999-01-01' where id = ${id}`)
@@ -158,7 +158,7 @@ describe('transfers that are refused', () => {
 })
 
 describe('the list of transfers', () => {
-  it('tells the directions apart by wallet, and nothing of other merchants', async () => {
+  it('filters directions by wallet and excludes other merchants', async () => {
     await fundMerchantWallet(world, 1_000_000n)
     const list = async (query: Record<string, string>): Promise<Shown[]> =>
       (await harness.http('GET', path, { query })).body.data
@@ -175,7 +175,7 @@ describe('the list of transfers', () => {
     expect(await other.http('GET', `${path}/${found[0].id}`)).toMatchObject({ status: 404 })
   })
 
-  it('shows an empty list of identities when asked, and dates nobody can read are refused', async () => {
+  it('shows an empty list of identities on request, and refuses unreadable dates', async () => {
     const out = (await all()).find(({ source }) => source.type === 'wallet')
     const { body } = await harness.http('GET', `${path}/${out.id}`, { query: { returnIdentities: 'true' } })
     expect(body.data.source.identities).toEqual([])

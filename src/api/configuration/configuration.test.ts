@@ -9,13 +9,13 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-it('GET /ping answers anybody, without an envelope', async () => {
+it('GET /ping answers without a key and without an envelope', async () => {
   const answer = await fetch(`${harness.url}/ping`)
   expect([answer.status, await answer.json()]).toEqual([200, { message: 'pong' }])
   expect((await new Circle('', `${harness.url}/`).health.ping()).data).toEqual({ message: 'pong' })
 })
 
-it('GET /v1/configuration tells the main wallet, one for each entity', async () => {
+it('GET /v1/configuration returns the main wallet, a different one per entity', async () => {
   const { data } = await new Circle(harness.apiKey, harness.url).management.getAccountConfig()
   const { masterWalletId } = data.data!.payments!
   expect(masterWalletId).toMatch(/^1000\d{12}$/)
@@ -27,7 +27,7 @@ it('GET /v1/configuration tells the main wallet, one for each entity', async () 
   expect((await fetch(`${harness.url}/v1/configuration`)).status).toBe(401)
 })
 
-it('removed operations say what replaces them, with and without /v1, to anybody', async () => {
+it('removed operations name their replacement, with and without /v1, without a key', async () => {
   for (const [method, path] of [
     ['POST', '/v1/payments'],
     ['POST', '/payments/7/capture'],

@@ -27,7 +27,7 @@ afterAll(() => harness?.close())
 
 const post = (body: unknown, query = '') => harness.http('POST', path, { body, query })
 
-it('gives one address for each chain, whatever the currency, through the published client, and lists them', async () => {
+it('creates one address per chain for all currencies through the published client, and lists them', async () => {
   const walletId = merchantWalletIdOf(harness.entityId)
   expect((await circle.addresses.getBusinessDepositAddress()).data.data).toEqual([])
   const made = await circle.addresses.createBusinessDepositAddress(request() as never)
@@ -48,7 +48,7 @@ it('gives one address for each chain, whatever the currency, through the publish
   expect(rows.map((row) => row.id)).toEqual([...ids].reverse())
 })
 
-it('makes one of many requests at once', async () => {
+it('creates one address from many concurrent requests', async () => {
   const other = await harness.newEntity()
   const sent = (_: unknown, index: number) =>
     other.http('POST', path, { body: request({ currency: index % 2 === 0 ? 'USD' : 'EUR' }) })
@@ -56,7 +56,7 @@ it('makes one of many requests at once', async () => {
   expect(new Set(answers.map(({ status, body }) => `${status} ${body.data.id}`)).size).toBe(1)
 })
 
-it('credits the wallet with what is sent there', async () => {
+it('credits the wallet with coins sent to the address', async () => {
   const { address } = (await post(request({ currency: 'EUR' }))).body.data
   await harness.chain().send(address, 7_250_000n, 'EURC')
   await until(async () => {
@@ -66,7 +66,7 @@ it('credits the wallet with what is sent there', async () => {
   await checkLedger(harness.database)
 })
 
-it('still credits what comes to a second address that an earlier version gave out', async () => {
+it('still credits coins sent to a second address from an earlier version', async () => {
   const merchant = await harness.newEntity()
   const ask = async () => (await merchant.http('POST', path, { body: request() })).body.data
   const second = await ask()
@@ -83,7 +83,7 @@ it('still credits what comes to a second address that an earlier version gave ou
   expect(data.map(({ id }: { id: string }) => id)).toEqual([first.id, second.id])
 })
 
-it.each(['LINEA', 'ZKS'])('credits what is sent on %s, where wallets are not kept', async (chain) => {
+it.each(['LINEA', 'ZKS'])('credits coins sent on %s, which has no wallets', async (chain) => {
   const merchant = await harness.newEntity()
   const { address } = (await merchant.http('POST', path, { body: request({ chain }) })).body.data
   await harness.chain(`${chain}-SEPOLIA`).send(address, 3_000_001n, 'USDC')
@@ -115,7 +115,7 @@ it.each([
   expect(answer.body.errors[0].location).toBe(location)
 })
 
-it('lists nothing of a wallet that is not its own', async () => {
+it('lists nothing for a foreign wallet id', async () => {
   const answer = await harness.http('GET', path, { query: 'walletId=1000' })
   expect([answer.status, answer.body.code]).toEqual([400, 1069])
 })

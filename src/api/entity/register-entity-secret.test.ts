@@ -23,7 +23,7 @@ async function newcomer() {
 }
 
 describe('registering an entity secret', () => {
-  it('gives a recovery file once, and from then on the secret makes wallets through the published client', async () => {
+  it('returns a recovery file once, after which the secret creates wallets through the published client', async () => {
     const tenant = await newcomer()
     const body = async () => ({ entitySecretCiphertext: await tenant.sealSecret() })
     const first = await tenant.http('POST', path, { body: await body() })
@@ -37,7 +37,7 @@ describe('registering an entity secret', () => {
     expect(walletSet!.id).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('is needed before anything is made with keys', async () => {
+  it('is required before any operation with keys', async () => {
     const tenant = await newcomer()
     const body = {
       idempotencyKey: randomUUID(),

@@ -21,7 +21,7 @@ const makeSet = async (tenant: Tenant) => {
 }
 
 describe('PUT /v1/w3s/config/entity/entitySecret', () => {
-  it('replaces the secret by the old one, then by the recovery file of the replacement', async () => {
+  it('replaces the secret with proof by the old one, then by the recovery file', async () => {
     const old = await harness.newEntity()
     const set = (await makeSet(old)).body.data.walletSet.id
     const fresh = withSecret(old)
@@ -55,7 +55,7 @@ describe('PUT /v1/w3s/config/entity/entitySecret', () => {
     })
   })
 
-  it('needs exactly one proof, and ciphertexts that are right and unused', async () => {
+  it('requires exactly one proof and valid, unused ciphertexts', async () => {
     const tenant = await harness.newEntity()
     const fresh = withSecret(tenant)
     const put = async (body: object) => {
@@ -78,7 +78,7 @@ describe('PUT /v1/w3s/config/entity/entitySecret', () => {
 })
 
 describe('GET /v1/w3s/config/entity', () => {
-  it('shows the app id, and the same public key as every time', async () => {
+  it('returns the app id and a stable public key', async () => {
     const { data } = (await harness.http('GET', '/v1/w3s/config/entity')).body
     expect(data).toEqual({ appId: expect.stringMatching(/^[0-9a-f-]{36}$/) })
     const read = async () =>

@@ -49,14 +49,14 @@ describe('POST /v1/faucet/drips', () => {
     expect(event.data.hashes).toHaveLength(paid.filter((amount) => amount > 0n).length)
   })
 
-  it('pays on any started chain, as often as it is asked', async () => {
+  it('pays on any started chain, any number of times', async () => {
     const address = freshAddress()
     for (let count = 0; count < 3; count++)
       expect((await drip({ address, blockchain: 'ARB-SEPOLIA', usdc: true })).status).toBe(204)
     await until(async () => (await balances(address, 'ARB-SEPOLIA'))[1] === 3n * twenty, 'three drips')
   })
 
-  it('pays each of many drips at once exactly once, also from two processes', async () => {
+  it('pays each of many concurrent drips exactly once, also from two processes', async () => {
     const faucet = openFaucet(harness.ctx)
     const second = await startApi(harness.ctx, { faucet, endpoints: [] })
     const http = httpAs(second.url, harness.apiKey)
@@ -76,7 +76,7 @@ describe('POST /v1/faucet/drips', () => {
     await faucet.stop()
   })
 
-  it('fills the place of what the node refused', async () => {
+  it('reuses the nonce of a transaction that the node refused', async () => {
     const faucet = openFaucet(harness.ctx)
     const chain = harness.chain('BASE-SEPOLIA')
     const asked = { native: true, tokens: [] }
@@ -104,7 +104,7 @@ describe('POST /v1/faucet/drips', () => {
     await faucet.stop()
   })
 
-  it('goes on after somebody else used the same key', async () => {
+  it('continues after another program used the same key', async () => {
     const { rpcUrl } = harness.chain('BASE-SEPOLIA')
     const account = privateKeyToAccount(faucetAccount.privateKey)
     const client = createWalletClient({ account, chain: viemChain, transport: viemHttp(rpcUrl) })
@@ -114,7 +114,7 @@ describe('POST /v1/faucet/drips', () => {
     await until(async () => (await balances(address))[1] === twenty, 'the drip has arrived')
   })
 
-  it('waits for nobody between blocks, and sends again what the node has lost', async () => {
+  it('does not wait for a block, and resends transactions that the node lost', async () => {
     const chain = harness.chain('BASE-SEPOLIA')
     await chain.setAutomine(false)
     const addresses = [freshAddress(), freshAddress()]
@@ -129,7 +129,7 @@ describe('POST /v1/faucet/drips', () => {
     for (const address of addresses) expect(await balances(address)).toEqual([coin, twenty, 0n])
   })
 
-  it('pays all the same when the chain goes back to before the drip', async () => {
+  it('still pays when the chain is reverted to before the drip', async () => {
     const chain = harness.chain('BASE-SEPOLIA')
     const snapshot = await chain.snapshot()
     const [before, after] = [freshAddress(), freshAddress()]
@@ -190,7 +190,7 @@ describe('POST /v1/faucet/drips', () => {
     expect(answer.body.errors.map((error: { location: string }) => error.location)).toContain(location)
   })
 
-  it('says so where there is no faucet, and to a LIVE key', async () => {
+  it('refuses a server without a faucet, and a LIVE key', async () => {
     const production = await startApi(harness.ctx)
     const body = { address: freshAddress(), blockchain: 'BASE-SEPOLIA', native: true }
     const answer = await httpAs(production.url, harness.apiKey)('POST', path, { body })

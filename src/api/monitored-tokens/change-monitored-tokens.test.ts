@@ -23,13 +23,13 @@ const events = (tenant: Tenant) =>
     sql`select type from events where entity_id = ${tenant.entityId} and type like 'monitoredTokens.%' order by id`,
   )
 
-it('are nothing before anything was chosen', async () => {
+it('answer 204 before the first choice', async () => {
   const tenant = await harness.newEntity()
   const answer = await tenant.http('GET', path)
   expect([answer.status, answer.text]).toEqual([204, ''])
 })
 
-it('are added, which is told from adding nothing new', async () => {
+it('are added with 201, or 200 when none is new', async () => {
   const tenant = await harness.newEntity()
   const add = (...tokenIds: string[]) => tenant.http('POST', path, { body: { tokenIds } })
   const first = await add(usdc)
@@ -49,7 +49,7 @@ it('are filtered by chain, address in any case and symbol', async () => {
   expect((await listed(tenant, { blockchain: 'ETH-SEPOLIA' })).ids).toEqual([])
 })
 
-it('are replaced and taken away', async () => {
+it('are replaced and removed', async () => {
   const tenant = await harness.newEntity()
   await tenant.http('POST', path, { body: { tokenIds: [usdc] } })
   const replaced = await tenant.http('PUT', path, { body: { tokenIds: [eurc] } })
@@ -60,7 +60,7 @@ it('are replaced and taken away', async () => {
   expect(await listed(tenant)).toEqual({ scope: 'SELECTED', ids: [] })
 })
 
-it('stay in the list while all are monitored', async () => {
+it('are kept while the scope is MONITOR_ALL', async () => {
   const tenant = await harness.newEntity()
   await tenant.http('POST', path, { body: { tokenIds: [usdc] } })
   const answer = await tenant.http('PUT', `${path}/scope`, { body: { scope: 'MONITOR_ALL' } })
@@ -74,7 +74,7 @@ it('belong to one entity', async () => {
   expect((await other.http('GET', path)).status).toBe(204)
 })
 
-it('are refused when they are unknown, malformed or none, and nothing changes', async () => {
+it('are refused when unknown, malformed or empty, without a change', async () => {
   const tenant = await harness.newEntity()
   const unknown = await tenant.http('POST', path, { body: { tokenIds: [usdc, randomUUID()] } })
   expect(unknown).toMatchObject({

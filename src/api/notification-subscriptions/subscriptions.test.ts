@@ -46,7 +46,7 @@ async function moveMonth() {
 }
 
 describe('subscriptions', () => {
-  it('are made, confirmed region by region, listed and deleted through the published client', async () => {
+  it('are created, confirmed by region, listed and deleted through the published client', async () => {
     const circle = new Circle(tenant.apiKey, harness.url)
     const created = await circle.subscriptions.createSubscription({ endpoint: sink.url })
     expect(created.status).toBe(200)
@@ -72,7 +72,7 @@ describe('subscriptions', () => {
     expect((await tenant.http('DELETE', `${path}/${subscription.id}`)).status).toBe(404)
   })
 
-  it('asks with HEAD first and then sends each region a signed request to confirm', async () => {
+  it('sends HEAD first, then a signed confirmation request for each region', async () => {
     await subscribe(sink.url)
     await until(async () => sink.messages().length === 2, 'both regions are asked')
     expect(sink.received[0]).toMatchObject({ method: 'HEAD', path: '/notifications' })
@@ -104,7 +104,7 @@ describe('subscriptions', () => {
     }
   })
 
-  it('serves the certificate to anybody, and no other', async () => {
+  it('serves its certificate without a key, and no other', async () => {
     await subscribe(sink.url)
     await until(async () => sink.messages().length > 0, 'a message')
     const url = sink.messages()[0]!.SigningCertURL
@@ -123,7 +123,7 @@ describe('subscriptions', () => {
       expect(sealed.includes(Buffer.from('300d06092a864886f70d010101', 'hex'))).toBe(false)
   })
 
-  it('returns the same subscription for the same endpoint, and asks again for what is not confirmed', async () => {
+  it('returns the existing subscription of an endpoint, and repeats its pending confirmations', async () => {
     const first = await subscribe(sink.url)
     await sink.confirm({ regions: 1 })
     await until(async () => sink.messages().length === 2, 'both regions were asked')
@@ -133,7 +133,7 @@ describe('subscriptions', () => {
     expect(await list()).toHaveLength(1)
   })
 
-  it('counts three of a TEST key and one of a LIVE key, however many ask at once', async () => {
+  it('limits a TEST key to three and a LIVE key to one, also for concurrent requests', async () => {
     const answers = await Promise.all(
       Array.from({ length: 8 }, (_, index) => subscribe(`${sink.url}/${index}`)),
     )
@@ -149,7 +149,7 @@ describe('subscriptions', () => {
     )
   })
 
-  it('lets regions that nobody confirms end after 30 days, and then the subscription', async () => {
+  it('expires unconfirmed regions after 30 days, and then the subscription', async () => {
     await subscribe(sink.url)
     await subscribe(`${sink.url}/other`)
     await sink.confirm({ regions: 1, path: '/notifications/other' })
@@ -192,7 +192,7 @@ describe('an endpoint', () => {
     expect(await list()).toEqual([])
   })
 
-  it('must answer HEAD with 2xx, and is told what it did instead', async () => {
+  it('must answer HEAD with 2xx, or the error reports its answer', async () => {
     for (const [status, reason] of [
       [405, /answered HEAD with 405/],
       [302, /answered HEAD with 302.*without a redirect/],
@@ -233,7 +233,7 @@ describe('an endpoint', () => {
 })
 
 describe('links', () => {
-  it('work again and again, for what they were made for only, and not by HEAD', async () => {
+  it('work repeatedly, for their own purpose only, and not by HEAD', async () => {
     await subscribe(sink.url)
     await until(async () => sink.messages().length === 2, 'both regions are asked')
     const url = sink.messages()[0]!.SubscribeURL!
@@ -263,7 +263,7 @@ describe('links', () => {
     }
   })
 
-  it('refuse a changed token, and one of a subscription that is gone', async () => {
+  it('refuse a modified token, and one of a deleted subscription', async () => {
     const { body } = await subscribe(sink.url)
     await sink.confirm()
     const id = body.data.subscriptionDetails[0].url.split(':').at(-1)

@@ -38,7 +38,7 @@ function exact(amount: string): bigint {
   return amount.startsWith('-') ? -digits : digits
 }
 
-it('lists the entries of each account, which sum to its balance, also after blocks were taken back', async () => {
+it('lists the entries of each account, which sum to its balance, also after a reorg', async () => {
   const chain = harness.chain()
   const { address } = await world.fundedWallet()
   const { id } = await makeTransfer(world)
@@ -69,7 +69,7 @@ it('lists the entries of each account, which sum to its balance, also after bloc
   }
 })
 
-it('shows how each endpoint does, and what gas costs, until none answers', async () => {
+it('shows the health of each endpoint and the gas price until no endpoint answers', async () => {
   const chain = harness.chain()
   const baseFeeNow = async () => {
     const asked = ['0x1', 'latest', []]

@@ -65,7 +65,7 @@ describe('POST /v1/paymentIntents', () => {
     expect(again.data.data).toEqual(intent)
   })
 
-  it('opens a transient intent where an amount is given, open for eight hours', async () => {
+  it('opens a transient intent for eight hours when given an amount', async () => {
     const intent = await create(transient())
     expect(hasShape(intent)).toBe(true)
     expect(intent).toMatchObject({
@@ -98,7 +98,7 @@ describe('POST /v1/paymentIntents', () => {
     expect((await create(body)).timeline[0].status).toBe(status)
   })
 
-  it('shows two digits at least and all that were given', async () => {
+  it('shows at least two decimal places and all that were given', async () => {
     for (const [given, shown] of [
       ['2', '2.00'],
       ['2.5', '2.50'],
@@ -110,12 +110,12 @@ describe('POST /v1/paymentIntents', () => {
       )
   })
 
-  it('takes its own end of the window', async () => {
+  it('accepts a custom expiry', async () => {
     const intent = await create(transient({ expiresOn: '2100-01-01T01:00:00+01:00' }))
     expect(intent.expiresOn).toBe('2100-01-01T00:00:00.000Z')
   })
 
-  it('gives every intent an address of its own, watched and recorded', async () => {
+  it('assigns every intent a separate address, watched and recorded', async () => {
     const intents = await Promise.all(Array.from({ length: 8 }, () => create(continuous())))
     const addresses = intents.map((intent) => intent.paymentMethods[0].address)
     expect(new Set(addresses).size).toBe(8)
@@ -134,7 +134,7 @@ describe('POST /v1/paymentIntents', () => {
     expect(audit.every(({ actor }) => actor.startsWith('key:'))).toBe(true)
   })
 
-  it('answers a repeated request with the same intent, and another request with a conflict', async () => {
+  it('answers a repeated request with the same intent, and a different one with a conflict', async () => {
     const body = transient()
     const answers = await Promise.all(Array.from({ length: 10 }, () => post(body)))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201))
@@ -287,7 +287,7 @@ describe('GET /v1/paymentIntents', () => {
     expect([status, body.code, body.errors[0].location]).toEqual([400, 2, location])
   })
 
-  it("does not know another tenant's intent", async () => {
+  it("answers 404 for another tenant's intent", async () => {
     const { id } = await create(continuous())
     const other = await harness.newEntity()
     for (const unknown of [id, randomUUID()]) {

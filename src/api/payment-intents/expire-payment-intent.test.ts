@@ -23,7 +23,7 @@ const isPaid = (id: string, amount: string) =>
   until(async () => (await intentOf(id)).amountPaid.amount === amount, `${amount} is paid`)
 
 describe('POST /v1/paymentIntents/{id}/expire', () => {
-  it('closes a waiting intent through the published client, and answers the same when asked again', async () => {
+  it('closes a pending intent through the published client, idempotently', async () => {
     const { id } = await makeTransientIntent(world)
     const client = new Circle(harness.apiKey, harness.url)
     const { status, data } = await client.cryptoPaymentIntents.expirePaymentIntent(id)
@@ -37,7 +37,7 @@ describe('POST /v1/paymentIntents/{id}/expire', () => {
     expect((await expire(id)).body.data).toEqual(intent)
   })
 
-  it('takes the empty form that a browser application sends', async () => {
+  it('accepts the empty form that a browser application sends', async () => {
     const { id } = await makeTransientIntent(world)
     const response = await fetch(`${harness.url}/v1/paymentIntents/${id}/expire`, {
       method: 'POST',
@@ -52,7 +52,7 @@ describe('POST /v1/paymentIntents/{id}/expire', () => {
     ])
   })
 
-  it('credits money that comes later and matches it with nothing', async () => {
+  it('credits later money without matching it to an intent', async () => {
     const { id } = await makeTransientIntent(world)
     await expire(id)
     const hash = await pay(id, 3_000_000n)
@@ -66,7 +66,7 @@ describe('POST /v1/paymentIntents/{id}/expire', () => {
     expect((await intentOf(id)).amountPaid.amount).toBe('0.00')
   })
 
-  it('says that only a part had come', async () => {
+  it('reports a partial payment', async () => {
     const { id } = await makeTransientIntent(world)
     await pay(id, 1_000_000n)
     await isPaid(id, '1.00')
@@ -76,7 +76,7 @@ describe('POST /v1/paymentIntents/{id}/expire', () => {
     })
   })
 
-  it('is refused for a continuous intent, one that is paid, and one that nobody knows', async () => {
+  it('refuses a continuous, a paid and an unknown intent', async () => {
     const { id: continuous } = await makePaymentIntent(world)
     const { id: paid } = await makeTransientIntent(world)
     await pay(paid, 3_000_000n)

@@ -34,7 +34,7 @@ it('names the chains where an intent can be opened', async () => {
     }
 })
 
-it('names none to a key of an environment that this server does not reach', async () => {
+it('names none for a key whose environment has no chain here', async () => {
   const live = await harness.newEntity('LIVE')
   expect((await live.http('GET', path)).body).toEqual({ data: [] })
 })

@@ -50,7 +50,7 @@ async function openPayer() {
 }
 
 describe('GET /v1/payments', () => {
-  it('shows a payment made on chain from an outside key, to the published client', async () => {
+  it('shows an external payment on chain to the published client', async () => {
     const [intent, payer] = await Promise.all([openIntent(), openPayer()])
     const transactionHash = await payer.pay(intent.address, 1_500_000n)
     const { payments } = circle
@@ -112,7 +112,7 @@ describe('GET /v1/payments', () => {
     expect(idsOf(await page(none, none, none, '2100-01-01T00:00:00Z'))).toEqual([])
   })
 
-  it('finds nothing by what payments no longer have, or by an intent that is unknown', async () => {
+  it('finds nothing by removed fields or by an unknown intent', async () => {
     await worldOf(harness).payment()
     for (const query of [
       { source: randomUUID() },
@@ -143,7 +143,7 @@ describe('GET /v1/payments', () => {
     expect([status, body.code, body.errors[0].location]).toEqual([400, 2, location])
   })
 
-  it("does not know another tenant's payment", async () => {
+  it("answers 404 for another tenant's payment", async () => {
     const { id } = await worldOf(harness).payment()
     const other = await harness.newEntity()
     for (const unknown of [id, randomUUID()]) {

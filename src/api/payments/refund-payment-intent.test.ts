@@ -47,7 +47,7 @@ const usdcOf = (address: string) => harness.chain().oracle.balanceOf(address, ha
 const available = async () => (await world.call('GET', '/v1/businessAccount/balances')).available[0]?.amount
 
 describe('a refund', () => {
-  it('goes back on chain through the published client, and is a payment of its intent', async () => {
+  it('is paid on chain through the published client and listed as a payment of its intent', async () => {
     const intent = await makePaidIntent(world, 5_000_000n)
     const payer = freshAddress()
     const before = Number(await available())
@@ -77,7 +77,7 @@ describe('a refund', () => {
     await checkLedger(harness.database)
   })
 
-  it('cannot exceed what was paid, however many are asked for at once', async () => {
+  it('cannot exceed the paid amount, also for concurrent requests', async () => {
     const { id } = await makePaidIntent(world, 3_000_000n)
     const payers = Array.from({ length: isDeep ? 10 : 6 }, freshAddress)
     const answers = await Promise.all(payers.map((payer) => ask(id, refundBody('1', payer))))
@@ -90,7 +90,7 @@ describe('a refund', () => {
     expect((await intentOf(id)).amountRefunded.amount).toBe('3.00')
   })
 
-  it('for which there are no coins on its chain fails, and what it took can be refunded again', async () => {
+  it('fails without coins on its chain, and its amount can be refunded again', async () => {
     const { id } = await makePaidIntent(world, 3_000_000n)
     const payer = freshAddress()
     const before = await available()
@@ -116,7 +116,7 @@ describe('a refund', () => {
     ['destination.address', { destination: { address: 'me', chain: 'BASE' } }, 5014],
     ['destination', { destination: { address: `r${'1'.repeat(33)}`, chain: 'FLOW' } }, 2],
     ['destination', undefined, 2],
-  ])('names %s when that is wrong: %o', async (location, changes, code) => {
+  ])('names an invalid %s: %o', async (location, changes, code) => {
     const { id } = await world.paidIntent()
     const body = refundBody('1', freshAddress(), changes ?? { destination: undefined })
     const answer = await ask(id, body)
@@ -124,14 +124,14 @@ describe('a refund', () => {
     expect(answer.body.errors[0].location).toContain(location)
   })
 
-  it('is refused before anything was paid', async () => {
+  it('is refused before the first payment', async () => {
     const { id } = await makePaymentIntent(world)
     const early = await ask(id, refundBody('1', freshAddress()))
     expect([early.status, early.body.code]).toEqual([400, 1085])
     expect((await intentOf(id)).timeline[0].status).toBe('active')
   })
 
-  it("does not know another tenant's intent", async () => {
+  it("answers 404 for another tenant's intent", async () => {
     const { id } = await world.paidIntent()
     const other = await harness.newEntity()
     const answer = await other.http('POST', `/v1/paymentIntents/${id}/refund`, {

@@ -44,7 +44,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' })
 const to = (id: string) => ({ type: 'address_book', id })
 
 describe('a payout', () => {
-  it('is swept together from deposit addresses, paid on chain once, and told by its hash', async () => {
+  it('is swept from deposit addresses, paid on chain once, and notified with its hash', async () => {
     await fundMerchantWallet(world, 30_000_000n)
     await fundMerchantWallet(world, 20_000_000n)
     const address = freshAddress()
@@ -84,7 +84,7 @@ describe('a payout', () => {
     await checkLedger(harness.database)
   })
 
-  it('leaves the coins of the treasury and the deposit addresses equal to what the merchant owns', async () => {
+  it("keeps the coins of treasury and deposit addresses equal to the merchant's balance", async () => {
     const { oracle, tokens } = harness.chain()
     const addresses = await harness.database.all<{ address: string }>(
       sql`select address from managed_addresses where purpose in ('treasury', 'deposit')`,
@@ -98,12 +98,12 @@ describe('a payout', () => {
     expect(row.gas).toBeGreaterThan(0n)
   })
 
-  it('is not among the transactions of wallets', async () => {
+  it('is not listed among the transactions of wallets', async () => {
     const { body } = await harness.http('GET', '/v1/w3s/transactions', { query: { includeAll: 'true' } })
     expect(body.data.transactions).toEqual([])
   })
 
-  it('answers the same key with the present state, and another body with a conflict', async () => {
+  it('answers the same key with the current state, and another body with a conflict', async () => {
     const payee = await world.payee()
     const body = { idempotencyKey: randomUUID(), destination: to(payee.id), amount: usd('1') }
     const first = await post(body)
@@ -115,7 +115,7 @@ describe('a payout', () => {
     expect(await post({ ...body, amount: usd('2') })).toMatchObject({ status: 409, body: { code: 409 } })
   })
 
-  it('of a lot fails without identities, and is paid with them', async () => {
+  it("above the travel rule's limit fails without identities, and is paid with them", async () => {
     await fundMerchantWallet(world, 7_000_000_000n)
     const before = await available()
     const denied = await ended((await makePayout(world, { amount: usd('3000') })).id)
@@ -137,7 +137,7 @@ describe('a payout', () => {
     expect(shown.body.data.source).toEqual(source)
   })
 
-  it('to an address that the token refuses fails, and its money is free again', async () => {
+  it('to an address that the token refuses fails and releases its money', async () => {
     const address = harness.chain().tokens.USDC
     const before = await available()
     // The address book accepts no token contract: the address is changed after the recipient was stored.
@@ -151,7 +151,7 @@ describe('a payout', () => {
   })
 })
 
-describe('payouts that are refused', () => {
+describe('a payout is refused for', () => {
   it.each([
     ['an amount of zero', { amount: usd('0') }, 5002],
     ['an amount below zero', { amount: usd('-1') }, 5002],
@@ -186,7 +186,7 @@ describe('payouts that are refused', () => {
     expect(await post({ ...body, source })).toMatchObject({ status: 400, body: { code: 5000 } })
   })
 
-  it('a recipient that is not active', async () => {
+  it('an inactive recipient', async () => {
     const recipient = await makeActiveRecipient(world)
     await harness.database.run(sql`update recipients set status = 'inactive' where id = ${recipient.id}`)
     const answer = await post({ destination: to(recipient.id), amount: usd('1') })
@@ -196,7 +196,7 @@ describe('payouts that are refused', () => {
     })
   })
 
-  it('a recipient that is the account itself, and one of another merchant', async () => {
+  it('the account itself as recipient, and a recipient of another merchant', async () => {
     const { address } = await harness.database.one<{ address: string }>(
       sql`select address from treasuries where entity_id = ${harness.entityId}`,
     )
@@ -218,7 +218,7 @@ describe('the list of payouts', () => {
   const list = (...filters: Parameters<Circle['payouts']['listPayouts']>) =>
     circle.payouts.listPayouts(...filters).then(({ data }) => data.data as Shown[])
 
-  it('is filtered as the client asks', async () => {
+  it('applies the filters of the client', async () => {
     const all = await list()
     expect(all.length).toBeGreaterThan(4)
     const failed = await list(undefined, undefined, undefined, ['failed'] as never)
@@ -250,7 +250,7 @@ describe('the list of payouts', () => {
     expect(answer).toMatchObject({ status: 400, body: { code } })
   })
 
-  it('knows nothing of other merchants', async () => {
+  it('excludes other merchants', async () => {
     const other = await harness.newEntity()
     expect((await other.http('GET', '/v1/payouts')).body.data).toEqual([])
     const [{ id }] = await list()

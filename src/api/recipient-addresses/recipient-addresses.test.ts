@@ -72,7 +72,7 @@ it('stores, verifies, lists and deletes an address through the published client'
 })
 
 describe('POST /v1/businessAccount/wallets/addresses/recipient', () => {
-  it('stores an address once for each currency and tag, and again when it was deleted', async () => {
+  it('stores an address once per currency and tag, and again after its deletion', async () => {
     const address = freshAddress()
     const { id } = await create({ address })
     const eur = await create({ address, currency: 'EUR' })
@@ -93,14 +93,14 @@ describe('POST /v1/businessAccount/wallets/addresses/recipient', () => {
       expect((await post(request({ ...shared, addressTag }))).status).toBe(status)
   })
 
-  it('stores one of many requests for the same address at once', async () => {
+  it('stores an address once for many concurrent requests', async () => {
     const address = freshAddress()
     const answers = await Promise.all(Array.from({ length: 12 }, () => post(request({ address }))))
     const codes = answers.map(({ status, body }) => (status === 200 ? 200 : body.code)).sort()
     expect(codes).toEqual([200, ...Array(11).fill(2003)])
   })
 
-  it('takes every chain, with the currency that it carries by default', async () => {
+  it('accepts every chain with its default currency', async () => {
     const btc = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx'
     expect((await create({ chain: 'BTC', address: btc })).currency).toBe('BTC')
     expect((await create({ chain: 'XDC', address: `xdc${freshAddress().slice(2)}` })).currency).toBe('USD')
@@ -194,7 +194,7 @@ describe('POST /v1/businessAccount/wallets/addresses/recipient', () => {
       },
     ],
     ['a name in one', { type: 'individual', name: 'Ada Lovelace', firstName: '', lei: null }],
-  ])('keeps whose it is to itself: %s', async (_, identity) => {
+  ])('stores an identity without showing it: %s', async (_, identity) => {
     const stored = await create({ identity, ownership: { type: 'first_party' } })
     expect(hasShape(stored)).toBe(true)
     expect(JSON.stringify(stored)).not.toMatch(/identity|SARL|Lovelace/)
@@ -202,7 +202,7 @@ describe('POST /v1/businessAccount/wallets/addresses/recipient', () => {
   })
 })
 
-it('DELETE knows neither deleted addresses nor those of others', async () => {
+it('DELETE answers 404 for deleted and foreign addresses', async () => {
   const { id } = await create()
   const other = await harness.newEntity()
   expect((await other.http('DELETE', `${path}/${id}`)).status).toBe(404)
@@ -211,7 +211,7 @@ it('DELETE knows neither deleted addresses nor those of others', async () => {
   expect((await harness.http('GET', `${path}/${id}`)).status).toBe(404)
 })
 
-it('an entity of France can use an address once it has said whose it is, after the hold', async () => {
+it('an entity of France can use an address with an identity, after the hold', async () => {
   const french = await openHarness({ config: { entityCountry: 'FR', recipientHoldHours: 24 } })
   const unknown = (await post(request(), french)).body.data
   const known = (await post(request({ identity: business }), french)).body.data

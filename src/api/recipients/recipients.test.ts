@@ -91,7 +91,7 @@ describe('the address book through the published client', () => {
     ])
   })
 
-  it('answers the same create with the state of now: what a client polls that waits for active', async () => {
+  it('answers a repeated create with the current state, which clients poll for active', async () => {
     const body = request({ metadata: { nickname: '', email: '' }, addressTag: '' })
     const first = await post(body)
     expect([first.status, first.body.data.status, first.body.data.metadata]).toEqual([201, 'pending', {}])
@@ -107,7 +107,7 @@ describe('the address book through the published client', () => {
 })
 
 describe('POST /v1/addressBook/recipients', () => {
-  it('takes the same address any number of times', async () => {
+  it('accepts the same address any number of times', async () => {
     const address = freshAddress()
     const made = [await create({ address }), await create({ address })]
     expect(made[0].id).not.toBe(made[1].id)
@@ -169,7 +169,7 @@ describe('POST /v1/addressBook/recipients', () => {
     expect(body.errors.map((error: { location: string }) => error.location)).toContain(location)
   })
 
-  it('leaves out what is null, empty or unknown', async () => {
+  it('omits null, empty and unknown fields', async () => {
     const made = await create({
       addressTag: null,
       metadata: { nickname: null, email: '', bns: null, phone: '7' },
@@ -179,7 +179,7 @@ describe('POST /v1/addressBook/recipients', () => {
     expect(made.metadata).toEqual({})
   })
 
-  it('does not take a test address of Bitcoin kin on main networks, nor the reverse', async () => {
+  it('refuses test addresses of Bitcoin-like chains on main networks, and the reverse', async () => {
     const live = await harness.newEntity('LIVE')
     const address = '0.0.123-esxsf'
     const sent = (tenant: { http: Harness['http'] }) =>
@@ -190,7 +190,7 @@ describe('POST /v1/addressBook/recipients', () => {
 })
 
 describe('GET /v1/addressBook/recipients', () => {
-  it('filters by address as people write it, chain, email and status', async () => {
+  it('filters by address in any letter case, chain, email and status', async () => {
     const address = freshAddress()
     const email = `${randomUUID()}@example.com`
     const base = await create({ address, metadata: { email } })
@@ -232,7 +232,7 @@ describe('GET /v1/addressBook/recipients', () => {
 })
 
 describe('PATCH and DELETE /v1/addressBook/recipients/{id}', () => {
-  it('merges metadata: absent stays, empty and null go', async () => {
+  it('merges metadata: keeps absent fields, removes empty and null ones', async () => {
     const { id } = await create({ metadata: { nickname: 'Ada', email: 'a@b.co', bns: 'ada.eth' } })
     const patch = async (body: unknown) => (await harness.http('PATCH', `${path}/${id}`, { body })).body.data
     expect((await patch({ metadata: { email: '' } })).metadata).toEqual({ nickname: 'Ada', bns: 'ada.eth' })
@@ -256,7 +256,7 @@ describe('PATCH and DELETE /v1/addressBook/recipients/{id}', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 2])
   })
 
-  it('knows neither a deleted recipient nor one that never was, nor what is no id', async () => {
+  it('answers 404 for a deleted or unknown recipient and refuses a malformed id', async () => {
     const { id } = await create()
     expect((await harness.http('DELETE', `${path}/${id}`)).status).toBe(200)
     for (const unknown of [id, randomUUID()]) {
@@ -273,7 +273,7 @@ describe('PATCH and DELETE /v1/addressBook/recipients/{id}', () => {
 })
 
 describe('the hold for new recipients', () => {
-  it('keeps them inactive for as long as it was set, also when they are changed', async () => {
+  it('keeps them inactive for the configured time, also after a change', async () => {
     const held = harness
     held.ctx.config.recipientHoldHours = 24
     const { body } = await held.http('POST', path, { body: request() })

@@ -42,8 +42,8 @@ describe('a message', () => {
   ])('%j is refused with %i', (fields, code, location) => kit.refused('message', fields, code, location))
 })
 
-describe('whoever signs', () => {
-  it('is found by an address that is known on any blockchain, under the virtual one', async () => {
+describe('the signer', () => {
+  it('is found under the virtual blockchain by an address on any blockchain', async () => {
     const known = await makeWallet(world)
     const { status, body } = await kit.post('message', {
       ...byAddress,
@@ -67,7 +67,7 @@ describe('whoever signs', () => {
     await kit.refused('message', { message: 'hi', ...fields, ...(walletAddress && { walletAddress }) }, code)
   })
 
-  it("is refused when it is somebody else's, or frozen", async () => {
+  it('is refused when it belongs to another entity or is frozen', async () => {
     const stranger = await kit.harness.newEntity()
     const body = {
       walletId: kit.wallet.id,

@@ -56,7 +56,7 @@ describe('a transaction', () => {
     )
   })
 
-  it('as bytes is signed to be what was asked for, and a node takes it', async () => {
+  it('as bytes is signed unchanged and accepted by a node', async () => {
     const { transactionCount, to } = {
       transactionCount: Number(await kit.harness.chain().rpc('eth_getTransactionCount', [address, 'latest'])),
       to: freshAddress() as Hex,
@@ -87,7 +87,7 @@ describe('a transaction', () => {
     await until(async () => (await read()).state === 'COMPLETE', 'what is sent here goes on behind its nonce')
   })
 
-  it('with a nonce that is in use here displaces what had it, which then goes on with another', async () => {
+  it('with a nonce in use displaces that transaction, which then gets another nonce', async () => {
     const { rpc, setAutomine, mine, oracle } = kit.harness.chain()
     const [ours, theirs] = [freshAddress() as Hex, freshAddress() as Hex]
     await setAutomine(false)
@@ -198,7 +198,7 @@ describe('a transaction', () => {
   })
 })
 
-describe('a wallet that only signs', () => {
+describe('a wallet of a virtual blockchain', () => {
   it.each([
     ['TEST', 'EVM-TESTNET', 84532, 8453],
     ['LIVE', 'EVM', 8453, 84532],

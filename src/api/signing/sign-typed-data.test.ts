@@ -41,7 +41,7 @@ const permit = {
 }
 
 describe('typed data', () => {
-  it('is signed so that others verify it, under both names, through the published client', async () => {
+  it('is signed verifiably under both names through the published client', async () => {
     const { data } = await kit.client.signTypedData({
       walletAddress: getAddress(address),
       blockchain: 'BASE-SEPOLIA',
@@ -55,7 +55,7 @@ describe('typed data', () => {
     expect(older.body.data).toEqual({ signature: data!.signature })
   })
 
-  it('that permits a spender is taken by the token itself', async () => {
+  it('that permits a spender is accepted by the token contract', async () => {
     const { rpc, tokens, outsider, oracle } = kit.harness.chain()
     const owned = { ...permit.message, owner: address, spender: outsider, nonce: '0' }
     const { body } = await kit.post('typedData', { data: JSON.stringify({ ...permit, message: owned }) })
@@ -172,7 +172,7 @@ describe('typed data', () => {
     ],
   ])('with %s is refused', (_, data, code, location) => kit.refused('typedData', { data }, code, location))
 
-  it('of a tree, lists and a domain type that is written out is hashed as by others', async () => {
+  it('with nested types, lists and an explicit domain type is hashed as by other libraries', async () => {
     const tree = {
       domain: { name: 'Trees', salt: `0x${'12'.repeat(32)}` },
       types: {

@@ -20,7 +20,7 @@ const shown = (atomic: bigint) =>
     .padStart(6, '0')
     .replace(/0{1,4}$/, '')}`
 
-it('tells anybody how much there is, as the chains say, and asks them again after a minute', async () => {
+it('returns the supply on the chains without a key, and refreshes it after a minute', async () => {
   const ask = async () => (await new Circle('', harness.url).stablecoins.listStablecoins()).data.data!
   const amounts = [await supply('BASE-SEPOLIA'), await supply('LINEA-SEPOLIA')] as [bigint, bigint]
   const now = expect.stringMatching(/^\d{4}-.*Z$/)

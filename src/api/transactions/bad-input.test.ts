@@ -99,7 +99,7 @@ const badAddresses: [string, number][] = [
   ['x'.repeat(500), invalidRequest],
 ]
 
-describe('an amount that is none', () => {
+describe('an invalid amount', () => {
   it.each(badAmounts)(
     '%j is refused with %i, names its field, and nothing is written',
     async (amount, code) => {
@@ -118,7 +118,7 @@ describe('an amount that is none', () => {
   })
 })
 
-describe('a destination that is none', () => {
+describe('an invalid destination', () => {
   it.each(badAddresses)(
     '%j is refused with %i, names its field, and nothing is written',
     async (text, code) => {
@@ -153,8 +153,8 @@ async function newWallet(funds: { usdc?: string; native?: string }): Promise<Wal
   return made
 }
 
-describe('an amount at the edge of what is there', () => {
-  it('may be the whole balance of a token, and not one unit more', async () => {
+describe('an amount at the limit of the balance', () => {
+  it('may be the whole balance of a token, but not one unit more', async () => {
     const payer = await newWallet({ usdc: '3', native: '1' })
     expect((await send({ walletId: payer.id, amounts: ['3.000001'] })).body.code).toBe(insufficientBalance)
     const all = await send({ walletId: payer.id, amounts: ['3'] })
@@ -163,7 +163,7 @@ describe('an amount at the edge of what is there', () => {
     expect((await ends(all.body.data.id)).state).toBe('COMPLETE')
   })
 
-  it('of the native coin leaves enough for the fee, or fails and says so', async () => {
+  it('of the native coin must leave enough for the fee, or fails with the reason', async () => {
     const payer = await newWallet({ native: '1' })
     const all = await send({ walletId: payer.id, tokenId: undefined, amounts: ['1'] })
     expect(all.status).toBe(201)
@@ -179,8 +179,8 @@ describe('an amount at the edge of what is there', () => {
   })
 })
 
-describe('a destination of our own', () => {
-  it('may be the payer itself: one transaction out, one in, and the balance less the fee', async () => {
+describe('a destination on this server', () => {
+  it('may be the payer: one outbound and one inbound transaction, and the fee is deducted', async () => {
     const payer = await newWallet({ usdc: '2', native: '1' })
     const created = await send({ walletId: payer.id, destinationAddress: payer.address, amounts: ['2'] })
     const { txHash } = await ends(created.body.data.id)

@@ -94,7 +94,7 @@ const unpause = '0x3f4ba83a'
 const blocklist = (selector: string, address: string) => `${selector}${address.slice(2).padStart(64, '0')}`
 
 describe('a contract execution', () => {
-  it('by signature and parameters does what it says, through the published client', async () => {
+  it('by signature and parameters executes the call, through the published client', async () => {
     const { oracle, tokens } = harness.chain()
     const to = freshAddress()
     const created = await client.createContractExecutionTransaction({
@@ -126,7 +126,7 @@ describe('a contract execution', () => {
     expect(transactions.map(({ id }: { id: string }) => id)).toContain(created.data!.id)
   })
 
-  it('by data carries native coins, which the wallet holds until then', async () => {
+  it('by data sends native coins, which are held until then', async () => {
     const payee = freshAddress()
     const callData = encodeFunctionData({
       abi: internalPayerAbi,
@@ -150,7 +150,7 @@ describe('a contract execution', () => {
     expect(BigInt(owned)).toBe(125_000_000_000_000_000n)
   })
 
-  it('is repeated by its idempotency key, and answers 200 then', async () => {
+  it('answers 200 when repeated with its idempotency key', async () => {
     const body = { idempotencyKey: randomUUID(), ...transferOf(freshAddress(), 1) }
     const first = await send(body)
     const again = await send(body)
@@ -159,7 +159,7 @@ describe('a contract execution', () => {
     expect((await send({ ...body, ...transferOf(freshAddress(), 1) })).body.code).toBe(156020)
   })
 
-  it('waits for what was asked before it: an approval and the call that needs it', async () => {
+  it('waits for earlier requests: an approval and the call that needs it', async () => {
     const { oracle, tokens } = harness.chain()
     const to = freshAddress()
     await harness.stopEngines()
@@ -177,8 +177,8 @@ describe('a contract execution', () => {
   })
 })
 
-describe('a call that reverts while something earlier is under way', () => {
-  it('is not given up before that has happened', async () => {
+describe('a call that reverts while an earlier one is pending', () => {
+  it('does not fail before the earlier one is mined', async () => {
     const { setAutomine, mine, intercept } = harness.chain()
     // A node that answers only from mined blocks, as most do.
     intercept(async ({ body }) => {
@@ -247,7 +247,7 @@ describe('a call that reverts', () => {
     },
   )
 
-  it('because of the issuer says so in words that stay the same', async () => {
+  it('because of the issuer reports a stable reason', async () => {
     const blocked = freshAddress()
     await asIssuer(blocklist('0xf9f92be4', blocked))
     const transaction = await ended(await accepted(transferOf(blocked, '1')))
@@ -258,7 +258,7 @@ describe('a call that reverts', () => {
     expect(paused.errorDetails).toMatch(/the token is paused/)
   })
 
-  it('in its block tells why, asked of the node again', async () => {
+  it('in its block reports the reason from a repeated node call', async () => {
     const { setAutomine, mine } = harness.chain()
     await setAutomine(false)
     try {
@@ -281,7 +281,7 @@ describe('a call that reverts', () => {
 })
 
 describe('a backlog of calls', () => {
-  it('is simulated one by one: only what reverts is lost', async () => {
+  it('is simulated one by one: only reverting calls fail', async () => {
     await harness.stopEngines()
     const ids: string[] = []
     const backlog = isDeep ? 24 : 8
@@ -300,7 +300,7 @@ describe('a backlog of calls', () => {
 })
 
 describe('its amount', () => {
-  it('is refused above what is available, and what is under way counts', async () => {
+  it('is refused above the available balance, which excludes pending amounts', async () => {
     const poor = await makeWallet(world)
     await harness.fundWallet(poor.address, { native: '1' })
     const pay = { walletId: poor.id, contractAddress: payer, callData: '0x' }
@@ -321,7 +321,7 @@ describe('a fee estimate', () => {
     expect(Number(data?.high?.networkFee)).toBeGreaterThan(0)
   })
 
-  it('needs neither signature nor data', async () => {
+  it('requires neither signature nor data', async () => {
     const { status, body } = await estimate({ contractAddress: freshAddress(), amount: '0.1' })
     expect([status, body.data.low.gasLimit]).toEqual([200, '21000'])
     expect((await estimate({ abiParameters: [1] })).body.code).toBe(155230)
@@ -364,7 +364,7 @@ describe('refused, with nothing written:', () => {
     expect(await harness.database.one<{ n: number }>(count)).toEqual(before)
   })
 
-  it('a wallet that only signs', async () => {
+  it('a wallet of a virtual blockchain', async () => {
     const { id } = (
       await world.call('PUT', `/v1/w3s/developer/wallets/${wallet.id}/blockchains/EVM-TESTNET`, {})
     ).wallet

@@ -39,7 +39,7 @@ async function finished(id: string) {
 }
 
 describe('a transfer', () => {
-  it('moves exactly its value on the chain and tells of every state', async () => {
+  it('moves exactly its value on chain and records every state', async () => {
     const destinationAddress = freshAddress()
     const created = await send({ destinationAddress, refId: 'order 7' })
     expect(created.status).toBe(201)
@@ -76,7 +76,7 @@ describe('a transfer', () => {
     expect(await harness.chain().oracle.balanceOf(destinationAddress)).toBe(250_000_000_000_000_000n)
   })
 
-  it('takes every fee mode', async () => {
+  it('accepts every fee mode', async () => {
     const modes = [
       { feeLevel: 'LOW' },
       { feeLevel: 'HIGH', gasLimit: '90000' },
@@ -87,7 +87,7 @@ describe('a transfer', () => {
       expect((await finished(body.data.id)).state, JSON.stringify(modes[index])).toBe('COMPLETE')
   })
 
-  it('fails with the reason when the chain reverts it, and the amount is free again', async () => {
+  it('fails with the reason when the chain reverts it, and releases the amount', async () => {
     const before = await availableUsdc()
     // A gas limit that is enough to be sent and too low to succeed.
     const created = await send({ gasLimit: '30000' })
@@ -96,7 +96,7 @@ describe('a transfer', () => {
     expect(await availableUsdc()).toBe(before)
   })
 
-  it('fails with the reason when nobody pays for its gas', async () => {
+  it('fails with the reason when the wallet cannot pay its gas', async () => {
     const poor = await makeWallet(world)
     await harness.fundWallet(poor.address, { usdc: '5' })
     await until(async () => {
@@ -111,7 +111,7 @@ describe('a transfer', () => {
     })
   })
 
-  it('counts coins that a test node put there without a transfer', async () => {
+  it('counts coins that a test node added without a transfer', async () => {
     const rich = await makeWallet(world)
     await harness.chain().rpc('anvil_setBalance', [rich.address, '0xde0b6b3a7640000'])
     await harness.chain().mine(1)
@@ -157,7 +157,7 @@ describe('a transfer', () => {
       .oracle.checkMovedOnce([{ to: destinationAddress, token: USDC, amountAtomic: 1_500_000n }])
   })
 
-  it('is never refused for what just left: a block may be booked before its holds are resolved', async () => {
+  it('is not refused for coins that just left: a block may be booked before its holds are resolved', async () => {
     const chain = harness.chain()
     const payer = await makeWallet(world)
     await harness.fundWallet(payer.address, { usdc: '1000', native: '1' })
@@ -262,7 +262,7 @@ describe('a transfer is refused, and nothing changes, when it names', () => {
 })
 
 describe('fees', () => {
-  it('are estimated at three levels, for any sender', async () => {
+  it('are estimated at three levels for any sender', async () => {
     const zero = `0x${'0'.repeat(40)}`
     const blockchain = 'BASE-SEPOLIA'
     const asked = { amounts: ['0'], sourceAddress: zero, destinationAddress: zero, blockchain }

@@ -26,8 +26,8 @@ async function transfer(feeLevel: string): Promise<string> {
   return id
 }
 
-describe('the transaction that others wait behind', () => {
-  it('is the first one sent, until a block holds it', async () => {
+describe('the transaction with the lowest nonce', () => {
+  it('is the first one sent, until a block includes it', async () => {
     const chain = harness.chain()
     // Empty blocks, so that fee suggestions see no tips: the levels differ.
     await chain.mine(10)

@@ -34,7 +34,7 @@ const say = (method: string, result: unknown) =>
     return { body: JSON.stringify({ jsonrpc: '2.0', id: call.id, result }) }
   })
 
-it('keeps nobody waiting but who asks a node that takes its time', async () => {
+it('delays only the requests that ask a slow node', async () => {
   let [waiting, release] = [0, () => {}]
   const released = new Promise<void>((resolve) => {
     release = resolve
@@ -63,7 +63,7 @@ it.each<[string, unknown]>([
   ['eth_feeHistory', { baseFeePerGas: [] }],
   ['eth_feeHistory', { baseFeePerGas: ['0x1'], reward: [null] }],
   ['eth_feeHistory', { baseFeePerGas: ['0x1'], reward: [['0x1']] }],
-])('says which node does not answer when its answer to %s is %j', async (method, result) => {
+])('names the failing node when its answer to %s is %j', async (method, result) => {
   say(method, result)
   const isOfEstimate = method === 'eth_estimateGas'
   const answers = isOfEstimate ? [estimate(), execute()] : [await suggestedAnew()]

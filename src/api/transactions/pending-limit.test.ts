@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('refuses what exceeds the limit of the network, also of requests at once, until one has ended', async () => {
+it('refuses transactions above the limit of the network, also concurrent ones, until one has ended', async () => {
   const wallet = await on.fundedWallet({ native: '10' })
   await harness.stopEngines()
   const asked = { tokenId: undefined, amounts: ['0.001'] }

@@ -206,7 +206,7 @@ describe('property 45: a daily cap', () => {
     expect(await mostWithinOneDay()).toBeLessThanOrEqual(cap * coin)
   })
 
-  it('gives back what failed or was cancelled, and nothing else', async () => {
+  it('releases only failed and cancelled amounts', async () => {
     harness.clock.moveMs(3 * dayMs)
     const doomedCount = 5
     const goodCount = 7
@@ -239,7 +239,7 @@ describe('property 45: a daily cap', () => {
     expect(await mostWithinOneDay()).toBeLessThanOrEqual(BigInt(doomedCount + goodCount) * coin)
   })
 
-  it('gives nothing back before the block that says so is final', async () => {
+  it('releases nothing before the block is final', async () => {
     const wallet = wallets[0]!
     const chain = harness.ctx.chains.find(wallet.blockchain)!
     const isReleased = async (id: string) => {
@@ -277,7 +277,7 @@ describe('property 45: a daily cap', () => {
   })
 })
 
-describe('what is frozen', () => {
+describe('a frozen wallet or entity', () => {
   beforeAll(async () => {
     harness.clock.release()
     const { entityId } = harness
@@ -317,7 +317,7 @@ describe('what is frozen', () => {
     },
   )
 
-  it('has no signature under way once the command is back', async () => {
+  it('makes no signature after the freeze command returns', async () => {
     const { entityId } = harness
     const countSigned = async () =>
       (await harness.database.one<{ n: number }>(sql`select count(*) as n from attempts`)).n
@@ -335,7 +335,7 @@ describe('what is frozen', () => {
       await until(async () => (await stateOf(body.data.id)) === 'COMPLETE', 'all are complete')
   })
 
-  it('signs no typed data for the frozen chain by a wallet of the same key on another', async () => {
+  it('signs no typed data for the frozen chain with a wallet of the same key on another', async () => {
     const { entityId } = harness
     const [frozen, other] = ['BASE-SEPOLIA', 'ETH-SEPOLIA'].map(
       (name) =>

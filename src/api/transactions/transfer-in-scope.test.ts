@@ -44,14 +44,14 @@ async function isPaidOnce(id: string, to: string) {
 }
 
 describe('POST /transactions/transfer', () => {
-  it.each([prefixed, short])('%s pays, and shows what became of it', async (path) => {
+  it.each([prefixed, short])('%s pays and shows the result', async (path) => {
     const body = requested()
     const { status, body: answer } = await send(path, body)
     expect([status, answer.data.state]).toEqual([201, 'INITIATED'])
     await isPaidOnce(answer.data.id, body.destinationAddress)
   })
 
-  it("pays once what the developer's client asked for and a retry asks for here", async () => {
+  it("pays once for a request of the developer's path that is retried here", async () => {
     const client = initiateDeveloperControlledWalletsClient({
       apiKey: harness.apiKey,
       entitySecret: harness.entitySecret,
@@ -74,7 +74,7 @@ describe('POST /transactions/transfer', () => {
     await isPaidOnce(id, destinationAddress)
   })
 
-  it('pays once what is asked for at every address at the same time', async () => {
+  it('pays once for concurrent requests at every path', async () => {
     const body = requested()
     const answers = await Promise.all(
       [prefixed, developers, short, prefixed, developers].map((path) => send(path, body)),

@@ -22,7 +22,7 @@ const create = async (rest: object = {}, tenant: Tenant = harness) =>
   tenant.http('POST', path, { body: await bodyOf(rest, tenant) })
 
 describe('POST /v1/w3s/developer/walletSets', () => {
-  it('makes a set and shows it with its name', async () => {
+  it('creates a set and returns it with its name', async () => {
     const made = await create({ name: 'Savings' })
     const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     const set = {
@@ -37,11 +37,11 @@ describe('POST /v1/w3s/developer/walletSets', () => {
     expect([read.status, read.body]).toEqual([200, made.body])
   })
 
-  it('leaves out a name that was not given', async () => {
+  it('omits a missing name', async () => {
     expect(Object.keys((await create()).body.data.walletSet)).not.toContain('name')
   })
 
-  it('answers a repeated request with the set, also with the ciphertext that is used up', async () => {
+  it('answers a repeated request with the set, also with a used ciphertext', async () => {
     const body = await bodyOf({ name: 'Once' })
     const first = await harness.http('POST', path, { body })
     const again = await harness.http('POST', path, { body })
@@ -51,14 +51,14 @@ describe('POST /v1/w3s/developer/walletSets', () => {
     expect([again.body, fresh.body]).toEqual([first.body, first.body])
   })
 
-  it('lets 20 twins with one ciphertext wait for the first and show its set', async () => {
+  it('lets 20 concurrent duplicates with one ciphertext wait for the first and return its set', async () => {
     const body = await bodyOf({ name: 'Twins' })
     const answers = await Promise.all(Array.from({ length: 20 }, () => harness.http('POST', path, { body })))
     expect(answers.map((answer) => answer.status).sort()).toEqual([...Array(19).fill(200), 201])
     expect(new Set(answers.map((answer) => answer.body.data.walletSet.id)).size).toBe(1)
   })
 
-  it('refuses a key that was used for another request, and a ciphertext that was used', async () => {
+  it('refuses an idempotency key of another request, and a used ciphertext', async () => {
     const body = await bodyOf({ name: 'One' })
     await harness.http('POST', path, { body })
     const other = { ...body, name: 'Two', entitySecretCiphertext: await harness.sealSecret() }
@@ -73,7 +73,7 @@ describe('POST /v1/w3s/developer/walletSets', () => {
     })
   })
 
-  it('makes one set out of 40 requests that share a ciphertext but no key', async () => {
+  it('creates one set from 40 requests with one ciphertext and separate keys', async () => {
     const body = await bodyOf()
     const answers = await Promise.all(
       Array.from({ length: 40 }, () =>
@@ -84,7 +84,7 @@ describe('POST /v1/w3s/developer/walletSets', () => {
     expect(answers.filter((answer) => answer.body.code === 156004).length).toBe(39)
   })
 
-  it("refuses another tenant's secret and says nothing of why", async () => {
+  it("refuses another tenant's secret without revealing why", async () => {
     const other = await harness.newEntity()
     const foreign = { ...(await bodyOf()), entitySecretCiphertext: await other.sealSecret() }
     const senseless = { ...(await bodyOf()), entitySecretCiphertext: 'x' }
@@ -96,7 +96,7 @@ describe('POST /v1/w3s/developer/walletSets', () => {
     expect(b.text).toBe(a.text)
   })
 
-  it('stops at the documented number of sets', async () => {
+  it('enforces the documented limit of sets', async () => {
     const tenant = await harness.newEntity()
     const first = (await create({}, tenant)).body.data.walletSet.id
     const fill = sql`insert into wallet_sets (entity_id, id, custody_type, sealed_entropy, create_date, update_date)
@@ -122,7 +122,7 @@ describe('PUT /v1/w3s/developer/walletSets/{id}', () => {
   const rename = (id: string, body: object, tenant: Tenant = harness) =>
     tenant.http('PUT', `${path}/${id}`, { body })
 
-  it('renames, clears the name when it is empty, and moves only updateDate', async () => {
+  it('renames, clears an empty name, and changes only updateDate', async () => {
     const { walletSet } = (await create({ name: 'Before' })).body.data
     harness.clock.moveMs(10)
     const renamed = (await rename(walletSet.id, { name: 'After' })).body.data.walletSet
@@ -131,7 +131,7 @@ describe('PUT /v1/w3s/developer/walletSets/{id}', () => {
     expect(Object.keys((await rename(walletSet.id, { name: '' })).body.data.walletSet)).not.toContain('name')
   })
 
-  it('says 156005 for a set that is not there or not yours, 156009 for no id', async () => {
+  it('answers 156005 for an unknown or foreign set, 156009 for a malformed id', async () => {
     const other = await harness.newEntity()
     const { id } = (await create({}, other)).body.data.walletSet
     for (const absent of [id, randomUUID()]) {

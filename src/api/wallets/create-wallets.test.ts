@@ -29,7 +29,7 @@ const create = (rest: object, tenant?: Tenant) =>
 type Shown = { id: string; blockchain: string; address: string; name?: string; refId?: string }
 
 describe('POST /v1/w3s/developer/wallets', () => {
-  it('makes a wallet as the interface shows it', async () => {
+  it('creates a wallet in the documented form', async () => {
     const { status, body } = await create({ metadata: [{ name: 'Till', refId: 'till-1' }] })
     const date = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     const wallet = {
@@ -106,7 +106,7 @@ describe('POST /v1/w3s/developer/wallets', () => {
     ['a set that is no id', { walletSetId: 'x' }, 400, 2, 'walletSetId'],
     ['an unknown account type', { accountType: 'MPC' }, 400, 2, 'accountType'],
     ['a name that is too long', { metadata: [{ name: 'x'.repeat(257) }] }, 400, 2, 'metadata[0].name'],
-  ])('refuses %s and makes nothing', async (_what, rest, status, code, location) => {
+  ])('refuses %s and creates nothing', async (_what, rest, status, code, location) => {
     const count = () => harness.database.one<{ n: number }>(sql`select count(*) as n from wallets`)
     const before = await count()
     const refused = await create(rest)
@@ -115,12 +115,12 @@ describe('POST /v1/w3s/developer/wallets', () => {
     expect(await count()).toEqual(before)
   })
 
-  it('refuses a set of another tenant as if it were not there', async () => {
+  it('refuses a set of another tenant as unknown', async () => {
     const foreign = await newSet(await harness.newEntity())
     expect(await create({ walletSetId: foreign })).toMatchObject({ status: 404, body: { code: 156005 } })
   })
 
-  it('gives 30 requests at a time an index each', async () => {
+  it('assigns separate indexes to 30 concurrent requests', async () => {
     const rest = { walletSetId: await newSet() }
     const answers = await Promise.all(Array.from({ length: 30 }, () => create(rest)))
     const addresses = answers.flatMap((answer) =>
@@ -129,7 +129,7 @@ describe('POST /v1/w3s/developer/wallets', () => {
     expect(new Set(addresses).size).toBe(30)
   })
 
-  it('uses up the ciphertext of a refused request, and leaves the key free', async () => {
+  it('marks the ciphertext of a refused request as used, but not its idempotency key', async () => {
     const idempotencyKey = randomUUID()
     const entitySecretCiphertext = await harness.sealSecret()
     const refused = await create({ idempotencyKey, entitySecretCiphertext, walletSetId: randomUUID() })
@@ -142,7 +142,7 @@ describe('POST /v1/w3s/developer/wallets', () => {
 describe('PUT /v1/w3s/wallets/{id}', () => {
   const update = (id: string, body: object) => harness.http('PUT', `/v1/w3s/wallets/${id}`, { body })
 
-  it('sets what is given, keeps what is not, clears what is empty', async () => {
+  it('sets given fields, keeps missing ones, clears empty ones', async () => {
     const [{ id, ...made }] = (await create({ metadata: [{ name: 'a', refId: 'r' }] })).body.data.wallets
     expect((await update(id, { name: 'b' })).body.data.wallet).toMatchObject({ name: 'b', refId: 'r' })
     expect((await update(id, { refId: '' })).body.data.wallet).not.toHaveProperty('refId')
@@ -151,7 +151,7 @@ describe('PUT /v1/w3s/wallets/{id}', () => {
     expect((await harness.http('GET', `/v1/w3s/wallets/${id}`)).body.data.wallet).toEqual(untouched)
   })
 
-  it('says 156001 for a wallet that is not there, 155501 for a frozen one', async () => {
+  it('answers 156001 for an unknown wallet, 155501 for a frozen one', async () => {
     expect(await update(randomUUID(), { name: 'x' })).toMatchObject({ status: 404, body: { code: 156001 } })
     const [{ id }] = (await create({})).body.data.wallets
     await harness.database.run(sql`update wallets set state = 'FROZEN' where id = ${id}`)

@@ -19,7 +19,7 @@ const derive = (blockchain: string, body: object = {}, id = source.id) =>
 const byAddress = (body: object) => harness.http('PUT', '/v1/w3s/developer/wallets/derive', { body })
 
 describe('deriving a wallet', () => {
-  it('gives the same address on another chain, 201 at first and 200 afterwards', async () => {
+  it('creates the same address on another chain: 201 at first, 200 afterwards', async () => {
     const first = await derive('ETH-SEPOLIA', { metadata: { name: 'twin' } })
     expect([first.status, first.body.data.wallet]).toEqual([
       201,
@@ -34,7 +34,7 @@ describe('deriving a wallet', () => {
     ])
   })
 
-  it('takes the address in checksum case, and knows the way back', async () => {
+  it('accepts the address in checksum case, and derives back', async () => {
     const body = { sourceBlockchain: 'BASE-SEPOLIA', walletAddress: getAddress(source.address) }
     const signing = await byAddress({ ...body, targetBlockchain: 'EVM-TESTNET' })
     expect(signing).toMatchObject({ status: 201, body: { data: { wallet: { address: source.address } } } })
@@ -62,7 +62,7 @@ describe('deriving a wallet', () => {
     })
   })
 
-  it('finds no wallet by an address that is unknown, elsewhere, or no address', async () => {
+  it('finds no wallet by an unknown, foreign or malformed address', async () => {
     const target = { sourceBlockchain: 'BASE-SEPOLIA', targetBlockchain: 'ETH-SEPOLIA' }
     const alone = await makeWallet(worldOf(harness))
     for (const [sourceBlockchain, walletAddress] of [
@@ -77,7 +77,7 @@ describe('deriving a wallet', () => {
       })
   })
 
-  it('makes nothing from a frozen wallet', async () => {
+  it('derives nothing from a frozen wallet', async () => {
     const frozen = await makeWallet(worldOf(harness))
     await harness.database.run(sql`update wallets set state = 'FROZEN' where id = ${frozen.id}`)
     expect(await derive('ETH-SEPOLIA', {}, frozen.id)).toMatchObject({ status: 409, body: { code: 155501 } })

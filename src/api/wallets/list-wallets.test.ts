@@ -72,7 +72,7 @@ describe('GET /v1/w3s/wallets', () => {
     expect(refused).toMatchObject({ status: 400, body: { code: 2, errors: [{ location }] } })
   })
 
-  it('shows another tenant nothing', async () => {
+  it('excludes other tenants', async () => {
     const other = await harness.newEntity()
     const answer = await other.http('GET', '/v1/w3s/wallets', { query: { walletSetId: one!.id } })
     expect(answer.body.data.wallets).toEqual([])
@@ -98,7 +98,7 @@ describe('GET /v1/w3s/developer/wallets/balances', () => {
     await until(both, 'the funds are shown')
   })
 
-  it('always shows the native coin, and the token that is named', async () => {
+  it('always shows the native coin and the named token', async () => {
     const bare = await shown({ walletSetId: one!.id })
     expect(new Map(bare.map((wallet) => [wallet.id, amounts(wallet)]))).toEqual(
       new Map([
@@ -124,7 +124,7 @@ describe('GET /v1/w3s/developer/wallets/balances', () => {
     expect((await usdcOf('0')).length).toBe(4)
   })
 
-  it('takes an empty tokenAddress as not given, and shows one address as the chain has it', async () => {
+  it('ignores an empty tokenAddress, and compares a single address with its chain', async () => {
     await harness.chain('BASE-SEPOLIA').rpc('anvil_setBalance', [poor.address, quantity(3n * 10n ** 18n)])
     const [seen] = await shown({ address: poor.address, tokenAddress: '' })
     expect(amounts(seen!)).toEqual([['native', '3']])

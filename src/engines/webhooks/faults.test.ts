@@ -122,7 +122,7 @@ describe('an endpoint', () => {
     },
   )
 
-  it('that takes all its time delays nobody else', async () => {
+  it('that is slow delays no other endpoint', async () => {
     const slow = await subscriber()
     const honest = await subscriber()
     const held: (() => void)[] = []
@@ -145,13 +145,13 @@ describe('an endpoint', () => {
     expect(slow.sink.notices()).toEqual([])
     slow.sink.behave()
     for (const taken of held) taken()
-    const told = () => new Set(slow.sink.notices().map(({ messageId }) => messageId)).size
-    await until(async () => told() === count + 1, 'the slow one has everything in the end')
+    const notified = () => new Set(slow.sink.notices().map(({ messageId }) => messageId)).size
+    await until(async () => notified() === count + 1, 'the slow one has everything in the end')
     await webhooks.stop()
     harness.startEngines()
   })
 
-  it('that never answers is left after ten seconds', async () => {
+  it('that never answers times out after ten seconds', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave((received, _, taken) => (received.method === 'POST' ? undefined : taken()))
     await harness.stopEngines()
@@ -170,10 +170,10 @@ describe('an endpoint', () => {
     expect(new Set(patienceMs)).toEqual(new Set([10_000]))
   })
 
-  it('hears of one resource in order, and of others meanwhile', async () => {
+  it('receives notifications of one resource in order, and of others meanwhile', async () => {
     const { world, sink, entityId } = await subscriber()
     const first = await makePaymentIntent(world)
-    await until(async () => sink.notices().length === 1, 'the first intent is told')
+    await until(async () => sink.notices().length === 1, 'the first intent is reported')
     let refuses = true
     const arrived: string[] = []
     sink.behave((received, response, taken) => {
@@ -184,18 +184,18 @@ describe('an endpoint', () => {
     })
     await harness.chain().send(first.depositAddress, 5_000_000n, 'USDC')
     const second = await makePaymentIntent(world)
-    await until(async () => arrived.includes(second.id), 'another resource is told')
+    await until(async () => arrived.includes(second.id), 'another resource is reported')
     const failed = async () => (await attemptsOf(entityId)).some(({ status }) => status === 500)
     await until(failed, 'the payment was refused')
     expect(arrived.some((each) => each.endsWith('paid'))).toBe(false)
     refuses = false
     await pass(60_000, entityId)
-    await until(async () => arrived.some((each) => each.endsWith('paid')), 'the payment is told')
+    await until(async () => arrived.some((each) => each.endsWith('paid')), 'the payment is reported')
     const steps = arrived.filter((each) => each.includes(' ')).map((each) => each.split(' ')[1])
     expect(steps).toEqual(['pending', 'confirmed', 'paid'])
   })
 
-  it('that never gets well is given up after so many tries, and what it missed is kept', async () => {
+  it('that never recovers fails after the maximum of attempts, and its notifications are kept', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
@@ -213,7 +213,7 @@ describe('an endpoint', () => {
     expect(sink.notices()).toHaveLength(1)
   })
 
-  it('that was away for days is tried once more with what is old', async () => {
+  it('that was unreachable for days gets one more attempt of old notifications', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
@@ -225,7 +225,7 @@ describe('an endpoint', () => {
     expect(deliveries).toEqual([{ state: 'failed' }])
   })
 
-  it('that is deleted is sent nothing more', async () => {
+  it('receives nothing after its deletion', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
@@ -236,7 +236,7 @@ describe('an endpoint', () => {
     expect(states).toEqual([{ state: 'dropped' }])
   })
 
-  it('property 53: is not called when its name leads elsewhere by the time something is sent', async () => {
+  it('property 53: is not called when its name resolves elsewhere at sending time', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     const before = sink.received.length
     await harness.database.run(sql`update notification_subscriptions
@@ -261,7 +261,7 @@ describe('an endpoint', () => {
 })
 
 describe('a worker', () => {
-  it('that is killed after an endpoint has answered leaves the message to be sent again, unchanged', async () => {
+  it('that is killed after an endpoint answered leaves the message to be resent unchanged', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     await harness.stopEngines()
     // Subscriptions of other tests have no due work, so that the victim dies of this one.
@@ -294,7 +294,7 @@ describe('a worker', () => {
     harness.startEngines()
   })
 
-  it('that was thought dead writes nothing of what it did', async () => {
+  it('that lost its lease records nothing', async () => {
     const { world, sink, entityId, subscriptionId } = await subscriber()
     sink.behave(failing(1, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)

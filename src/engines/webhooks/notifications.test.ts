@@ -54,10 +54,10 @@ const transient = (amount: string) => ({
 })
 
 describe('notifications', () => {
-  it('of an intent and its payment equal what their GET answers, and come in their documented envelope', async () => {
+  it('of an intent and its payment equal their GET, in the documented envelope', async () => {
     await subscribe()
     const intent = await world.call('POST', '/v1/paymentIntents', transient('3.5'))
-    await until(async () => sink.notices('paymentIntents').length === 1, 'the new intent is told')
+    await until(async () => sink.notices('paymentIntents').length === 1, 'the new intent is reported')
     expect(sink.notices('paymentIntents')[0]).toEqual({
       messageId: expect.any(String),
       clientId: world.tenant.entityId,
@@ -71,7 +71,7 @@ describe('notifications', () => {
       sink
         .notices('paymentIntents')
         .some((notice) => notice['paymentIntent'].timeline[0].status === 'complete')
-    await until(async () => isComplete(), 'the intent is told to be complete')
+    await until(async () => isComplete(), 'the intent is reported complete')
     await until(
       async () => sink.notices('payments').at(-1)?.['payment'].status === 'paid',
       'the payment is paid',
@@ -107,20 +107,20 @@ describe('notifications', () => {
     await world.call('DELETE', `/v1/notifications/subscriptions/${id}`)
   })
 
-  it('of payouts and of transfers out and in equal what their GET answers', async () => {
+  it('of payouts and of transfers in both directions equal their GET', async () => {
     await fundMerchantWallet(world, 10_000_000n)
     await subscribe()
     const last = (type: string, key: string, id: string) =>
       sink.notices(type).findLast((notice) => notice[key].id === id)?.[key]
-    const untilTold = (type: string, key: string, id: string) =>
-      until(async () => last(type, key, id)?.status === 'complete', `${type} are told to be complete`)
+    const untilNotified = (type: string, key: string, id: string) =>
+      until(async () => last(type, key, id)?.status === 'complete', `${type} are reported complete`)
 
     const payout = await makePayout(world)
-    await untilTold('payouts', 'payout', payout.id)
+    await untilNotified('payouts', 'payout', payout.id)
     expect(last('payouts', 'payout', payout.id)).toEqual(await get('/v1/payouts', payout.id))
 
     const out = await makeBusinessTransfer(world)
-    await untilTold('transfers', 'transfer', out.id)
+    await untilNotified('transfers', 'transfer', out.id)
     const transfers = () => sink.notices('transfers').map((notice) => notice['transfer'])
     expect(last('transfers', 'transfer', out.id)).toEqual(await get('/v1/businessAccount/transfers', out.id))
     expect(transfers().map(({ status }) => status)).toEqual(['pending', 'running', 'complete'])
@@ -132,13 +132,13 @@ describe('notifications', () => {
     })
     await harness.chain().send(address, 2_000_000n, 'USDC')
     const incoming = () => transfers().find(({ destination }) => destination.address === address)
-    await until(async () => incoming() !== undefined, 'the incoming transfer is told')
+    await until(async () => incoming() !== undefined, 'the incoming transfer is reported')
     const { id } = incoming()
-    await untilTold('transfers', 'transfer', id)
+    await untilNotified('transfers', 'transfer', id)
     expect(last('transfers', 'transfer', id)).toEqual(await get('/v1/businessAccount/transfers', id))
   })
 
-  it("show a payment's paid and its intent's complete together, whichever comes first", async () => {
+  it('show a paid payment and its complete intent together, in either order', async () => {
     const seen: unknown[] = []
     await subscribe()
     sink.behave((received, _, taken) => {
@@ -163,26 +163,26 @@ describe('notifications', () => {
           BigInt(intent.amount.amount.replace('.', '')) * 10_000n,
           'USDC',
         )
-    await until(async () => seen.length === 6, 'three payments and three intents are told')
+    await until(async () => seen.length === 6, 'three payments and three intents are reported')
     expect(seen.toSorted()).toEqual(['complete', 'complete', 'complete', 'paid', 'paid', 'paid'])
   })
 
-  it('property 20: tell what a reorg took back, and what the winning chain holds in the end', async () => {
+  it('property 20: report reverted payments after a reorg, and those of the winning chain', async () => {
     await subscribe()
     const { depositAddress } = await makePaymentIntent(world)
     const { id } = await makePayment(world, depositAddress)
     await until(async () => statuses(sink.notices(), id).at(-1) === 'paid', 'it is paid')
-    const told = () => statuses(sink.notices(), id)
+    const notified = () => statuses(sink.notices(), id)
     const lastIntent = () => sink.notices('paymentIntents').at(-1)!['paymentIntent']
-    expect(told()).toEqual(['pending', 'confirmed', 'paid'])
-    await until(async () => lastIntent().amountPaid.amount !== '0.00', 'the intent is told what it was paid')
+    expect(notified()).toEqual(['pending', 'confirmed', 'paid'])
+    await until(async () => lastIntent().amountPaid.amount !== '0.00', 'the intent reports its paid amount')
     await harness.chain().reorg(1)
-    await until(async () => told().length === 4, 'the payment is taken back')
-    expect(told().at(-1)).toBe('pending')
+    await until(async () => notified().length === 4, 'the payment is taken back')
+    expect(notified().at(-1)).toBe('pending')
     await until(async () => lastIntent().amountPaid.amount === '0.00', 'the intent has nothing again')
     // The payment is not mined again, and after this many blocks it is given up.
     await harness.chain().mine(14)
-    await until(async () => told().length === 5, 'the payment is given up')
+    await until(async () => notified().length === 5, 'the payment is given up')
     const last = sink.notices('payments').findLast(({ payment }) => payment.id === id)?.['payment']
     expect(last).toEqual(await get('/v1/payments', id))
     expect(last.status).toBe('failed')
@@ -190,7 +190,7 @@ describe('notifications', () => {
     expect(await harness.chain().oracle.transfers({ to: depositAddress })).toEqual([])
   })
 
-  it('property 25: tell nothing of transfers of nothing, and of tokens that are not listed', async () => {
+  it('property 25: omit transfers of zero and of unlisted tokens', async () => {
     await subscribe()
     const { depositAddress } = await makePaymentIntent(world)
     const chain = harness.chain()
@@ -215,11 +215,11 @@ describe('notifications', () => {
     })
     await chain.send(depositAddress, 0n, 'USDC')
     const { id } = await makePayment(world, depositAddress)
-    await until(async () => statuses(sink.notices(), id).at(-1) === 'paid', 'the real payment is told')
+    await until(async () => statuses(sink.notices(), id).at(-1) === 'paid', 'the real payment is reported')
     expect(sink.notices('payments').every(({ payment }) => payment.id === id)).toBe(true)
   })
 
-  it('of what a stopped server missed are sent once each when it runs again', async () => {
+  it('missed by a stopped server are sent once each after its restart', async () => {
     await subscribe()
     const { depositAddress } = await makePaymentIntent(world)
     await harness.stopEngines()
@@ -229,66 +229,66 @@ describe('notifications', () => {
       await harness.chain().mine(isDeep ? 20 : 3)
     }
     harness.startEngines()
-    const told = (hash: string) =>
+    const notified = (hash: string) =>
       sink
         .notices('payments')
         .filter(({ payment }) => payment.transactionHash === hash)
         .map(({ payment }) => payment.status)
-    await until(async () => hashes.every((hash) => told(hash).at(-1) === 'paid'), 'all are told to be paid')
-    for (const hash of hashes) expect(told(hash)).toEqual(['pending', 'confirmed', 'paid'])
+    await until(async () => hashes.every((hash) => notified(hash).at(-1) === 'paid'), 'all are reported paid')
+    for (const hash of hashes) expect(notified(hash)).toEqual(['pending', 'confirmed', 'paid'])
   })
 
-  it('are signed with SHA-256 where that is asked for', async () => {
+  it('are signed with SHA-256 when configured', async () => {
     await subscribe()
     harness.ctx.config.notificationSignature = 2
     await makePaymentIntent(world)
     // The sink accepts no message whose signature does not match.
-    await until(async () => sink.notices().length === 1, 'the intent is told')
+    await until(async () => sink.notices().length === 1, 'the intent is reported')
     harness.ctx.config.notificationSignature = 1
     expect(sink.messages('Notification')[0]!.SignatureVersion).toBe('2')
   })
 
-  it('call a transfer that runs pending where clients know no more', async () => {
+  it('show a running transfer as pending for clients that do not know running', async () => {
     const { config } = harness.ctx
     await fundMerchantWallet(world, 10_000_000n)
     await subscribe()
     config.transferRunning = false
     try {
       await makeBusinessTransfer(world)
-      const told = () => sink.notices('transfers').map(({ transfer }) => transfer)
-      await until(async () => told().at(-1)?.status === 'complete', 'the transfer is told to be complete')
-      expect(told().map(({ status }) => status)).toEqual(['pending', 'pending', 'complete'])
+      const notified = () => sink.notices('transfers').map(({ transfer }) => transfer)
+      await until(async () => notified().at(-1)?.status === 'complete', 'the transfer is reported complete')
+      expect(notified().map(({ status }) => status)).toEqual(['pending', 'pending', 'complete'])
     } finally {
       config.transferRunning = true
     }
   })
 
-  it('are of events after the confirmation, of the own entity, and of nothing twice', async () => {
+  it('cover events of the entity after the confirmation, each once', async () => {
     await makePaymentIntent(world)
     await subscribe()
     const stranger = worldOf(harness, await harness.newEntity())
     await makePaymentIntent(stranger)
     const { id } = await makePaymentIntent(world)
-    await until(async () => sink.notices().length > 0, 'the second intent is told')
+    await until(async () => sink.notices().length > 0, 'the second intent is reported')
     await sleep(300)
     expect(sink.notices().map((notice) => notice['paymentIntent'].id)).toEqual([id])
   })
 
-  it('are told once although several workers run', async () => {
+  it('are sent once with several workers', async () => {
     const count = isDeep ? 30 : 8
     await subscribe()
     const others = [startWebhooks(harness.ctx, topics), startWebhooks(harness.ctx, topics)]
     const made = await Promise.all(Array.from({ length: count }, () => makePaymentIntent(world)))
-    await until(async () => sink.notices().length >= made.length, 'all are told')
+    await until(async () => sink.notices().length >= made.length, 'all are reported')
     await Promise.all(others.map((each) => each.stop()))
-    const told = sink.notices().map((notice) => notice['paymentIntent'].id)
-    expect(told.toSorted()).toEqual(made.map(({ id }) => id).toSorted())
+    const notified = sink.notices().map((notice) => notice['paymentIntent'].id)
+    expect(notified.toSorted()).toEqual(made.map(({ id }) => id).toSorted())
   })
 
-  it('include what an event says that commits after later ones', async () => {
+  it('include an event that commits after later ones', async () => {
     await subscribe()
     const first = await makePaymentIntent(world)
-    await until(async () => sink.notices().length === 1, 'the intent is told')
+    await until(async () => sink.notices().length === 1, 'the intent is reported')
     const { entityId } = world.tenant
     const nowMs = harness.clock.nowMs()
     const late = newId(nowMs)
@@ -301,11 +301,11 @@ describe('notifications', () => {
       const change = { entityId, actor: 'test', type: 'paymentIntent.credited', resourceId: first.id }
       await recordChanges(tx, nowMs, [change])
       second = await makePaymentIntent(world)
-      await until(async () => sink.notices().length === 2, 'what came later and committed first is told')
+      await until(async () => sink.notices().length === 2, 'what came later and committed first is reported')
       expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(second.id)
       expect(sink.notices().at(-1)!.messageId > late).toBe(true)
     })
-    await until(async () => sink.notices().length === 3, 'the late one is told')
+    await until(async () => sink.notices().length === 3, 'the late one is reported')
     expect(sink.notices().at(-1)!['paymentIntent'].id).toBe(first.id)
     const { count } = await harness.database.one<{ count: number }>(
       sql`select count(*) as count from queued_events where entity_id = ${entityId}`,

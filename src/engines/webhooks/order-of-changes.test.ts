@@ -35,39 +35,39 @@ beforeEach(async () => {
 afterAll(() => harness?.close())
 
 const keys = ['paymentIntent', 'payment', 'payout', 'transfer', 'addressBookRecipient']
-type Told = { id: string; status?: string; updateDate: string }
+type Notified = { id: string; status?: string; updateDate: string }
 
 /** All notifications, each resource under its id, in the order of arrival. */
-function told(): Map<string, Told[]> {
-  const resources = new Map<string, Told[]>()
+function notified(): Map<string, Notified[]> {
+  const resources = new Map<string, Notified[]>()
   for (const notice of sink.notices()) {
-    const shown = keys.map((key) => notice[key]).find(Boolean) as Told
+    const shown = keys.map((key) => notice[key]).find(Boolean) as Notified
     resources.set(shown.id, [...(resources.get(shown.id) ?? []), shown])
   }
   return resources
 }
-const statusesOf = (id: string) => (told().get(id) ?? []).map(({ status }) => status)
-const untilTold = (id: string, statuses: readonly string[]) =>
-  until(async () => statusesOf(id).join() === statuses.join(), `${id} is told as ${statuses}`)
+const statusesOf = (id: string) => (notified().get(id) ?? []).map(({ status }) => status)
+const untilNotified = (id: string, statuses: readonly string[]) =>
+  until(async () => statusesOf(id).join() === statuses.join(), `${id} is reported as ${statuses}`)
 
 /**
  * Checks that the dates of each resource rise from message to message, and that the last message equals the GET of its
  * resource; `paths` is keyed by id.
  */
 async function isInOrder(paths: Record<string, string>): Promise<void> {
-  for (const shown of told().values()) {
+  for (const shown of notified().values()) {
     const dates = shown.map(({ updateDate }) => updateDate)
     expect(dates, JSON.stringify(shown)).toEqual([...new Set(dates)].sort())
   }
   for (const [id, path] of Object.entries(paths)) {
     const now = await world.call('GET', `${path}/${id}`)
-    expect(told().get(id)?.at(-1)).toEqual(now)
+    expect(notified().get(id)?.at(-1)).toEqual(now)
     expect(now.updateDate >= now.createDate).toBe(true)
   }
 }
 
-describe('updateDate rises from message to message', () => {
-  it('of what happens in one millisecond', async () => {
+describe('updateDate increases from message to message', () => {
+  it('for changes within one millisecond', async () => {
     await fundMerchantWallet(world, 5_000_000n)
     const { address } = await world.call('POST', '/v1/businessAccount/wallets/addresses/deposit', {
       idempotencyKey: randomUUID(),
@@ -82,16 +82,16 @@ describe('updateDate rises from message to message', () => {
       const { id: payout } = await makePayout(world)
       const { id: out } = await makeBusinessTransfer(world)
       await harness.chain().send(address, 7n, 'USDC')
-      await untilTold(payment, ['pending', 'confirmed', 'paid'])
-      await untilTold(payout, ['pending', 'complete'])
-      await untilTold(out, ['pending', 'running', 'complete'])
+      await untilNotified(payment, ['pending', 'confirmed', 'paid'])
+      await untilNotified(payout, ['pending', 'complete'])
+      await untilNotified(out, ['pending', 'running', 'complete'])
       const incoming = () =>
         sink
           .notices('transfers')
           .map(({ transfer }) => transfer)
           .find(({ destination }) => destination.type === 'wallet')
-      await until(async () => incoming() !== undefined, 'the incoming transfer is told')
-      await untilTold(incoming().id, ['pending', 'running', 'complete'])
+      await until(async () => incoming() !== undefined, 'the incoming transfer is reported')
+      await untilNotified(incoming().id, ['pending', 'running', 'complete'])
       await isInOrder({
         [payment]: '/v1/payments',
         [payout]: '/v1/payouts',
@@ -103,7 +103,7 @@ describe('updateDate rises from message to message', () => {
     }
   })
 
-  it('of what two hosts do whose clocks are a minute apart, in the order in which they did it', async () => {
+  it('for changes by two hosts whose clocks are a minute apart, in order', async () => {
     await harness.stopEngines()
     const { id } = await makeRecipient(world, { metadata: { nickname: 'one' } })
     const renamed = (nickname: string) =>
@@ -119,13 +119,13 @@ describe('updateDate rises from message to message', () => {
         dates.push((await renamed(nickname)).updateDate)
       }
       harness.startEngines()
-      await untilTold(id, ['pending', 'pending', 'pending', 'pending', 'active'])
+      await untilNotified(id, ['pending', 'pending', 'pending', 'pending', 'active'])
     } finally {
       harness.clock.moveMs(60_000)
       harness.startEngines()
     }
     expect(
-      told()
+      notified()
         .get(id)!
         .slice(1, 4)
         .map(({ updateDate }) => updateDate),
@@ -133,23 +133,26 @@ describe('updateDate rises from message to message', () => {
     await isInOrder({ [id]: '/v1/addressBook/recipients' })
   })
 
-  it('of what a reorg takes back and another block brings again, on a host whose clock is behind', async () => {
+  it('for changes that a reorg reverts and another block repeats, on a host with a slow clock', async () => {
     const { id: intent, depositAddress } = await makePaymentIntent(world)
     const chain = harness.chain()
     const before = await chain.snapshot()
     const { id } = await makePayment(world, depositAddress)
-    await untilTold(id, ['pending', 'confirmed', 'paid'])
+    await untilNotified(id, ['pending', 'confirmed', 'paid'])
     const { transactionHash } = await world.call('GET', `/v1/payments/${id}`)
     const raw = await chain.rpc<string>('eth_getRawTransactionByHash', [transactionHash])
     harness.clock.moveMs(-60_000)
     try {
       await chain.revert(before)
       await chain.mine(2)
-      await untilTold(id, ['pending', 'confirmed', 'paid', 'pending'])
+      await untilNotified(id, ['pending', 'confirmed', 'paid', 'pending'])
       await chain.rpc('eth_sendRawTransaction', [raw])
-      await untilTold(id, ['pending', 'confirmed', 'paid', 'pending', 'pending', 'confirmed', 'paid'])
+      await untilNotified(id, ['pending', 'confirmed', 'paid', 'pending', 'pending', 'confirmed', 'paid'])
       const { updateDate } = await world.call('GET', `/v1/paymentIntents/${intent}`)
-      await until(async () => told().get(intent)?.at(-1)?.updateDate === updateDate, 'the intent is told')
+      await until(
+        async () => notified().get(intent)?.at(-1)?.updateDate === updateDate,
+        'the intent is reported',
+      )
       await isInOrder({ [id]: '/v1/payments', [intent]: '/v1/paymentIntents' })
     } finally {
       harness.clock.moveMs(60_000)

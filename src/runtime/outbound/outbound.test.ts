@@ -106,7 +106,7 @@ const namedAfter = async (name: string): Promise<string[]> => {
 }
 
 describe('property 53', () => {
-  it('property 53: connects to nothing in this machine or its network, in whatever writing or name', async () => {
+  it('property 53: connects to no address of this machine or its network, in any notation or by name', async () => {
     const hosts = [
       ...forbidden.map(bracketed),
       ...disguises,
@@ -169,7 +169,7 @@ describe('property 53', () => {
     expect(lookedUp).toBe(0)
   })
 
-  it('property 53: connects to the addresses that were checked, though the name means others a moment later', async () => {
+  it('property 53: connects to the checked addresses although the name resolves to others a moment later', async () => {
     const [real, evil] = await Promise.all([listening('127.0.0.1'), listening('127.0.0.2', '127.0.0.1')])
     const answers = [['127.0.0.1'], ['127.0.0.2', '10.0.0.1'], ['169.254.169.254']]
     let asked = 0
@@ -252,7 +252,7 @@ describe('a call', () => {
   }
   const head = 'HTTP/1.1 200 OK\r\n'
 
-  it('reads the beginning of a body without end, and no more', async () => {
+  it('reads only the beginning of an endless body', async () => {
     let sent = 0
     const answer = await answering((socket) => {
       socket.write(`${head}Transfer-Encoding: chunked\r\n\r\n`)
@@ -267,7 +267,7 @@ describe('a call', () => {
     expect(sent).toBeLessThan(100_000_000)
   })
 
-  it('ends when the body drips, with the status that came', async () => {
+  it('times out on a slow body, and returns the status', async () => {
     const answer = await answering((socket) => {
       socket.write(`${head}Content-Length: 1000\r\n\r\n`)
       const dripping = setInterval(() => socket.write('x'), 20)
@@ -307,7 +307,7 @@ describe('a call', () => {
     await server.close()
   })
 
-  it('keeps address, path and query as they were given', () => {
+  it('keeps host, path and query unchanged', () => {
     expect(parseTarget('https://merchant.example/a?b=c#d').href).toBe('https://merchant.example/a?b=c#d')
   })
 })
