@@ -103,17 +103,10 @@ function familyReason(from: string, to: string): string | undefined {
 
 export const cycleRule: Rule = {
   name: 'no import cycles',
-  why: 'A cycle means that neither file can be understood first.',
+  why: 'A cycle, of types alone too, means that neither file can be understood first.',
   check: (repository) => {
     const files = production(repository)
-    const graph = new Map(
-      files.map((file) => [
-        file.path,
-        importsOf(file)
-          .filter((item) => !item.typeOnly)
-          .map((item) => item.target),
-      ]),
-    )
+    const graph = new Map(files.map((file) => [file.path, importsOf(file).map((item) => item.target)]))
     const done = new Set<string>()
     const found: string[] = []
     const visit = (path: string, trail: string[]) => {

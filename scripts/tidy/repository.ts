@@ -39,17 +39,16 @@ export function readRepository(): Repository {
   }
 }
 
-export type Import = { line: number; target: string; typeOnly: boolean }
+export type Import = { line: number; target: string }
 
 const importPattern =
-  /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|import\('([^']+)'\)/gm
+  /^\s*(?:import|export)\s+[^'"]*?from\s+'([^']+)'|^\s*import\s+'([^']+)'|import\('([^']+)'\)/gm
 
 /** The imports of a file; targets inside the repository are paths from its root, others are package names. */
 export function importsOf(file: SourceFile): Import[] {
   return [...file.text.matchAll(importPattern)].map((match) => ({
     line: file.text.slice(0, match.index).split('\n').length,
-    target: resolveTarget(file.path, (match[2] ?? match[3] ?? match[4])!),
-    typeOnly: match[1] !== undefined,
+    target: resolveTarget(file.path, (match[1] ?? match[2] ?? match[3])!),
   }))
 }
 

@@ -79,7 +79,8 @@ export type GasEstimate =
   | { kind: 'estimated'; gas: bigint }
   | { kind: 'reverted' | 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
-export type Signature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
+/** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
+export type Signature = Buffer
 
 /** Permission for `to` to take coins of `from`, once for each nonce of 32 bytes. */
 export type Authorization = { from: Address; to: Address; amountAtomic: bigint; nonce: Hex }

@@ -17,7 +17,6 @@ import {
   createWalletSet,
   createWallets,
   decide,
-  type EcdsaSignature,
   type EntitySecret,
   eraseGrants,
   freeze,
@@ -48,9 +47,9 @@ beforeAll(async () => {
 afterAll(() => test?.close())
 
 /** Recovers the signer's address with a library other than custody's signer of this machine. */
-function signerOf(digest: Buffer, { r, s, recovery }: EcdsaSignature): string {
-  const compact = Buffer.concat([r, s])
-  const point = secp256k1.Signature.fromCompact(compact).addRecoveryBit(recovery).recoverPublicKey(digest)
+function signerOf(digest: Buffer, signature: Buffer): string {
+  const compact = secp256k1.Signature.fromCompact(signature.subarray(0, 64))
+  const point = compact.addRecoveryBit(signature[64]!).recoverPublicKey(digest)
   const hash = keccak_256(point.toRawBytes(false).subarray(1))
   return `0x${Buffer.from(hash.subarray(12)).toString('hex')}`
 }
@@ -66,7 +65,7 @@ const onChain = () => ({
   priorityFeeAtomic: 1n,
 })
 const sign = (intentId: string, intent: Buffer, digest = randomBytes(32), entityId = entity.id) =>
-  signAll(test.custody, [{ entityId, intentId, intent, digest, ...onChain() }])
+  signAll(test.custody, [{ entityId, intentId, intent, payload: digest, ...onChain() }])
 const signAll = (custody: Custody, requests: readonly SigningRequest[]) =>
   test.database.tx((tx) => signForIntents(custody, tx, requests, Date.now()))
 
@@ -77,14 +76,14 @@ describe('a grant', () => {
       wallets.map(async (wallet, index) => {
         const intent = Buffer.from(`intent ${index}`)
         const intentId = await grant(wallet, intent)
-        return { entityId: entity.id, intentId, intent, digest: randomBytes(32), ...onChain() }
+        return { entityId: entity.id, intentId, intent, payload: randomBytes(32), ...onChain() }
       }),
     )
-    const others = requests.map((request) => ({ ...request, digest: randomBytes(32), ...onChain() }))
+    const others = requests.map((request) => ({ ...request, payload: randomBytes(32), ...onChain() }))
     const twice = [...requests, ...others]
     for (const custody of [test.custody, other]) {
       const signatures = await signAll(custody, twice)
-      const signers = signatures.map((signature, index) => signerOf(twice[index]!.digest, signature))
+      const signers = signatures.map((signature, index) => signerOf(twice[index]!.payload, signature))
       expect(signers).toEqual([...wallets, ...wallets].map((wallet) => wallet.address))
     }
   })
@@ -109,6 +108,10 @@ describe('a grant', () => {
     await expect(sign(from, intent)).rejects.toThrow('does not open')
     const other = await test.newEntity()
     await copy(other.id, from, wallets[0]!.address)
+    await test.database.run(sql`insert into keys
+        (entity_id, id, class, family, derivation_index, address, sealed_private_key, create_date)
+      select ${other.id}::uuid, id, 'platform', family, derivation_index, address, sealed_private_key, create_date
+      from keys where id = ${wallets[0]!.keyId}`)
     await expect(sign(from, intent, undefined, other.id)).rejects.toThrow('does not open')
   })
 
@@ -121,7 +124,7 @@ describe('a grant', () => {
       entityId: entity.id,
       intentId,
       intent,
-      digest: randomBytes(32),
+      payload: randomBytes(32),
       ...onChain(),
     }))
     await expect(signAll(test.custody, requests)).rejects.toThrow('no grant')
@@ -174,7 +177,7 @@ describe('platform keys', () => {
     expect(new Set(keys.map((key) => key.address)).size).toBe(20)
     const digest = createHash('sha256').update('sweep').digest()
     const { keyId, address } = keys[7]!
-    const request = { entityId: bare.id, keyId, digest }
+    const request = { entityId: bare.id, keyId, payload: digest }
     expect(signerOf(digest, await signWithPlatformKey(test.custody, test.database, request))).toBe(address)
     const subject = { entityId: bare.id }
     const operator = { db: test.database, clock: systemClock, actor: 'operator' }
@@ -183,7 +186,7 @@ describe('platform keys', () => {
     await unfreeze(operator, subject)
     const foreign = { ...request, entityId: entity.id }
     await expect(signWithPlatformKey(test.custody, test.database, foreign)).rejects.toThrow('no platform key')
-    const walletKey = { entityId: entity.id, keyId: wallets[0]!.keyId, digest }
+    const walletKey = { entityId: entity.id, keyId: wallets[0]!.keyId, payload: digest }
     await expect(signWithPlatformKey(test.custody, test.database, walletKey)).rejects.toThrow(
       'no platform key',
     )

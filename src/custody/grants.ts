@@ -5,15 +5,15 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
 import type { Custody, CustodyCtx, CustodyScope, EntitySecret } from './custody.ts'
+import { familyOfKey } from './families.ts'
 import { type Decision, useDecision } from './policy/decide.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
 import { recordPayloads } from './signing-ledger.ts'
 import { shareFreezes } from './store/freezes.ts'
-import { deleteGrants, findGrants, type GrantRow, type IntentRef, insertGrant } from './store/grants.ts'
+import { deleteGrants, type FoundGrant, findGrants, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey, type KeyRow } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
-import type { EcdsaSignature } from './types.ts'
 
 /**
  * Stores a grant, with which workers sign for one intent without the entity secret: the key of one address, sealed under the
@@ -64,13 +64,14 @@ async function leaveGrant(
 
 export type SigningRequest = IntentRef & {
   intent: Buffer
-  digest: Buffer
-  /** Fields covered by the digest; fees are wei per gas. */
+  /** The bytes to sign: a digest, or a message where keys of the family sign messages. */
+  payload: Buffer
+  /** Fields covered by the payload; fees are wei per gas. */
   blockchain: string
   nonce: number
   maxFeeAtomic: bigint
   priorityFeeAtomic: bigint
-  /** The digest signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
+  /** The digest of the payload signed last for this nonce, which this one replaces. Omitted for the first of the nonce. */
   replaces?: Buffer | undefined
   /** A no-op transaction, which only uses up the nonce: it may replace a payload of another intent. */
   noop?: boolean | undefined
@@ -90,7 +91,7 @@ export async function signForIntents(
   tx: Db,
   requests: readonly SigningRequest[],
   nowMs: number,
-): Promise<EcdsaSignature[]> {
+): Promise<Buffer[]> {
   if (requests.length === 0) return []
   await shareFreezes(
     tx,
@@ -103,12 +104,12 @@ export async function signForIntents(
   const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
   await recordPayloads(tx, payloads, nowMs)
   failpoint('before-signature')
-  const signatures: EcdsaSignature[] = []
-  for (const [turn, { entityId, intentId, intent, digest }] of requests.entries()) {
+  const signatures: Buffer[] = []
+  for (const [turn, { entityId, intentId, intent, payload }] of requests.entries()) {
     if (turn % burst === burst - 1) await new Promise((resume) => setImmediate(resume))
     const grant = grants.get(keyOf({ entityId, intentId }))!
     const context = grantOf(entityId, intentId, grant.address, intent)
-    const sign = (privateKey: Buffer) => custody.signer.sign(digest, privateKey)
+    const sign = (privateKey: Buffer) => familyOfKey(grant).sign(custody.signer, payload, privateKey)
     signatures.push(withUnsealed(custody.vault.root, context, grant.sealedKey, sign))
   }
   return signatures
@@ -116,8 +117,8 @@ export async function signForIntents(
 
 const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
 
-function payloadOf(request: SigningRequest, grant: GrantRow | undefined): PayloadRow {
-  const { entityId, intentId, blockchain, nonce, digest, maxFeeAtomic, priorityFeeAtomic } = request
+function payloadOf(request: SigningRequest, grant: FoundGrant | undefined): PayloadRow {
+  const { entityId, intentId, blockchain, nonce, payload, maxFeeAtomic, priorityFeeAtomic } = request
   if (!grant) throw new Error(`there is no grant to sign for intent ${intentId}`)
   return {
     entityId,
@@ -125,7 +126,7 @@ function payloadOf(request: SigningRequest, grant: GrantRow | undefined): Payloa
     address: grant.address,
     blockchain,
     nonce,
-    digest,
+    digest: familyOfKey(grant).digestOf(payload),
     maxFeeAtomic,
     priorityFeeAtomic,
     noop: request.noop ?? false,

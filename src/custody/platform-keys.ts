@@ -3,6 +3,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { platformEntropy, platformPrivateKey } from './contexts.ts'
 import type { Custody, CustodyScope } from './custody.ts'
+import { familyOfKey } from './families.ts'
 import { deriveKeys, newEntropy } from './hierarchy.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { seal, unseal, withUnsealed } from './sealing.ts'
@@ -10,7 +11,7 @@ import { findEntityFreeze, shareFreezes } from './store/freezes.ts'
 import { findKey, insertKeys } from './store/keys.ts'
 import { insertManaged } from './store/managed-addresses.ts'
 import { insertPlatformSeed, takePlatformIndex } from './store/platform-seeds.ts'
-import type { EcdsaSignature, KeyFamily, ManagedAddress } from './types.ts'
+import type { KeyFamily, ManagedAddress } from './types.ts'
 
 /**
  * Creates the next platform key of an entity (deposit, treasury): it opens with the root key alone, so that the engines can
@@ -64,8 +65,8 @@ async function seedAndTake(tx: Db, custody: Custody, entityId: string, createDat
 export async function signWithPlatformKey(
   custody: Custody,
   db: Db,
-  { entityId, keyId, digest }: { entityId: string; keyId: string; digest: Buffer },
-): Promise<EcdsaSignature> {
+  { entityId, keyId, payload }: { entityId: string; keyId: string; payload: Buffer },
+): Promise<Buffer> {
   await shareFreezes(db, [entityId])
   if (await findEntityFreeze(db, entityId))
     throw new WalletFrozen(`the entity ${entityId} is frozen: it waits`)
@@ -75,7 +76,7 @@ export async function signWithPlatformKey(
     custody.vault.root,
     platformPrivateKey(entityId, keyId),
     key.sealedPrivateKey,
-    (privateKey) => custody.signer.sign(digest, privateKey),
+    (privateKey) => familyOfKey(key).sign(custody.signer, payload, privateKey),
   )
 }
 

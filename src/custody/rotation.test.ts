@@ -56,7 +56,7 @@ async function grantWith(entity: TestEntity, bytes: Buffer, wallet: Wallet) {
   const intent = Buffer.from(intentId)
   await entity.act((ctx) => grantFor(ctx, secret, wallet, { intentId, intent }))
   const payload = { blockchain: 'BASE-SEPOLIA', nonce: nonces++, maxFeeAtomic: 2n, priorityFeeAtomic: 1n }
-  return { entityId: entity.id, intentId, intent, digest: Buffer.alloc(32, 5), ...payload }
+  return { entityId: entity.id, intentId, intent, payload: Buffer.alloc(32, 5), ...payload }
 }
 
 describe('rotating the entity secret', () => {

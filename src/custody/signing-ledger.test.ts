@@ -53,7 +53,7 @@ async function newRequest(nonce: number, changes: Partial<SigningRequest> = {}):
     entityId: entity.id,
     intentId,
     intent,
-    digest: randomBytes(32),
+    payload: randomBytes(32),
     blockchain,
     nonce,
     ...fees,
@@ -66,8 +66,8 @@ const sign = (...requests: SigningRequest[]) =>
 
 const replacing = (last: SigningRequest, changes: Partial<SigningRequest> = {}): SigningRequest => ({
   ...last,
-  digest: randomBytes(32),
-  replaces: last.digest,
+  payload: randomBytes(32),
+  replaces: last.payload,
   maxFeeAtomic: tenthMore(last.maxFeeAtomic),
   priorityFeeAtomic: tenthMore(last.priorityFeeAtomic),
   ...changes,
@@ -84,7 +84,7 @@ const lineOf = async (nonce: number) =>
     ({ digest }) => digest.toString('hex'),
   )
 
-const hex = (request: SigningRequest) => request.digest.toString('hex')
+const hex = (request: SigningRequest) => request.payload.toString('hex')
 
 describe('the signing ledger', () => {
   it(`property 35: of ${racers} payloads at once for one key, chain and nonce exactly one is signed`, async () => {
@@ -146,7 +146,7 @@ describe('the signing ledger', () => {
       SecondPayload,
     )
     await expect(sign(replacing(second, { ...dear, replaces: undefined }))).rejects.toThrow(SecondPayload)
-    const other = await newRequest(first.nonce, { ...dear, replaces: second.digest })
+    const other = await newRequest(first.nonce, { ...dear, replaces: second.payload })
     await expect(sign(other)).rejects.toThrow('another intent')
     await sign({ ...other, noop: true })
     // A signed payload may be requested again whatever its state; the signature is the same.
@@ -183,8 +183,8 @@ describe('the signing ledger', () => {
           ${first.intentId}, ${fee}, ${fee}, ${replaces}, now())`)
     await expect(insert(0, null, '10000')).rejects.toThrow('signatures_pkey')
     await expect(insert(1, null, '10000')).rejects.toThrow()
-    await expect(insert(2, first.digest, '10000')).rejects.toThrow('signed last')
-    await expect(insert(1, first.digest, '1099')).rejects.toThrow('a tenth more')
-    expect(await insert(1, first.digest, '1100')).toBe(1)
+    await expect(insert(2, first.payload, '10000')).rejects.toThrow('signed last')
+    await expect(insert(1, first.payload, '1099')).rejects.toThrow('a tenth more')
+    expect(await insert(1, first.payload, '1100')).toBe(1)
   })
 })

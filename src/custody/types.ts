@@ -1,8 +1,5 @@
-/** The rules for derivation and addresses; only EVM so far. */
+/** A way to derive keys, to write their addresses and to sign; see `families.ts`. */
 export type KeyFamily = 'evm'
-
-/** An ECDSA signature over a 32-byte digest, `s` in the lower half of the order. */
-export type EcdsaSignature = { r: Buffer; s: Buffer; recovery: 0 | 1 }
 
 export type WalletSet = {
   id: string

@@ -6,6 +6,7 @@ import { encodeAbiParameters, encodeFunctionData, keccak256, toBytes } from 'vie
 import { bytesOf, type Hex, hexOf } from '#lib/hex'
 import type { Address, Authorization, Call, Signature } from '../chain.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
+import { splitSignature } from './signature.ts'
 
 const type =
   'ReceiveWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)'
@@ -51,22 +52,13 @@ export function authorizationDigest(domainSeparator: Hex, authorization: Authori
 export function authorizedTransferCall(
   token: Address,
   { from, to, amountAtomic, nonce }: Authorization,
-  { r, s, recovery }: Signature,
+  signature: Signature,
 ): Call {
+  const { r, s, yParity } = splitSignature(signature)
   const data = encodeFunctionData({
     abi: stablecoinAbi,
     functionName: 'receiveWithAuthorization',
-    args: [
-      from as Hex,
-      to as Hex,
-      amountAtomic,
-      validAfter,
-      validBefore,
-      nonce,
-      27 + recovery,
-      hexOf(r),
-      hexOf(s),
-    ],
+    args: [from as Hex, to as Hex, amountAtomic, validAfter, validBefore, nonce, 27 + yParity, r, s],
   })
   return { to: token, valueAtomic: 0n, data }
 }

@@ -4,7 +4,7 @@ import { privateKeyToAccount, sign } from 'viem/accounts'
 import { describe, expect, it } from 'vitest'
 import type { Hex } from '#lib/hex'
 import { isDeep } from '../../../testing/size.ts'
-import type { Signature, UnsignedTransaction } from '../chain.ts'
+import type { UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { baseSepolia } from '../networks/base-sepolia.ts'
 import { attachSignature, digestOf, transferCall } from './build.ts'
@@ -32,8 +32,7 @@ const unsigned: fc.Arbitrary<UnsignedTransaction> = fc
 
 async function signed(network: Network, transaction: UnsignedTransaction) {
   const { r, s, yParity } = await sign({ hash: hexOf(digestOf(network, transaction)), privateKey })
-  const bytes = (word: Hex) => Buffer.from(word.slice(2), 'hex')
-  const signature: Signature = { r: bytes(r), s: bytes(s), recovery: yParity as 0 | 1 }
+  const signature = Buffer.from(`${r.slice(2)}${s.slice(2)}0${yParity}`, 'hex')
   return attachSignature(network, transaction, signature)
 }
 

@@ -3,6 +3,7 @@ import type { Hex } from '#lib/hex'
 import { bytesOf } from '#lib/hex'
 import type { Address, Call, Signature, UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
+import { splitSignature } from './signature.ts'
 
 /** Nodes' pools take no transaction above 128 KiB; this leaves room for the other fields. */
 export const callDataBytesMax = 127 * 1024
@@ -43,12 +44,12 @@ export const digestOf = (network: Network, transaction: UnsignedTransaction): Bu
 
 /** The signed transaction and its hash. */
 export function attachSignature(network: Network, transaction: UnsignedTransaction, signature: Signature) {
-  const { r, s, recovery } = signature
+  const { r, s, yParity } = splitSignature(signature)
   const raw = serializeTransaction(requestOf(network, transaction), {
-    r: `0x${r.toString('hex')}`,
-    s: `0x${s.toString('hex')}`,
+    r,
+    s,
     // Older transactions carry 27 or 28, into which the serialiser works the chain id (EIP-155).
-    ...(network.eip1559 ? { yParity: recovery } : { v: BigInt(27 + recovery) }),
+    ...(network.eip1559 ? { yParity } : { v: BigInt(27 + yParity) }),
   }) as Hex
   return { raw, hash: keccak256(raw) }
 }

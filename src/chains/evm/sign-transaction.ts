@@ -3,6 +3,7 @@ import { bytesOf, type Hex, isHex } from '#lib/hex'
 import type { Address, Signature } from '../chain.ts'
 import { parseEvmAddress } from './address.ts'
 import { packSignature } from './sign-message.ts'
+import { splitSignature } from './signature.ts'
 
 /** The reason why a transaction is not signed; each has its own API error. */
 export type TransactionFault = 'invalid' | 'unreadable' | 'signedBefore' | 'tooLarge' | 'withoutChainId'
@@ -99,8 +100,7 @@ function signable(request: TransactionSerializable, from: Address | undefined): 
     nonce: request.nonce ?? 0,
     digest: bytesOf(keccak256(unsigned)),
     attach: (signature) => {
-      const [r, s] = [signature.r, signature.s].map((part): Hex => `0x${part.toString('hex')}`) as [Hex, Hex]
-      const { recovery: yParity } = signature
+      const { r, s, yParity } = splitSignature(signature)
       const signedTransaction = serializeTransaction(request, {
         r,
         s,

@@ -196,8 +196,8 @@ describe('property 44: a decision of policy', () => {
       entity.act(async (ctx) =>
         signNow(ctx, secret, await decide(ctx, wallets[0]!, { intentId: randomUUID(), intent, operation })),
       )
-    expect((await sign(randomBytes(32))).r).toHaveLength(32)
-    await expect(sign(randomBytes(31))).rejects.toThrow('by its digest')
+    expect(await sign(randomBytes(32))).toHaveLength(65)
+    await expect(sign(randomBytes(31))).rejects.toThrow('digests of 32 bytes only')
   })
 })
 

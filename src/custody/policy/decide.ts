@@ -28,7 +28,7 @@ import { type Compiled, compileRules, type Limit } from './rules.ts'
 export type DecisionRequest = {
   /** Id of the transaction, or a fresh id where a request is signed at once. */
   intentId: string
-  /** The content to sign: the intent's canonical bytes, or the 32-byte digest where it is signed at once. */
+  /** The content to sign: the intent's canonical bytes, or the payload where it is signed at once. */
   intent: Buffer
   operation: Operation
 }

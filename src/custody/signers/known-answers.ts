@@ -39,7 +39,7 @@ export function faultOf(signer: Signer): string | undefined {
   for (const { privateKey, message, r, s } of knownAnswers) {
     const digest = createHash('sha256').update(message).digest()
     const signature = signer.sign(digest, Buffer.from(privateKey, 'hex'))
-    if (signature.r.toString('hex') !== r || signature.s.toString('hex') !== s)
+    if (signature.toString('hex', 0, 64) !== r + s)
       return `its signature of "${message.slice(0, 16)}" differs from the published one`
   }
   const point = signer.publicKeyOf(Buffer.from(one, 'hex')).toString('hex')

@@ -43,7 +43,7 @@ describe('the signer', () => {
       ...secp256k1Signer,
       sign: (digest, privateKey) => {
         const signature = secp256k1Signer.sign(digest, privateKey)
-        signature.s[31]! ^= 1
+        signature[63]! ^= 1
         return signature
       },
     }

@@ -1,18 +1,16 @@
-import type { EcdsaSignature } from '../types.ts'
-
 /** An implementation of secp256k1 with deterministic signatures (RFC 6979, low `s`). */
 export type Signer = {
-  /** `digest` and `privateKey` are 32 bytes. */
-  sign(digest: Uint8Array, privateKey: Uint8Array): EcdsaSignature
+  /** `digest` and `privateKey` are 32 bytes; the signature is 65: r, s in the lower half of the order, recovery. */
+  sign(digest: Uint8Array, privateKey: Uint8Array): Buffer
   /** The public key as 65 bytes, uncompressed. */
   publicKeyOf(privateKey: Uint8Array): Buffer
   /** Adds `addend` to the private key, in place and modulo the order of the curve; throws if the sum is no key. */
   addToPrivateKey(privateKey: Uint8Array, addend: Uint8Array): void
 }
 
-/** Splits a compact signature; `recovery` is 0 or 1 because `r` never exceeds the order in practice. */
-export function signatureOf(compact: Uint8Array, recovery: number): EcdsaSignature {
+/** Appends the recovery to a compact signature; it is 0 or 1 because `r` never exceeds the order in practice. */
+export function signatureOf(compact: Uint8Array, recovery: number): Buffer {
   if (compact.length !== 64 || (recovery !== 0 && recovery !== 1))
     throw new Error('the signer gave a signature of an unknown form')
-  return { r: Buffer.from(compact.subarray(0, 32)), s: Buffer.from(compact.subarray(32)), recovery }
+  return Buffer.concat([compact, Buffer.of(recovery)])
 }

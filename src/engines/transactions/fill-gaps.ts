@@ -158,12 +158,12 @@ async function signNoop(
 ): Promise<void> {
   const { blockchain } = chain.network
   const intent = intentBytes({ blockchain, ...(await intentOf(tx, entityId, transactionId)) })
-  const digest = chain.digestOf(unsigned)
+  const payload = chain.digestOf(unsigned)
   const place = { entityId, address, blockchain, nonce }
   const replaces = replaced && (await signedDigest(tx, { ...place, maxFeeAtomic: replaced.maxFee }))
-  const payload = { digest, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
+  const signing = { payload, replaces, noop: true, ...pricedNonce(blockchain, unsigned) }
   const nowMs = ctx.clock.nowMs()
-  const request = { entityId, intentId: transactionId, intent, ...payload }
+  const request = { entityId, intentId: transactionId, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
   const { raw, hash } = chain.attachSignature(unsigned, signature!)
   const { gasLimit, maxFeeAtomic, priorityFeeAtomic } = unsigned

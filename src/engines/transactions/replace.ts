@@ -158,12 +158,16 @@ async function signReplacement(
   const { blockchain } = chain.network
   const { maxFeeAtomic, priorityFeeAtomic } = fee
   const unsigned: UnsignedTransaction = { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
-  const digest = chain.digestOf(unsigned)
+  const payload = chain.digestOf(unsigned)
   const intent = intentBytes({ blockchain, ...row })
   const replaced = { entityId, address, blockchain, nonce, maxFeeAtomic: row.maxFee }
-  const payload = { digest, replaces: await signedDigest(tx, replaced), ...pricedNonce(blockchain, unsigned) }
+  const signing = {
+    payload,
+    replaces: await signedDigest(tx, replaced),
+    ...pricedNonce(blockchain, unsigned),
+  }
   const nowMs = ctx.clock.nowMs()
-  const request = { entityId, intentId: id, intent, ...payload }
+  const request = { entityId, intentId: id, intent, ...signing }
   const [signature] = await signForIntents(ctx.custody, tx, [request], nowMs)
   const { raw, hash: txHash } = chain.attachSignature(unsigned, signature!)
   const kept = {

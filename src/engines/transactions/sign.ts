@@ -251,7 +251,7 @@ async function signAll(
     entityId: row.entityId,
     intentId: row.id,
     intent: intentBytes({ blockchain, ...row }),
-    digest: chain.digestOf(unsigned[index]!),
+    payload: chain.digestOf(unsigned[index]!),
     ...pricedNonce(blockchain, unsigned[index]!),
   }))
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {

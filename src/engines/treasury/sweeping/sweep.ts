@@ -156,8 +156,8 @@ async function sweepOne(
   const id = newId(ctx.nowMs)
   const nonce: Hex = `0x${id.replaceAll('-', '').padStart(64, '0')}`
   const authorization = { from, to: treasury.address, amountAtomic: amount, nonce }
-  const digest = chain.authorizationDigest(domainSeparator, authorization)
-  const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, digest })
+  const payload = chain.authorizationDigest(domainSeparator, authorization)
+  const signature = await signWithPlatformKey(ctx.custody, ctx.db, { entityId, keyId, payload })
   const at = formatInstant(ctx.nowMs)
   const sweep = { entityId, id, blockchain, tokenId, fromAddress: from, toAddress: treasury.address, amount }
   await insertSweep(ctx.db, sweep, creditIds, at)
