@@ -12,7 +12,7 @@ const abi = parseAbi([
 export type Node = { url: string; chainId: number; usdc: `0x${string}` }
 
 /** An outsider: one of the node's funded accounts. */
-export const outsider = (index: number): PrivateKeyAccount =>
+export const devAccount = (index: number): PrivateKeyAccount =>
   privateKeyToAccount(devAccounts[index]!.privateKey)
 
 const fee = { maxFeePerGas: parseGwei('20'), maxPriorityFeePerGas: parseGwei('1') }
@@ -53,18 +53,18 @@ export const broadcast = (url: string, raw: readonly string[]): Promise<string[]
     raw.map((bytes) => ({ method: 'eth_sendRawTransaction', params: [bytes] })),
   )
 
-export type Gift = { to: string; usdcAtomic: bigint; nativeAtomic: bigint }
+export type Funding = { to: string; usdcAtomic: bigint; nativeAtomic: bigint }
 
 /** Mints USDC and sends native coins from one of the node's accounts; returns the hashes once both are mined. */
 export const fund = (node: Node, to: string, usdcAtomic: bigint, nativeAtomic: bigint): Promise<string[]> =>
   fundAll(node, [{ to, usdcAtomic, nativeAtomic }])
 
 /** Funds many addresses, in as few blocks as hold the transactions. */
-export async function fundAll(node: Node, gifts: readonly Gift[]): Promise<string[]> {
+export async function fundAll(node: Node, fundings: readonly Funding[]): Promise<string[]> {
   const minter = privateKeyToAccount(faucetAccount.privateKey)
   const first = await nonceOf(node, minter.address)
   const mints = await Promise.all(
-    gifts.map(({ to, usdcAtomic }, index) => {
+    fundings.map(({ to, usdcAtomic }, index) => {
       const args = [to as `0x${string}`, usdcAtomic] as const
       const data = encodeFunctionData({ abi, functionName: 'mint', args })
       const call = { ...fee, chainId: node.chainId, to: node.usdc, gas: 200_000n, data }
@@ -73,7 +73,7 @@ export async function fundAll(node: Node, gifts: readonly Gift[]): Promise<strin
   )
   const hashes = await broadcast(node.url, mints)
   const from = devAccounts.at(-1)!.address
-  const payments = gifts
+  const payments = fundings
     .filter(({ nativeAtomic }) => nativeAtomic > 0n)
     .map(({ to, nativeAtomic }) => ({ from, to, value: quantity(nativeAtomic), gas: quantity(100_000) }))
   const sends = payments.map((payment) => ({ method: 'eth_sendTransaction', params: [payment] }))

@@ -4,15 +4,15 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
 import { rpc } from '../testing/json-rpc.ts'
-import { broadcast, fund, type Node, nonceOf, outsider, signedTransfer } from './chain.ts'
+import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
-import { countBusyCores } from './machine.ts'
-import { median, ratioOf } from './rounds.ts'
-import { insertWatched } from './rows.ts'
+import { measureBusyCores } from './machine.ts'
+import { insertWatchedAddresses } from './rows.ts'
 import type { Bench, Run } from './run.ts'
-import { call, openTenant } from './tenant.ts'
+import { median, ratioOf } from './statistics.ts'
+import { callApi, openTenant } from './tenant.ts'
 
 /** Deposits in a block. */
 const blockSize = 500
@@ -28,7 +28,7 @@ const payees = 800
 const firstBlockSize = 100
 const patienceMs = 120_000
 
-type Bed = {
+type Setup = {
   run: Run
   node: Node
   database: Database
@@ -44,51 +44,55 @@ export const depositsBench: Bench = {
   about: 'deposits to many watched addresses: how soon, how many, and in how much memory',
   measure: async (run) => {
     const [few, many] = [1_000, run.quick ? flatAt : 1_000_000]
-    const beds = { few: await openBed(run, few), many: await openBed(run, many) }
-    const growth = await growthOf(beds, run.quick ? 5 : 12)
-    await beds.many.order('stop')
-    await watch(beds.few, flatAt)
-    const figures = [...(await flow(beds.few, flatAt)), ...growth]
-    for (const bed of Object.values(beds)) await checkCount(bed)
+    const setups = { few: await openSetup(run, few), many: await openSetup(run, many) }
+    const growth = await latencyFigures(setups, run.quick ? 5 : 12)
+    await setups.many.order('stop')
+    await watch(setups.few, flatAt)
+    const figures = [...(await backlogFigures(setups.few, flatAt)), ...growth]
+    for (const setup of Object.values(setups)) await checkCount(setup)
     return figures
   },
 }
 
 /** A worker on a chain that mines only on request, and one intent as the template of all watched addresses. */
-async function openBed(run: Run, watched: number): Promise<Bed> {
+async function openSetup(run: Run, watched: number): Promise<Setup> {
   const platform = await startPlatform(run)
   const node = nodeOf(platform)
   const database = openAsOwner(platform.ready.connection, 4)
   run.atEnd(database.close)
   const { tenant } = await openTenant(platform.ready)
-  await call(tenant, 'POST', '/v1/paymentIntents', {
+  await callApi(tenant, 'POST', '/v1/paymentIntents', {
     idempotencyKey: crypto.randomUUID(),
     currency: 'USD',
     settlementCurrency: 'USD',
     type: 'continuous',
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
   })
-  const payer = outsider(0)
+  const payer = devAccount(0)
   await fund(node, payer.address, 10n ** 15n, 0n)
   await rpc(node.url, 'evm_setIntervalMining', [0])
   await platform.order('start')
-  const bed = { run, node, database, payer, order: platform.order, watched: 0 }
+  const setup = { run, node, database, payer, order: platform.order, watched: 0 }
   // All code has run, and every table has some rows, before anything is measured.
-  await watch(bed, warmUp.watched)
+  await watch(setup, warmUp.watched)
   for (let block = 0; block < warmUp.blocks; block++)
-    await timeBlock(bed, blockSize, (index) => index % warmUp.watched)
-  await watch(bed, watched)
-  run.say(`${shown(watched)} addresses are watched`)
-  return bed
+    await timeBlock(setup, blockSize, (index) => index % warmUp.watched)
+  await watch(setup, watched)
+  run.report(`${shown(watched)} addresses are watched`)
+  return setup
 }
 
-async function watch(bed: Bed, watched: number): Promise<void> {
-  await insertWatched(bed.database, sandboxEntity.id, bed.watched, watched)
-  bed.watched = watched
+async function watch(setup: Setup, watched: number): Promise<void> {
+  await insertWatchedAddresses(setup.database, sandboxEntity.id, setup.watched, watched)
+  setup.watched = watched
 }
 
 /** Fills the node's pool with `count` transfers, each to the watched address that `pick` names. */
-async function fillPool({ node, payer }: Bed, count: number, pick: (index: number) => number): Promise<void> {
+async function fillPool(
+  { node, payer }: Setup,
+  count: number,
+  pick: (index: number) => number,
+): Promise<void> {
   const first = await nonceOf(node, payer.address)
   const signed = await Promise.all(
     Array.from({ length: count }, (_, index) => {
@@ -102,10 +106,10 @@ async function fillPool({ node, payer }: Bed, count: number, pick: (index: numbe
 const watchedAddress = (index: number): `0x${string}` =>
   `0x${createHash('md5').update(String(index)).digest('hex')}de905175`
 
-const mine = ({ node }: Bed) => rpc(node.url, 'evm_mine')
+const mine = ({ node }: Setup) => rpc(node.url, 'evm_mine')
 
 /** Resolves when the newest block of the chain is `seen` by the indexer, or its deposits are `recorded` as payments. */
-async function reached({ node, database }: Bed, what: 'seen' | 'recorded'): Promise<void> {
+async function reached({ node, database }: Setup, what: 'seen' | 'recorded'): Promise<void> {
   const head = Number(await rpc<string>(node.url, 'eth_blockNumber'))
   for (const due = performance.now() + patienceMs; performance.now() < due; await sleep(2)) {
     const found = await database.maybe<{ recorded: boolean }>(sql`select c.step >= s.step as recorded
@@ -116,40 +120,40 @@ async function reached({ node, database }: Bed, what: 'seen' | 'recorded'): Prom
   throw new Error(`block ${head} is not ${what} after ${patienceMs / 1000} s`)
 }
 
-async function timeBlock(bed: Bed, count: number, pick: (index: number) => number): Promise<Latency> {
-  await reached(bed, 'recorded')
-  await fillPool(bed, count, pick)
+async function timeBlock(setup: Setup, count: number, pick: (index: number) => number): Promise<Latency> {
+  await reached(setup, 'recorded')
+  await fillPool(setup, count, pick)
   const startedMs = performance.now()
-  await mine(bed)
-  await reached(bed, 'seen')
+  await mine(setup)
+  await reached(setup, 'seen')
   const seenMs = performance.now() - startedMs
-  await reached(bed, 'recorded')
+  await reached(setup, 'recorded')
   return { seenMs, recordedMs: performance.now() - startedMs }
 }
 
 /** Milliseconds from the request to mine a block until it is seen, and until its deposits are payments. */
 type Latency = { seenMs: number; recordedMs: number }
-type Beds = Record<'few' | 'many', Bed>
+type Setups = Record<'few' | 'many', Setup>
 
-/** Mines blocks that pay every payee once, then `blocks` that pay random ones again, alternating between the beds. */
-async function growthOf(beds: Beds, blocks: number): Promise<Figure[]> {
-  const busy = countBusyCores()
-  const payee = ({ watched }: Bed, place: number) =>
+/** Mines blocks that pay every payee once, then `blocks` that pay random ones again, alternating between the setups. */
+async function latencyFigures(setups: Setups, blocks: number): Promise<Figure[]> {
+  const busy = measureBusyCores()
+  const payee = ({ watched }: Setup, place: number) =>
     warmUp.watched + Math.floor((place * (watched - warmUp.watched)) / payees)
-  const first = await inTurns(beds, payees / firstBlockSize, (bed, round) =>
-    timeBlock(bed, firstBlockSize, (index) => payee(bed, round * firstBlockSize + index)),
+  const first = await alternate(setups, payees / firstBlockSize, (setup, round) =>
+    timeBlock(setup, firstBlockSize, (index) => payee(setup, round * firstBlockSize + index)),
   )
-  const again = await inTurns(beds, blocks, (bed) =>
-    timeBlock(bed, blockSize, () => payee(bed, Math.floor(Math.random() * payees))),
+  const again = await alternate(setups, blocks, (setup) =>
+    timeBlock(setup, blockSize, () => payee(setup, Math.floor(Math.random() * payees))),
   )
   const coresBusy = busy()
   const figure = (what: string, of: keyof Latency, { few, many }: typeof first): Figure => ({
-    name: `a block of ${what}, ${shown(beds.many.watched)} watched addresses`,
+    name: `a block of ${what}, ${shown(setups.many.watched)} watched addresses`,
     measured: { value: median(many.map((block) => block[of])), unit: 'ms' },
     reference: {
       value: median(few.map((block) => block[of])),
       unit: 'ms',
-      what: `with ${shown(beds.few.watched)}`,
+      what: `with ${shown(setups.few.watched)}`,
     },
     ratio: ratioOf(
       many.map((block) => block[of]),
@@ -166,14 +170,18 @@ async function growthOf(beds: Beds, blocks: number): Promise<Figure[]> {
   ]
 }
 
-async function inTurns(beds: Beds, rounds: number, time: (bed: Bed, round: number) => Promise<Latency>) {
-  const blocks: Record<keyof Beds, Latency[]> = { few: [], many: [] }
-  const names = Object.keys(blocks) as (keyof Beds)[]
+async function alternate(
+  setups: Setups,
+  rounds: number,
+  time: (setup: Setup, round: number) => Promise<Latency>,
+) {
+  const blocks: Record<keyof Setups, Latency[]> = { few: [], many: [] }
+  const names = Object.keys(blocks) as (keyof Setups)[]
   for (let round = 0; round < rounds; round++)
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
-      const block = await time(beds[name], round)
-      beds[name].run.say(
-        `${shown(beds[name].watched)}: seen after ${block.seenMs.toFixed(0)} ms, payments after ${block.recordedMs.toFixed(0)} ms`,
+      const block = await time(setups[name], round)
+      setups[name].run.report(
+        `${shown(setups[name].watched)}: seen after ${block.seenMs.toFixed(0)} ms, payments after ${block.recordedMs.toFixed(0)} ms`,
       )
       blocks[name].push(block)
     }
@@ -181,11 +189,11 @@ async function inTurns(beds: Beds, rounds: number, time: (bed: Bed, round: numbe
 }
 
 /** Measures the catch-up over a backlog of blocks, in two parts: the speed, and the live memory after each. */
-async function flow(bed: Bed, watched: number): Promise<Figure[]> {
-  const blocks = bed.run.quick ? 10 : 40
-  const busy = countBusyCores()
-  const early = await backlog(bed, watched, blocks * share)
-  const late = await backlog(bed, watched, blocks * (1 - share))
+async function backlogFigures(setup: Setup, watched: number): Promise<Figure[]> {
+  const blocks = setup.run.quick ? 10 : 40
+  const busy = measureBusyCores()
+  const early = await backlog(setup, watched, blocks * share)
+  const late = await backlog(setup, watched, blocks * (1 - share))
   const size = shown(watched)
   const megabytes = (bytes: number) => ({ value: bytes / 2 ** 20, unit: 'MB' as const })
   const count = (part: number) => shown(blocks * part * blockSize)
@@ -206,25 +214,25 @@ async function flow(bed: Bed, watched: number): Promise<Figure[]> {
   ]
 }
 
-async function backlog(bed: Bed, watched: number, blocks: number) {
-  await bed.order('stop')
+async function backlog(setup: Setup, watched: number, blocks: number) {
+  await setup.order('stop')
   for (let block = 0; block < blocks; block++) {
-    await fillPool(bed, blockSize, () => Math.floor(Math.random() * watched))
-    await mine(bed)
+    await fillPool(setup, blockSize, () => Math.floor(Math.random() * watched))
+    await mine(setup)
   }
   const startedMs = performance.now()
-  await bed.order('start')
-  await reached(bed, 'recorded')
+  await setup.order('start')
+  await reached(setup, 'recorded')
   const perSecond = (blocks * blockSize) / ((performance.now() - startedMs) / 1000)
-  const heapBytes = await bed.order('heap')
-  bed.run.say(
+  const heapBytes = await setup.order('heap')
+  setup.run.report(
     `${blocks * blockSize} deposits at ${perSecond.toFixed(0)} per second, heap ${Math.round(heapBytes / 2 ** 20)} MB`,
   )
   return { perSecond, heapBytes }
 }
 
 /** Throws unless every deposit became one payment. */
-async function checkCount({ database, node, payer }: Bed): Promise<void> {
+async function checkCount({ database, node, payer }: Setup): Promise<void> {
   const sent = await nonceOf(node, payer.address)
   const { count } = await database.one<{ count: number }>(sql`select count(*) from payments`)
   if (count !== sent) throw new Error(`${sent} deposits were sent and ${count} recorded`)

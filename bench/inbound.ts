@@ -1,11 +1,11 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { broadcast, fund, type Node, nonceOf, outsider, signedTransfer } from './chain.ts'
+import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
 import type { Figure } from './figures.ts'
-import { countBusyCores } from './machine.ts'
+import { measureBusyCores } from './machine.ts'
 import { fromSource, startProgram } from './processes.ts'
-import { median, percentile } from './rounds.ts'
 import type { Bench, Run } from './run.ts'
+import { median, percentile } from './statistics.ts'
 import { openTenant } from './tenant.ts'
 
 const pollMs = 2
@@ -16,7 +16,7 @@ export const inboundBench: Bench = {
   about: 'from a transfer on a chain to its row in the API',
   measure: async (run) => {
     const { node, tenant, wallet } = await startSandbox(run)
-    const payer = outsider(0)
+    const payer = devAccount(0)
     await fund(node, payer.address, 1_000_000_000n, 0n)
     const count = run.quick ? 50 : 200
     const first = await nonceOf(node, payer.address)
@@ -28,14 +28,14 @@ export const inboundBench: Bench = {
     const headers = { authorization: `Bearer ${tenant.apiKey}` }
     const seen = (hash: string) => listed(tenant.url, headers, hash)
     for (const raw of signed.splice(0, 10)) await latencyOf(node, raw, seen)
-    const busy = countBusyCores()
+    const busy = measureBusyCores()
     const latencies: number[] = []
     for (const raw of signed) {
       latencies.push(await latencyOf(node, raw, seen))
       if (latencies.length % 50 === 0)
-        run.say(`${latencies.length} seen, p50 ${median(latencies).toFixed(1)} ms`)
+        run.report(`${latencies.length} seen, p50 ${median(latencies).toFixed(1)} ms`)
     }
-    run.say(
+    run.report(
       `p90 ${percentile(latencies, 0.9).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`,
     )
     return [

@@ -5,10 +5,10 @@ import { fund } from './chain.ts'
 import { nodeOf, untilCaughtUp } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
-import { countBusyCores } from './machine.ts'
-import { interleave, median, ratioOf } from './rounds.ts'
+import { measureBusyCores } from './machine.ts'
 import type { Bench, Run } from './run.ts'
-import { type Customer, call, openTenant } from './tenant.ts'
+import { alternateRounds, median, ratioOf } from './statistics.ts'
+import { type Customer, callApi, openTenant } from './tenant.ts'
 
 /** Requests under way at once. */
 const submittersMax = 16
@@ -34,8 +34,8 @@ export const intakeBench: Bench = {
     await order('stop')
     const decrypt = await decrypter(count)
     const things = { intake: () => accept(run, customer, count), decrypting: decrypt }
-    const busy = countBusyCores()
-    const { intake, decrypting } = await interleave(run.quick ? 1 : 3, things)
+    const busy = measureBusyCores()
+    const { intake, decrypting } = await alternateRounds(run.quick ? 1 : 3, things)
     return [
       {
         name: `transfers accepted over HTTP, one process, ${count.toLocaleString('en')} in a row`,
@@ -84,7 +84,7 @@ async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: num
     while (next < count) {
       const index = next++
       const to = `0x${(0xca11_0000_0000n + BigInt(index)).toString(16).padStart(40, '0')}`
-      await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', {
+      await callApi(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', {
         ...(await keyed()),
         walletId: wallets[index % wallets.length]!.id,
         tokenId: usdcId,
@@ -92,11 +92,11 @@ async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: num
         amounts: ['0.01'],
         feeLevel: 'MEDIUM',
       })
-      if (++accepted % 1_000 === 0) run.say(`${accepted} accepted`)
+      if (++accepted % 1_000 === 0) run.report(`${accepted} accepted`)
     }
   }
   await Promise.all(Array.from({ length: submittersMax }, submit))
   const perSecond = count / ((performance.now() - startedMs) / 1000)
-  run.say(`${count} transfers accepted over HTTP, ${perSecond.toFixed(0)} per second`)
+  run.report(`${count} transfers accepted over HTTP, ${perSecond.toFixed(0)} per second`)
   return perSecond
 }

@@ -2,27 +2,27 @@ import { listTransactions, type TransactionFilters } from '#engines/transactions
 import type { PageQuery } from '#runtime/collection/query'
 import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
 import type { Figure } from './figures.ts'
-import { durationsOf, openCaller } from './load.ts'
-import { countBusyCores } from './machine.ts'
+import { durationsOf, openHttpConnection } from './load.ts'
+import { measureBusyCores } from './machine.ts'
 import { type Platform, startPlatform } from './platform.ts'
-import { interleave, median, ratioOf } from './rounds.ts'
 import { insertTransactions, walletCount, walletIdOf } from './rows.ts'
 import type { Bench, Run } from './run.ts'
+import { alternateRounds, median, ratioOf } from './statistics.ts'
 
 const pageSize = 50
 
 /** A query of the list: its filters in the URL, and the same filters for the SQL query. */
-type Question = { name: string; query: string; filters: TransactionFilters; share: number }
+type ListQuery = { name: string; query: string; filters: TransactionFilters; share: number }
 
-const questions: Question[] = [
+const listQueries: ListQuery[] = [
   { name: 'no filter', query: '', filters: {}, share: 1 },
-  walletsQuestion('one wallet', 1),
-  walletsQuestion('three wallets', 3),
+  walletsQuery('one wallet', 1),
+  walletsQuery('three wallets', 3),
   { name: 'state=COMPLETE', query: '&state=COMPLETE', filters: { state: 'COMPLETE' }, share: 0.98 },
   { name: 'state=FAILED', query: '&state=FAILED', filters: { state: 'FAILED' }, share: 0.02 },
 ]
 
-function walletsQuestion(name: string, count: number): Question {
+function walletsQuery(name: string, count: number): ListQuery {
   const walletIds = Array.from({ length: count }, (_, index) => walletIdOf(index + 5))
   return {
     name,
@@ -38,15 +38,15 @@ export const listsBench: Bench = {
   measure: async (run) => {
     const rows = run.quick ? 100_000 : 1_000_000
     const platform = await startPlatform(run, async (database, entityId) => {
-      await insertTransactions(database, entityId, rows, (done) => run.say(`${done} rows inserted`))
+      await insertTransactions(database, entityId, rows, (done) => run.report(`${done} rows inserted`))
     })
     const figures: Figure[] = []
-    for (const question of questions) figures.push(...(await measure(run, platform, question, rows)))
+    for (const question of listQueries) figures.push(...(await measure(run, platform, question, rows)))
     return figures
   },
 }
 
-async function measure(run: Run, platform: Platform, question: Question, rows: number): Promise<Figure[]> {
+async function measure(run: Run, platform: Platform, question: ListQuery, rows: number): Promise<Figure[]> {
   const { database, entityId } = platform
   const depth = Math.floor(rows * question.share * 0.9)
   const filters = { ...question.filters }
@@ -65,8 +65,8 @@ async function measure(run: Run, platform: Platform, question: Question, rows: n
   ])
   const path = `/v1/w3s/transactions?pageSize=${pageSize}${question.query}`
   const [firstCall, deepCall] = await Promise.all([
-    openCaller({ ...platform, path }),
-    openCaller({ ...platform, path: `${path}&pageAfter=${cursor}` }),
+    openHttpConnection({ ...platform, path }),
+    openHttpConnection({ ...platform, path: `${path}&pageAfter=${cursor}` }),
   ])
   const calls = run.quick ? 30 : 60
   const typical = (call: () => Promise<unknown>) => async () => median(await durationsOf(calls, call))
@@ -76,13 +76,13 @@ async function measure(run: Run, platform: Platform, question: Question, rows: n
     deep: typical(deepCall.call),
     deepSql: typical(() => database.all(deepSql)),
   }
-  await interleave(3, things)
-  const busy = countBusyCores()
-  const values = await interleave(run.quick ? 5 : 15, things)
+  await alternateRounds(3, things)
+  const busy = measureBusyCores()
+  const values = await alternateRounds(run.quick ? 5 : 15, things)
   const coresBusy = busy()
   firstCall.close()
   deepCall.close()
-  run.say(
+  run.report(
     `${question.name}: ${Object.entries(values).map(([name, list]) => `${name} ${median(list).toFixed(2)} ms`)}`,
   )
   return figuresOf(question.name, values, depth, coresBusy)

@@ -6,14 +6,14 @@ import { connect, type Socket } from 'node:net'
 
 export type Request = { url: string; path: string; headers?: Record<string, string> }
 
-export type Caller = {
+export type HttpConnection = {
   /** Sends the request once; resolves with the length of the answer in bytes. Any status but 200 is an error. */
   call(): Promise<number>
   close(): void
 }
 
 /** Opens one connection. Calls on it are sequential. */
-export async function openCaller({ url, path, headers = {} }: Request): Promise<Caller> {
+export async function openHttpConnection({ url, path, headers = {} }: Request): Promise<HttpConnection> {
   const { hostname, port, host } = new URL(url)
   const lines = Object.entries({ host, accept: 'application/json', ...headers }).map(
     ([name, value]) => `${name}: ${value}\r\n`,
@@ -84,7 +84,7 @@ export async function requestsPerSecond(
   connections: number,
   durationMs: number,
 ): Promise<number> {
-  const callers = await Promise.all(Array.from({ length: connections }, () => openCaller(request)))
+  const callers = await Promise.all(Array.from({ length: connections }, () => openHttpConnection(request)))
   const startedMs = performance.now()
   const endMs = startedMs + durationMs
   let count = 0

@@ -12,7 +12,7 @@ export type Machine = {
 }
 
 export async function describeMachine(): Promise<Machine> {
-  const busy = countBusyCores()
+  const busy = measureBusyCores()
   await sleep(1_500)
   return {
     cores: availableParallelism(),
@@ -24,7 +24,7 @@ export async function describeMachine(): Promise<Machine> {
 }
 
 /** Starts counting; the returned function gives the mean number of busy cores of the whole machine since then. */
-export function countBusyCores(): () => number {
+export function measureBusyCores(): () => number {
   const before = ticks()
   const startedMs = performance.now()
   return () => {

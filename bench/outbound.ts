@@ -1,10 +1,10 @@
 import { type Node, nonceOf } from './chain.ts'
 import type { Figure } from './figures.ts'
 import { startSandbox } from './inbound.ts'
-import { countBusyCores } from './machine.ts'
-import { median, percentile } from './rounds.ts'
+import { measureBusyCores } from './machine.ts'
 import type { Bench } from './run.ts'
-import { type Customer, call } from './tenant.ts'
+import { median, percentile } from './statistics.ts'
+import { type Customer, callApi } from './tenant.ts'
 
 const patienceMs = 10_000
 
@@ -17,10 +17,10 @@ export const outboundBench: Bench = {
     await customer.tenant.http('POST', '/v1/faucet/drips', { body: drip })
     const count = run.quick ? 30 : 200
     for (let warming = 0; warming < 10; warming++) await minedAfter(node, { ...customer, wallet })
-    const busy = countBusyCores()
+    const busy = measureBusyCores()
     const latencies: number[] = []
     for (let sent = 0; sent < count; sent++) latencies.push(await minedAfter(node, { ...customer, wallet }))
-    run.say(
+    run.report(
       `p90 ${percentile(latencies, 0.9).toFixed(1)} ms, p99 ${percentile(latencies, 0.99).toFixed(1)} ms`,
     )
     return [
@@ -45,7 +45,7 @@ async function minedAfter(node: Node, { tenant, keyed, wallet }: Payer): Promise
     destinationAddress: wallet.address,
     amounts: ['0.000001'],
   }
-  await call(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', { ...body, feeLevel: 'MEDIUM' })
+  await callApi(tenant, 'POST', '/v1/w3s/developer/transactions/transfer', { ...body, feeLevel: 'MEDIUM' })
   const startedMs = performance.now()
   while ((await nonceOf(node, wallet.address)) === before) {
     if (performance.now() - startedMs > patienceMs) throw new Error('no block took the transfer within 10 s')

@@ -5,17 +5,17 @@ import { newId } from '#lib/ids'
 import { readConfig } from '#runtime/config'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
-import { fund, outsider } from './chain.ts'
+import { devAccount, fund } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
-import { countBusyCores } from './machine.ts'
-import { interleave, median, ratioOf } from './rounds.ts'
+import { measureBusyCores } from './machine.ts'
 import type { Bench, Run } from './run.ts'
-import { call, openTenant } from './tenant.ts'
+import { alternateRounds, median, ratioOf } from './statistics.ts'
+import { callApi, openTenant } from './tenant.ts'
 
 /** The recipient of the payouts. */
-const { address: payee } = outsider(0)
+const { address: payee } = devAccount(0)
 
 type Tenant = Awaited<ReturnType<typeof openTenant>>['tenant']
 
@@ -42,9 +42,12 @@ export const payoutsBench: Bench = {
     const row = await patternOf(database, tenant, recipientId)
     const accept = () => speedOf(run, 'accepted over HTTP', count, () => createPayout(tenant, recipientId))
     const insert = () => speedOf(run, 'inserted by bare SQL', count, () => insertRows(database, row))
-    const busy = countBusyCores()
+    const busy = measureBusyCores()
     await accept()
-    const { accepted, inserted } = await interleave(run.quick ? 1 : 3, { accepted: accept, inserted: insert })
+    const { accepted, inserted } = await alternateRounds(run.quick ? 1 : 3, {
+      accepted: accept,
+      inserted: insert,
+    })
     return [
       {
         name: `payouts accepted over HTTP, one process, one wallet, ${count.toLocaleString('en')} in a row`,
@@ -59,7 +62,7 @@ export const payoutsBench: Bench = {
 
 /** Pays a million into the wallet, and returns an active recipient. */
 async function prepare(tenant: Tenant, platform: Awaited<ReturnType<typeof startPlatform>>): Promise<string> {
-  const intent = await call(tenant, 'POST', '/v1/paymentIntents', {
+  const intent = await callApi(tenant, 'POST', '/v1/paymentIntents', {
     idempotencyKey: randomUUID(),
     currency: 'USD',
     settlementCurrency: 'USD',
@@ -67,18 +70,18 @@ async function prepare(tenant: Tenant, platform: Awaited<ReturnType<typeof start
     paymentMethods: [{ type: 'blockchain', chain: 'BASE' }],
   })
   await fund(nodeOf(platform), intent.paymentMethods[0].address, 10n ** 12n, 0n)
-  const { id } = await call(tenant, 'POST', '/v1/addressBook/recipients', {
+  const { id } = await callApi(tenant, 'POST', '/v1/addressBook/recipients', {
     idempotencyKey: randomUUID(),
     chain: 'BASE',
     address: payee,
     metadata: {},
   })
   await untilShown(async () => {
-    const { amountPaid } = await call(tenant, 'GET', `/v1/paymentIntents/${intent.id}`)
+    const { amountPaid } = await callApi(tenant, 'GET', `/v1/paymentIntents/${intent.id}`)
     return amountPaid.amount !== '0.00'
   })
   await untilShown(
-    async () => (await call(tenant, 'GET', `/v1/addressBook/recipients/${id}`)).status === 'active',
+    async () => (await callApi(tenant, 'GET', `/v1/addressBook/recipients/${id}`)).status === 'active',
   )
   return id
 }
@@ -89,7 +92,7 @@ async function untilShown(check: () => Promise<boolean>): Promise<void> {
 }
 
 const createPayout = (tenant: Tenant, recipientId: string): Promise<{ id: string }> =>
-  call(tenant, 'POST', '/v1/payouts', {
+  callApi(tenant, 'POST', '/v1/payouts', {
     idempotencyKey: randomUUID(),
     destination: { type: 'address_book', id: recipientId },
     amount: { amount: '0.01', currency: 'USD' },
@@ -138,6 +141,6 @@ async function speedOf(run: Run, what: string, count: number, one: () => Promise
   }
   await Promise.all(Array.from({ length: connections }, work))
   const perSecond = count / ((performance.now() - startedMs) / 1000)
-  run.say(`${count} payouts ${what}, ${perSecond.toFixed(0)} per second`)
+  run.report(`${count} payouts ${what}, ${perSecond.toFixed(0)} per second`)
   return perSecond
 }

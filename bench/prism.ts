@@ -6,12 +6,12 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
 import { type Request, requestsPerSecond } from './load.ts'
-import { countBusyCores } from './machine.ts'
+import { measureBusyCores } from './machine.ts'
 import { startPlatform } from './platform.ts'
 import { root } from './processes.ts'
-import { interleave, median, ratioOf } from './rounds.ts'
 import { insertPayments, insertWallets } from './rows.ts'
 import type { Bench, Run } from './run.ts'
+import { alternateRounds, median, ratioOf } from './statistics.ts'
 
 /** The newest version that runs on the supported Node versions. */
 const prismVersion = '5.14.2'
@@ -47,10 +47,12 @@ async function compare(run: Run, name: string, ours: Request, prism: Request): P
     ours: () => requestsPerSecond(ours, connections, durationMs),
     prism: () => requestsPerSecond(prism, connections, durationMs),
   }
-  await interleave(1, things)
-  const busy = countBusyCores()
-  const values = await interleave(run.quick ? 3 : 7, things, (round, value) =>
-    run.say(`${name}, round ${round + 1}: ${value.ours.toFixed(0)} and ${value.prism.toFixed(0)} requests/s`),
+  await alternateRounds(1, things)
+  const busy = measureBusyCores()
+  const values = await alternateRounds(run.quick ? 3 : 7, things, (round, value) =>
+    run.report(
+      `${name}, round ${round + 1}: ${value.ours.toFixed(0)} and ${value.prism.toFixed(0)} requests/s`,
+    ),
   )
   return {
     name: `GET ${ours.path}`,
@@ -97,7 +99,7 @@ async function installPrism(run: Run): Promise<string> {
     () => false,
   )
   if (isThere) return program
-  run.say(`installing @stoplight/prism-cli ${prismVersion} into ${directory}`)
+  run.report(`installing @stoplight/prism-cli ${prismVersion} into ${directory}`)
   await mkdir(directory, { recursive: true })
   execFileSync(
     'npm',

@@ -91,7 +91,7 @@ export async function insertPayments(database: Database, entityId: string, count
  * Deposit addresses `from` to `to`, each of a payment intent copied from the entity's existing one. They share its key,
  * because the bench never signs with it.
  */
-export async function insertWatched(
+export async function insertWatchedAddresses(
   database: Database,
   entityId: string,
   from: number,

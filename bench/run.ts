@@ -8,7 +8,7 @@ export type Run = {
   /** Fewer rounds and smaller loads: to test the bench itself, not for figures. */
   quick: boolean
   /** Reports progress on standard error. */
-  say(text: string): void
+  report(text: string): void
   /** Runs `undo` at the end, the latest first, also when the bench fails or is interrupted. */
   atEnd(undo: () => Promise<unknown>): void
   /** A new empty directory, removed at the end. */
@@ -27,7 +27,7 @@ export async function runBench(bench: Bench, quick: boolean, signal: AbortSignal
   const startedMs = performance.now()
   const run: Run = {
     quick,
-    say: (text) => {
+    report: (text) => {
       const seconds = ((performance.now() - startedMs) / 1000).toFixed(1)
       process.stderr.write(`${bench.name.padEnd(8)} ${seconds.padStart(6)} s  ${text}\n`)
     },
@@ -46,6 +46,6 @@ export async function runBench(bench: Bench, quick: boolean, signal: AbortSignal
     return await Promise.race([bench.measure(run), interrupted])
   } finally {
     for (const step of undo.splice(0).reverse())
-      await step().catch((error: Error) => run.say(`clearing up: ${error.message}`))
+      await step().catch((error: Error) => run.report(`clearing up: ${error.message}`))
   }
 }

@@ -1,10 +1,10 @@
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Figure } from './figures.ts'
-import { countBusyCores } from './machine.ts'
+import { measureBusyCores } from './machine.ts'
 import { fromPackage, fromSource, startProgram } from './processes.ts'
-import { median } from './rounds.ts'
 import type { Bench, Run } from './run.ts'
+import { median } from './statistics.ts'
 
 /** Seconds until the ready line. */
 const promises = { first: 8, restart: 3 }
@@ -19,7 +19,7 @@ export const startBench: Bench = {
       () => false,
     )
     if (isBuilt) forms.push(['package', fromPackage])
-    else run.say('dist/main.js is not there: npm run build, to measure the package too')
+    else run.report('dist/main.js is not there: npm run build, to measure the package too')
     const figures: Figure[] = []
     for (const [name, args] of forms) figures.push(...(await measure(run, name, args)))
     return figures
@@ -28,12 +28,14 @@ export const startBench: Bench = {
 
 async function measure(run: Run, form: string, args: readonly string[]): Promise<Figure[]> {
   const times = { first: [] as number[], restart: [] as number[] }
-  const busy = countBusyCores()
+  const busy = measureBusyCores()
   for (let round = 0; round < (run.quick ? 1 : 5); round++) {
     const dataDir = join(await run.directory(), 'data')
     times.first.push(await secondsToReady(run, args, dataDir))
     times.restart.push(await secondsToReady(run, args, dataDir))
-    run.say(`${form}: first ${times.first.at(-1)!.toFixed(2)} s, again ${times.restart.at(-1)!.toFixed(2)} s`)
+    run.report(
+      `${form}: first ${times.first.at(-1)!.toFixed(2)} s, again ${times.restart.at(-1)!.toFixed(2)} s`,
+    )
   }
   const coresBusy = busy()
   return (['first', 'restart'] as const).map((kind) => ({

@@ -5,7 +5,7 @@ export type Wallet = { id: string; address: `0x${string}` }
 
 /** The data of an answer, which must be a success. */
 // biome-ignore lint/suspicious/noExplicitAny: every answer has its own shape
-export async function call({ http }: Tenant, method: string, path: string, body?: object): Promise<any> {
+export async function callApi({ http }: Tenant, method: string, path: string, body?: object): Promise<any> {
   const answer = await http(method, path, body && { body })
   if (answer.status >= 300) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`)
   return answer.body?.data
@@ -20,11 +20,11 @@ export async function openTenant(sandbox: { url: string; apiKey: string; entityS
     idempotencyKey: randomUUID(),
     entitySecretCiphertext: await tenant.sealSecret(),
   })
-  const set = await call(tenant, 'POST', '/v1/w3s/developer/walletSets', {
+  const set = await callApi(tenant, 'POST', '/v1/w3s/developer/walletSets', {
     ...(await keyed()),
     name: 'Bench',
   })
-  const { wallets } = await call(tenant, 'POST', '/v1/w3s/developer/wallets', {
+  const { wallets } = await callApi(tenant, 'POST', '/v1/w3s/developer/wallets', {
     ...(await keyed()),
     walletSetId: set.walletSet.id,
     blockchains: ['BASE-SEPOLIA'],

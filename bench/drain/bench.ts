@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { devAccounts } from '#sandbox/constants'
-import { countMined, fund, fundAll, type Node, outsider } from '../chain.ts'
+import { countMined, devAccount, fund, fundAll, type Node } from '../chain.ts'
 import type { Figure } from '../figures.ts'
-import { countBusyCores } from '../machine.ts'
-import { median, ratioOf } from '../rounds.ts'
+import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
-import { type Customer, call, openTenant } from '../tenant.ts'
-import { ceiling, minedUntil, newBlock, script } from './beside.ts'
+import { median, ratioOf } from '../statistics.ts'
+import { type Customer, callApi, openTenant } from '../tenant.ts'
 import { startPlatform } from './processes.ts'
+import { nodeThroughput, scriptThroughput, untilMined, untilNewBlock } from './references.ts'
 
 /**
  * Size of the ceiling measurement: the node accepts several thousands within one block, and fewer would measure the wait
@@ -37,23 +37,23 @@ export const drainBench: Bench = {
     const node = nodeOf(platform)
     await fundAll(
       node,
-      [0, 1].map((index) => ({ to: outsider(index).address, usdcAtomic: 10n ** 15n, nativeAtomic: 0n })),
+      [0, 1].map((index) => ({ to: devAccount(index).address, usdcAtomic: 10n ** 15n, nativeAtomic: 0n })),
     )
     await order('start')
-    const sides = await openSides(platform, node)
-    const beside: Beside = { ceiling: [], script: [] }
+    const allSeries = await openSeries(platform, node)
+    const references: References = { ceiling: [], script: [] }
     for (let round = 0; round < (run.quick ? 1 : 2); round++) {
       await order('stop')
-      beside.ceiling.push(await ceiling(run, node, devAccounts[0]!, count * ceilingFactor))
-      beside.script.push(await script(run, node, outsider(1), count))
-      for (const side of sides) {
+      references.ceiling.push(await nodeThroughput(run, node, devAccounts[0]!, count * ceilingFactor))
+      references.script.push(await scriptThroughput(run, node, devAccount(1), count))
+      for (const series of allSeries) {
         await order('start')
-        await untilCaughtUp(node, side.customer)
+        await untilCaughtUp(node, series.customer)
         await order('stop')
-        await measureDrain(run, platform, node, side, count)
+        await measureDrain(run, platform, node, series, count)
       }
     }
-    return sides.flatMap((side) => figuresOf(side, beside, count))
+    return allSeries.flatMap((series) => figuresOf(series, references, count))
   },
 }
 
@@ -63,24 +63,28 @@ export const nodeOf = ({ ready }: Platform): Node => ({
   usdc: ready.usdc,
 })
 
-type Beside = { ceiling: number[]; script: number[] }
-type Side = { load: Load; customer: Customer; mined: number[]; complete: number[]; coresBusy: number }
+type References = { ceiling: number[]; script: number[] }
+type Series = { load: Load; customer: Customer; mined: number[]; complete: number[]; coresBusy: number }
 
-async function openSides({ ready }: Platform, node: Node): Promise<Side[]> {
-  const sides: Side[] = []
+async function openSeries({ ready }: Platform, node: Node): Promise<Series[]> {
+  const allSeries: Series[] = []
   for (const load of loads) {
     const customer = await openTenant(ready, load.senders)
-    sides.push({ load, customer, mined: [], complete: [], coresBusy: 0 })
+    allSeries.push({ load, customer, mined: [], complete: [], coresBusy: 0 })
   }
-  const wallets = sides.flatMap(({ customer }) => customer.wallets)
+  const wallets = allSeries.flatMap(({ customer }) => customer.wallets)
   await fundAll(
     node,
     wallets.map(({ address }) => ({ to: address, usdcAtomic: 10n ** 13n, nativeAtomic: 10n ** 19n })),
   )
-  return sides
+  return allSeries
 }
 
-function figuresOf({ load, mined, complete, coresBusy }: Side, beside: Beside, count: number): Figure[] {
+function figuresOf(
+  { load, mined, complete, coresBusy }: Series,
+  references: References,
+  count: number,
+): Figure[] {
   const speed = (list: number[]) => ({ value: median(list), unit: 'tx/s' as const })
   const from = load.senders === 1 ? 'one wallet' : `${load.senders} wallets`
   const name = `backlog of ${count.toLocaleString('en')} transfers from ${from}`
@@ -93,13 +97,13 @@ function figuresOf({ load, mined, complete, coresBusy }: Side, beside: Beside, c
   return [
     {
       name: `${name}, until the last is in a block`,
-      ...against(mined, beside.ceiling, 'node, pre-signed'),
+      ...against(mined, references.ceiling, 'node, pre-signed'),
       promise: { ratioMin: load.ratioMin },
     },
-    { name: `${name}, the same beside a script`, ...against(mined, beside.script, 'bare viem script') },
+    { name: `${name}, the same beside a script`, ...against(mined, references.script, 'bare viem script') },
     {
       name: `${name}, until the last is COMPLETE`,
-      ...against(complete, beside.ceiling, 'node, pre-signed'),
+      ...against(complete, references.ceiling, 'node, pre-signed'),
     },
   ]
 }
@@ -108,7 +112,7 @@ function figuresOf({ load, mined, complete, coresBusy }: Side, beside: Beside, c
 export async function untilCaughtUp(node: Node, { tenant, wallet }: Customer): Promise<void> {
   const [txHash] = await fund(node, wallet.address, 1n, 0n)
   for (let attempt = 0; attempt < 600; attempt++) {
-    const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?txHash=${txHash}`)
+    const { transactions } = await callApi(tenant, 'GET', `/v1/w3s/transactions?txHash=${txHash}`)
     if (transactions[0]?.state === 'COMPLETE') return
     await sleep(100)
   }
@@ -123,37 +127,37 @@ async function measureDrain(
   run: Run,
   { accept, order }: Platform,
   node: Node,
-  side: Side,
+  series: Series,
   count: number,
 ): Promise<void> {
-  const { tenant, wallets } = side.customer
+  const { tenant, wallets } = series.customer
   const addresses = wallets.map(({ address }) => address)
   await accept(
     count,
     wallets.map(({ id }) => id),
   )
   const before = await countMined(node, addresses)
-  await newBlock(node)
-  const busy = countBusyCores()
+  await untilNewBlock(node)
+  const busy = measureBusyCores()
   const startedMs = performance.now()
   const perSecond = () => count / ((performance.now() - startedMs) / 1000)
   await order('start')
-  await minedUntil(node, addresses, before + count)
-  side.mined.push(perSecond())
+  await untilMined(node, addresses, before + count)
+  series.mined.push(perSecond())
   while (await isAnyOpen(tenant)) await sleep(50)
-  side.complete.push(perSecond())
-  side.coresBusy = busy()
-  const [mined, complete] = [side.mined.at(-1)!, side.complete.at(-1)!].map((value) => value.toFixed(0))
-  run.say(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
+  series.complete.push(perSecond())
+  series.coresBusy = busy()
+  const [mined, complete] = [series.mined.at(-1)!, series.complete.at(-1)!].map((value) => value.toFixed(0))
+  run.report(`engine, ${wallets.length} senders: ${mined} tx/s in blocks, ${complete} tx/s COMPLETE`)
 }
 
 /** Whether a transaction is under way; throws when one failed. */
 export async function isAnyOpen(tenant: Customer['tenant']): Promise<boolean> {
   for (const state of ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED']) {
-    const { transactions } = await call(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
+    const { transactions } = await callApi(tenant, 'GET', `/v1/w3s/transactions?state=${state}&pageSize=1`)
     if (transactions.length > 0) return true
   }
-  const { transactions } = await call(tenant, 'GET', '/v1/w3s/transactions?state=FAILED&pageSize=1')
+  const { transactions } = await callApi(tenant, 'GET', '/v1/w3s/transactions?state=FAILED&pageSize=1')
   if (transactions.length > 0) throw new Error(`a transfer failed: ${JSON.stringify(transactions[0])}`)
   return false
 }

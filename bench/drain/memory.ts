@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fundAll } from '../chain.ts'
-import { countBusyCores } from '../machine.ts'
+import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
 import { type Customer, openTenant } from '../tenant.ts'
 import { isAnyOpen, nodeOf, untilCaughtUp } from './bench.ts'
@@ -29,7 +29,7 @@ export const memoryBench: Bench = {
       })),
     )
     await untilCaughtUp(node, customer)
-    const busy = countBusyCores()
+    const busy = measureBusyCores()
     const early = await heapAfter(run, platform, customer, count * share)
     const late = await heapAfter(run, platform, customer, count * (1 - share))
     const megabytes = (bytes: number) => ({ value: bytes / 2 ** 20, unit: 'MB' as const })
@@ -61,7 +61,7 @@ async function heapAfter(
   while (await isAnyOpen(tenant)) await sleep(200)
   const bytes = await order('heap')
   const perSecond = count / ((performance.now() - startedMs) / 1000)
-  run.say(
+  run.report(
     `${count} accepted and COMPLETE at ${perSecond.toFixed(0)} per second, heap ${Math.round(bytes / 2 ** 20)} MB`,
   )
   return bytes

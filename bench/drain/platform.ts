@@ -29,7 +29,7 @@ export type Ready = {
   rootKey: string
 }
 
-export type Order = { accept: { count: number; walletIds: readonly string[] } } | 'end'
+export type PlatformCommand = { accept: { count: number; walletIds: readonly string[] } } | 'end'
 
 const [dataDir = '', blockTimeMs, gasLimit] = process.argv.slice(2)
 const log = createLog('warn')
@@ -59,7 +59,7 @@ await ctx.database.tx(async (tx) => {
 await seedSandboxEntity(ctx, { entityId, secretHex: sandboxEntitySecret })
 const api = await startApi(ctx)
 
-async function obey(order: Order): Promise<void> {
+async function execute(order: PlatformCommand): Promise<void> {
   if (order === 'end') {
     await api.stop()
     await close()
@@ -70,10 +70,10 @@ async function obey(order: Order): Promise<void> {
 }
 
 let queue = Promise.resolve()
-process.on('message', (order: Order) => {
-  queue = queue.then(() => obey(order))
+process.on('message', (order: PlatformCommand) => {
+  queue = queue.then(() => execute(order))
 })
-process.on('disconnect', () => void obey('end').finally(() => process.exit()))
+process.on('disconnect', () => void execute('end').finally(() => process.exit()))
 // The parent ends this process; Ctrl-C reaches the whole group and must not end it earlier.
 process.on('SIGINT', () => undefined)
 process.send?.({

@@ -2,8 +2,8 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { root } from '../processes.ts'
 import type { Run } from '../run.ts'
-import type { Order, Ready } from './platform.ts'
-import type { WorkerOrder } from './worker.ts'
+import type { PlatformCommand, Ready } from './platform.ts'
+import type { WorkerCommand } from './worker.ts'
 
 const blockTimeMs = 1_000
 const gasLimit = 1_000_000_000n
@@ -22,9 +22,9 @@ export async function startPlatform(run: Run, workerCount = 1) {
     ready,
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
-      platform.order({ accept: { count, walletIds } } satisfies Order),
+      platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
     /** Resolves when every worker has carried out the order; for `heap`, with the bytes of the largest. */
-    order: async (order: WorkerOrder) => {
+    order: async (order: WorkerCommand) => {
       const answers = await Promise.all(workers.map((worker) => worker.order(order)))
       return Math.max(0, ...(answers as number[]))
     },
@@ -38,7 +38,7 @@ async function startChild(run: Run, name: string, args: string[], execArgv: stri
     execArgv: ['--conditions=source', '--import', 'tsx', ...execArgv],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   })
-  const order = async (what: Order | WorkerOrder): Promise<unknown> => {
+  const order = async (what: PlatformCommand | WorkerCommand): Promise<unknown> => {
     child.send(what)
     return messageOf(child, name)
   }

@@ -4,7 +4,7 @@ import { readConfig } from '#runtime/config'
 import { createLog } from '#runtime/log/log'
 import type { Ready } from './platform.ts'
 
-export type WorkerOrder = 'start' | 'stop' | 'heap' | 'end'
+export type WorkerCommand = 'start' | 'stop' | 'heap' | 'end'
 
 const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
 const { ctx, close } = await openContext({
@@ -22,7 +22,7 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
-async function obey(order: WorkerOrder): Promise<number> {
+async function execute(order: WorkerCommand): Promise<number> {
   if (order === 'heap') return heapBytes()
   if (order === 'start') engines ??= startEngines(ctx)
   else {
@@ -34,10 +34,10 @@ async function obey(order: WorkerOrder): Promise<number> {
 }
 
 let queue = Promise.resolve(0)
-process.on('message', (order: WorkerOrder) => {
-  queue = queue.then(() => obey(order))
+process.on('message', (order: WorkerCommand) => {
+  queue = queue.then(() => execute(order))
   void queue.then((answer) => process.send?.(answer))
 })
-process.on('disconnect', () => void obey('end').finally(() => process.exit()))
+process.on('disconnect', () => void execute('end').finally(() => process.exit()))
 process.on('SIGINT', () => undefined)
 process.send?.('ready')

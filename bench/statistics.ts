@@ -14,7 +14,7 @@ export function percentile(values: readonly number[], share: number): number {
  * Measures several things alternately, so that other load on the machine affects all of them alike. The order is reversed
  * every other round. Returns each thing's value per round.
  */
-export async function interleave<Name extends string>(
+export async function alternateRounds<Name extends string>(
   rounds: number,
   things: Record<Name, () => Promise<number>>,
   onRound: (round: number, values: Record<Name, number>) => void = () => undefined,

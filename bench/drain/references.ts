@@ -41,23 +41,33 @@ async function signedTransfers(
 }
 
 /** Maximum throughput of the node: transactions signed beforehand, sent in batches, until the last is mined. */
-export async function ceiling(run: Run, node: Node, from: SandboxAccount, count: number): Promise<number> {
+export async function nodeThroughput(
+  run: Run,
+  node: Node,
+  from: SandboxAccount,
+  count: number,
+): Promise<number> {
   const first = await nonceOf(node, from.address)
   const signed = await signedTransfers(node, from, first, count)
-  await newBlock(node)
+  await untilNewBlock(node)
   const startedMs = performance.now()
   for (let sent = 0; sent < count; sent += batchMax)
     await broadcast(node.url, signed.slice(sent, sent + batchMax))
-  await minedUntil(node, [from.address], first + count)
-  return told(run, 'ceiling: pre-signed, straight to the node', count, startedMs)
+  await untilMined(node, [from.address], first + count)
+  return reportThroughput(run, 'ceiling: pre-signed, directly to the node', count, startedMs)
 }
 
 /** Throughput of a bare script: it signs with viem and sends, with as many requests at once as one process easily handles. */
-export async function script(run: Run, node: Node, from: PrivateKeyAccount, count: number): Promise<number> {
+export async function scriptThroughput(
+  run: Run,
+  node: Node,
+  from: PrivateKeyAccount,
+  count: number,
+): Promise<number> {
   const client = createWalletClient({ account: from, chain: viemChain, transport: http(node.url) })
   const abi = parseAbi(['function transfer(address to, uint256 amount)'])
   const first = await nonceOf(node, from.address)
-  await newBlock(node)
+  await untilNewBlock(node)
   const startedMs = performance.now()
   let next = 0
   const work = async () => {
@@ -76,27 +86,27 @@ export async function script(run: Run, node: Node, from: PrivateKeyAccount, coun
     }
   }
   await Promise.all(Array.from({ length: scriptMax }, work))
-  await minedUntil(node, [from.address], first + count)
-  return told(run, 'bare viem script', count, startedMs)
+  await untilMined(node, [from.address], first + count)
+  return reportThroughput(run, 'bare viem script', count, startedMs)
 }
 
-function told(run: Run, what: string, count: number, startedMs: number): number {
+function reportThroughput(run: Run, what: string, count: number, startedMs: number): number {
   const perSecond = count / ((performance.now() - startedMs) / 1000)
-  run.say(`${what}: ${perSecond.toFixed(0)} tx/s`)
+  run.report(`${what}: ${perSecond.toFixed(0)} tx/s`)
   return perSecond
 }
 
 /** Resolves when this many transactions of these addresses are mined. */
-export async function minedUntil(node: Node, addresses: readonly string[], count: number): Promise<void> {
+export async function untilMined(node: Node, addresses: readonly string[], count: number): Promise<void> {
   const deadlineMs = performance.now() + 300_000
   while ((await countMined(node, addresses)) < count) {
     if (performance.now() > deadlineMs) throw new Error('not all are in blocks after five minutes')
-    await newBlock(node)
+    await untilNewBlock(node)
   }
 }
 
 /** Resolves right after a block, so that every measurement waits equally long for its last one. */
-export async function newBlock({ url }: Node): Promise<void> {
+export async function untilNewBlock({ url }: Node): Promise<void> {
   const before = await rpc<string>(url, 'eth_blockNumber')
   while ((await rpc<string>(url, 'eth_blockNumber')) === before) await sleep(20)
 }
