@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-it('takes one wire', async () => {
+it('claims one wire', async () => {
   const wire = {
     entityId,
     walletId: '1',

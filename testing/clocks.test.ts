@@ -43,7 +43,7 @@ async function startOff(options: Pick<WorkerOptions, 'roles' | 'hostOffMs' | 'sa
 }
 
 it.each([aheadMs, -aheadMs])(
-  'property 66: a server whose clock is off by %s ms serves nothing',
+  'property 66: a server whose clock is wrong by %s ms refuses every request',
   async (hostOffMs) => {
     const { worker, url } = await startOff({ roles: ['api'], hostOffMs })
     const http = httpAs(url!, harness.apiKey)
@@ -55,7 +55,7 @@ it.each([aheadMs, -aheadMs])(
   },
 )
 
-it('property 66: a limit holds, and what is earlier is shown as earlier, through a server that is ahead by more than its window', async () => {
+it('property 66: a limit and the order of dates hold on a server that is ahead by more than the window of the limit', async () => {
   const { worker, url } = await startOff({ roles: ['api'], hostOffMs: aheadMs, sandbox: true })
   const ahead = httpAs(url!, harness.apiKey)
   const token = `BASE-SEPOLIA:${harness.chain().tokens.USDC.toLowerCase()}`
@@ -96,7 +96,7 @@ it('property 66: a limit holds, and what is earlier is shown as earlier, through
   await worker.close()
 })
 
-it('property 66: an engine on a machine that is an hour ahead ends nothing early', async () => {
+it('property 66: an engine on a machine that is an hour ahead expires nothing early', async () => {
   const intentUntil = async (atMs: number) =>
     world.call('POST', '/v1/paymentIntents', {
       idempotencyKey: randomUUID(),

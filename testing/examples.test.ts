@@ -39,7 +39,7 @@ const refused = (args: string[]) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
 
-describe('the examples run against the started program, with the chains that they name', () => {
+describe('the examples run against a sandbox with the chains that they name', () => {
   it('developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages', async () => {
     const both = await initializedDirectory()
     const sandbox = await startProgram({ dataDir: both, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
@@ -68,11 +68,11 @@ describe('the examples run against the started program, with the chains that the
     )
   })
 
-  it('undo-a-payment: paid, taken back by a reorg, and paid again', async () => {
+  it('undo-a-payment: a payment, a reorg that removes it, and the payment again', async () => {
     expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
   })
 
-  it('pay-out: intent, payment, balance, recipient, payout, its receipt on chain, all of it told, and zero gaps', async () => {
+  it('pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps', async () => {
     expect(await example('pay-out.mjs')).toMatch(
       /is complete in 0x[\s\S]*the recipient holds 40\.00 USDC on chain/,
     )
@@ -83,7 +83,7 @@ describe('the examples run against the started program, with the chains that the
   })
 })
 
-describe('an example that is refused ends with one line that says why', () => {
+describe('an example ends with one line that gives the reason when it is refused', () => {
   const call = (client: string) => [
     '--input-type=module',
     '--eval',
@@ -92,12 +92,12 @@ describe('an example that is refused ends with one line that says why', () => {
     ${client}`,
   ]
 
-  it('by the sandbox, which runs without a chain', async () => {
+  it('by a sandbox without the chain', async () => {
     const line = 'The sandbox runs without ETH-SEPOLIA: start it with that in --chains.\n'
     expect(await refused(['examples/developer-wallets.mjs'])).toEqual({ code: 1, stdout: '', stderr: line })
   })
 
-  it('by Node, which finds no client beside the package', async () => {
+  it('by Node, without the client library', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'bezant-examples-'))
     await cp(join(root, 'examples'), folder, { recursive: true })
     await mkdir(join(folder, 'node_modules'))

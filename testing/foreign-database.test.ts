@@ -48,7 +48,7 @@ const traces = (owner: ReturnType<typeof openAsOwner>) =>
     from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = 'public'`)
 
 describe('property 68: a sandbox', () => {
-  it('leaves a database alone that holds anything it did not make, and its data directory too', async () => {
+  it('touches neither a database with foreign contents nor its own data directory', async () => {
     const { owner, env } = await newDatabase('seeded')
     const before = await traces(owner)
     const dataDir = await newDirectory()
@@ -62,7 +62,7 @@ describe('property 68: a sandbox', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('goes on with the database that it began, and no other directory does', async () => {
+  it('continues with the database that it initialized, from its own directory only', async () => {
     const { env } = await newDatabase('nothing')
     const { BEZANT_ROOT_KEY: _, ...own } = env
     const dataDir = await newDirectory()
@@ -79,7 +79,7 @@ describe('property 68: a sandbox', () => {
   })
 })
 
-it('property 68: a version that is older than the tables touches nothing and names the migration', async () => {
+it('property 68: a version older than the tables changes nothing and names the migration', async () => {
   const { owner, env } = await newDatabase('seeded')
   await owner.run(sql`insert into schema_migrations (name, sha256) values ('9999_of_tomorrow.sql', 'x')`)
   const dataDir = await newDirectory()
@@ -98,7 +98,7 @@ const relationsOf = (owner: ReturnType<typeof openAsOwner>) =>
     where n.nspname !~ '^pg_' and n.nspname <> 'information_schema' order by 1`)
 
 describe('property 68: a database without the tables of this version', () => {
-  it('is refused by every command while it holds those of another program', async () => {
+  it('is refused by every command while it contains tables of another program', async () => {
     const { owner, env } = await newDatabase('nothing')
     // Other programs name a table like ours, and do not stay in the schema "public".
     await owner.script(`create schema shop; create table shop.customers (id int);
@@ -116,7 +116,7 @@ describe('property 68: a database without the tables of this version', () => {
     expect(await readdir(dataDir)).toEqual([])
   })
 
-  it('is named with the remedy by commands that do not migrate, and stays as it is', async () => {
+  it('is reported with the remedy by commands that do not migrate, and stays unchanged', async () => {
     const { owner, env } = await newDatabase('nothing')
     const dataDir = await newDirectory()
     const commands = [['keys', 'list'], ['reconcile'], ['journal', 'list'], ['policy', 'show']]
@@ -136,7 +136,7 @@ describe('property 68: a database without the tables of this version', () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/\(1 of \d+ .*: run "bezant migrate"/)])
   })
 
-  it('is begun where nothing but an extension has tables', async () => {
+  it('is initialized when only extensions have tables', async () => {
     const { owner, env } = await newDatabase('nothing')
     await owner.script('create extension pg_stat_statements')
     const dataDir = await newDirectory()
@@ -164,7 +164,7 @@ describe('property 68: a node that does not belong to its network', () => {
     return node.url
   }
 
-  it('is refused by name while others serve, as is the key that everybody knows', async () => {
+  it('is refused by name while others serve, as is the published sandbox key', async () => {
     const { env } = await newDatabase('seeded')
     const bad = await withoutUsdc()
     const networks = [
@@ -228,7 +228,7 @@ describe('property 68: a node that does not belong to its network', () => {
     expect([known.status, known.text]).toEqual([401, unknown.text])
   })
 
-  it('leaves nothing to start for when there is no other', async () => {
+  it('prevents the start when there is no other', async () => {
     const { env } = await newDatabase('seeded')
     const BEZANT_NETWORKS = JSON.stringify([{ blockchain: 'BASE-SEPOLIA', rpcUrl: await withoutUsdc() }])
     const { code, stderr } = await runProgram({
@@ -241,7 +241,7 @@ describe('property 68: a node that does not belong to its network', () => {
     expect(stderr).toMatch(/no endpoint of BEZANT_NETWORKS .* no contract where USDC of BASE-SEPOLIA is/)
   })
 
-  it('keeps reconcile from one row, which it names, and from none of the others', async () => {
+  it('leaves out one row of reconcile, which names it, and none of the others', async () => {
     const harness = await openHarness()
     undo.push(() => harness.close())
     await harness.chain().mine(1)

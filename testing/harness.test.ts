@@ -9,7 +9,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-it('is a whole platform: a wallet is made and funded, and pays another', async () => {
+it('is a whole platform: a wallet is created, funded and pays another', async () => {
   const world = worldOf(harness)
   const funded = await world.fundedWallet()
   const transfer = await world.transfer()

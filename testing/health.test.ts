@@ -76,7 +76,7 @@ it('property 60: metrics need a key of the scope operator:read, and readiness no
   expect(await statusWhen(isReady)).toBe(200)
 })
 
-it('property 60: requests are counted by the pattern of their route, whatever address was asked for', async () => {
+it('property 60: requests are counted by the pattern of their route, not by their URL', async () => {
   const ids = ['4c0f4c31-6d2a-4d0e-9d53-1f7c3b1a0001', '4c0f4c31-6d2a-4d0e-9d53-1f7c3b1a0002']
   for (const id of ids) await harness.http('GET', `/v1/w3s/wallets/${id}`)
   for (const id of ids) await harness.http('GET', `/no/such/${id}`)
@@ -92,7 +92,7 @@ it('property 60: requests are counted by the pattern of their route, whatever ad
   )
 })
 
-it('property 60: a queue shows its depth and age, and a chain that nobody follows is named', async () => {
+it('property 60: a queue shows its depth and age, and readiness names a chain without an indexer', async () => {
   const on = transferActions(harness)
   const wallet = await on.fundedWallet()
   await harness.stopEngines()
@@ -112,7 +112,7 @@ it('property 60: a queue shows its depth and age, and a chain that nobody follow
   expect(await statusWhen(isReady)).toBe(200)
 })
 
-it('property 60: a chain that is halted is named until it goes on', async () => {
+it('property 60: readiness names a halted chain until it is resumed', async () => {
   const hash = `0x${'0'.repeat(64)}`
   const createDate = new Date(harness.clock.nowMs()).toISOString()
   const halt = { blockchain, blockNumber: 1, blockHash: hash, otherHash: hash, createDate }
@@ -123,7 +123,7 @@ it('property 60: a chain that is halted is named until it goes on', async () => 
   expect(await statusWhen(isReady)).toBe(200)
 })
 
-it('property 60: a database that is away is named, without a word of why', async () => {
+it('property 60: readiness names an unreachable database, without the cause', async () => {
   const current = sql`select current_database() as name`
   const { name } = await harness.database.one<{ name: string }>(current)
   // A database cannot be closed through a connection to itself.

@@ -30,7 +30,7 @@ async function started(dataDir: string, args: readonly string[] = []) {
 }
 
 describe('property 69: beside a database', () => {
-  it('no new root key is made: a start without the old one names the file and changes nothing', async () => {
+  it('no new root key is made: a start without the old one names the missing file and changes nothing', async () => {
     const dataDir = await used()
     const away = join(dataDir, 'elsewhere')
     await rename(join(dataDir, 'root.key'), away)
@@ -46,7 +46,7 @@ describe('property 69: beside a database', () => {
     await started(dataDir)
   })
 
-  it('what keeps nothing leaves the key of what is kept', async () => {
+  it('an ephemeral start leaves the root key of kept data alone', async () => {
     const dataDir = await used()
     const key = await readFile(join(dataDir, 'root.key'), 'utf8')
     const program = await started(dataDir, ['--ephemeral'])
@@ -73,7 +73,7 @@ describe('property 69: beside a database', () => {
     expect(program.stderr()).toContain('"alarm":"journal-damaged"')
   })
 
-  it('a chain directory that is gone is one alarm, before a start and while the chain runs', async () => {
+  it('a missing chain directory raises one alarm, before a start and while the chain runs', async () => {
     const dataDir = await used()
     const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
     await rm(directory, { recursive: true })
@@ -96,7 +96,7 @@ describe('property 69: beside a database', () => {
   })
 })
 
-describe('property 69: a start that cannot be', () => {
+describe('property 69: a start that fails', () => {
   it('creates nothing when the port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
@@ -110,7 +110,7 @@ describe('property 69: a start that cannot be', () => {
     expect(stderr).toMatch(/port \d+ is in use/)
   })
 
-  it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be made', async () => {
+  it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be created', async () => {
     const { code, stderr } = await runProgram({ dataDir: '/proc/bezant/data', args: chains })
     expect(code).toBe(1)
     expect(stderr).toMatch(/\/proc\/bezant.*--data-dir/)

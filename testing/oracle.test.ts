@@ -26,7 +26,7 @@ it('replays balances of native coin and tokens, and agrees with the node', async
   await chain.oracle.checkNonces(chain.outsider)
 })
 
-it('names a value that moved twice, or not at all', async () => {
+it('reports a value that moved twice, or not at all', async () => {
   const movement = { from: chain.outsider, to: recipient, token: chain.tokens.USDC, amountAtomic: 11n }
   await expect(chain.oracle.checkMovedOnce([movement])).rejects.toThrow('due 1 times, moved 0 times')
   await chain.send(recipient, 11n, 'USDC')
@@ -36,7 +36,7 @@ it('names a value that moved twice, or not at all', async () => {
   await chain.oracle.checkMovedOnce([movement, movement])
 })
 
-it('counts nothing that a failed transaction meant to move', async () => {
+it('ignores the transfers of a failed transaction', async () => {
   const spender = devAccounts[1]!.address
   const data = `0xa9059cbb${recipient.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`
   const before = await chain.oracle.transfers({ to: recipient })
@@ -47,7 +47,7 @@ it('counts nothing that a failed transaction meant to move', async () => {
   expect(await chain.oracle.balanceOf(spender)).toBe(10n ** 22n - failed!.feeAtomic)
 })
 
-it('reads a reorganised chain again', async () => {
+it('follows a reorg', async () => {
   const lost = '0x0000000000000000000000000000000000001057'
   await chain.send(lost, 3n)
   expect(await chain.oracle.balanceOf(lost)).toBe(3n)
@@ -56,7 +56,7 @@ it('reads a reorganised chain again', async () => {
   expect(await chain.oracle.balanceOf(lost)).toBe(0n)
 })
 
-it('goes back to a snapshot', async () => {
+it('follows a revert to a snapshot', async () => {
   const snapshot = await chain.snapshot()
   const height = await chain.height()
   await chain.mine(3)

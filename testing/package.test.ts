@@ -88,8 +88,8 @@ async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: 
 
 const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
 
-describe('the package, installed by an empty folder with nothing of this repository beside it', () => {
-  it('serves its console, and has the documents that its documents link to', async () => {
+describe('the package, installed in an empty folder', () => {
+  it('serves its console, and contains every document that its documents link to', async () => {
     const options = ['sandbox', '--json', '--ephemeral', '--port', '0', '--chains', 'BASE-SEPOLIA']
     const child = spawn(process.execPath, ['node_modules/bezant/dist/main.js', ...options], {
       cwd: folder,

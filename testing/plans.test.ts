@@ -63,7 +63,7 @@ it('finds a page of the entries of an account that all others share', async () =
   }
 })
 
-it('finds freezes among all that an entity did', async () => {
+it('finds freezes among all events of an entity', async () => {
   await test.database.run(sql`insert into audit (entity_id, id, actor, action, resource_id, create_date)
     select ${entityId}, gen_random_uuid(), 'customer', 'transaction.created', n, now() from generate_series(1, ${rowsTotal}) n`)
   for (const subjectId of [undefined, randomUUID()]) {

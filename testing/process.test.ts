@@ -80,7 +80,7 @@ const ends = [
 ] as const
 
 it.each(isDeep ? ends : random.sample(ends, 1))(
-  'stops on %s to the %s although a request is half sent, leaves nothing running and loses nothing',
+  'stops on %s to the %s during a half-sent request, leaves no process and loses nothing',
   async (signal, to) => {
     const first = await take()
     const id = await newWalletSet(first)
@@ -102,7 +102,7 @@ it.each(isDeep ? ends : random.sample(ends, 1))(
   },
 )
 
-it('prints one line of JSON, with addresses that answer', async () => {
+it('prints one line of JSON with URLs that answer', async () => {
   const program = await take()
   const { answer, tenant } = program
   expect(Object.keys(answer).sort()).toEqual(['apiKey', 'chains', 'console', 'docs', 'entitySecret', 'url'])
@@ -138,7 +138,7 @@ const ephemeral = (directory: string) => ({
 const leftIn = async (directory: string) =>
   (await readdir(directory)).filter((name) => !name.includes('-pg-'))
 
-it('keeps nothing of an ephemeral start, and leaves the database of DATABASE_URL alone', async () => {
+it('keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL', async () => {
   const directory = await newDirectory()
   const first = await startProgram(ephemeral(directory))
   cleanUps.push(() => first.killAll())
@@ -148,7 +148,7 @@ it('keeps nothing of an ephemeral start, and leaves the database of DATABASE_URL
   expect(await leftIn(directory)).toEqual([])
 })
 
-it('stops while it starts, and leaves nothing', async () => {
+it('stops during its start, and leaves nothing', async () => {
   const directory = await newDirectory()
   const program = await spawnProgram(ephemeral(directory))
   await until(async () => (await leftIn(directory)).length > 0, 'it has begun to start')
@@ -159,7 +159,7 @@ it('stops while it starts, and leaves nothing', async () => {
   expect(tree.filter(isRunning)).toEqual([])
 })
 
-it('refuses a second sandbox on the same directory in one clear sentence, and does not disturb the first', async () => {
+it('refuses a second sandbox on the same directory in one sentence, and does not disturb the first', async () => {
   const first = await take()
   const id = await newWalletSet(first)
   const before = await readFile(join(dataDir, 'root.key'), 'utf8')
@@ -174,7 +174,7 @@ it('refuses a second sandbox on the same directory in one clear sentence, and do
   handedOn = first
 })
 
-it('starts again on what a kill -9 of everything left', async () => {
+it('starts again after a kill -9 of all its processes', async () => {
   const first = await take()
   const id = await newWalletSet(first)
   await first.killAll()
@@ -182,7 +182,7 @@ it('starts again on what a kill -9 of everything left', async () => {
   expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
 })
 
-it('starts again when only the program itself was killed, and ends what it left behind', async () => {
+it('starts again after a kill -9 of the program alone, and ends the processes that it left', async () => {
   const first = await take()
   const id = await newWalletSet(first)
   const tree = first.tree()
@@ -210,7 +210,7 @@ async function mine(rpcUrl: string, from: string) {
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpc<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
 
-it('stops with the npm that started it, which passes no signal on', async () => {
+it('stops with the npm that started it, although npm forwards no signal', async () => {
   const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -37,7 +37,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true, maxRetries: 10 })
 })
 
-it('production is staged against a local node with the documented commands: a payment is paid, the books equal the chain', async () => {
+it('the documented commands stage production on a local node: a payment is paid, the books equal the chain', async () => {
   const port = environment['BEZANT_PORT']
   const shell = spawn('bash', ['-e'], { cwd: folder, env: environment, detached: true })
   groups.push(shell.pid!)

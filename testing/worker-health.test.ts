@@ -91,19 +91,19 @@ it('property 60: a worker answers probes and metrics on its own port, under the 
   expect(await sample(`bezant_endpoint_errors_ratio${endpoint}`)).toBeDefined()
 })
 
-it('property 60: an alarm that a worker raises is counted by itself: a wrong clock, a single endpoint', async () => {
+it('property 60: a worker counts the alarms that it raises: a wrong clock, a single endpoint', async () => {
   await isRaised('clock-off')
   await isRaised('one-endpoint')
   expect(await alarmsOf('books-differ')).toBe(0)
 })
 
-it('property 60: a gap between books and chain is an alarm at the next block', async () => {
+it('property 60: a gap between books and chain raises an alarm at the next block', async () => {
   await insertFalsePosting(owner, { ...wallet, entityId: harness.entityId, tokenId: on.world.usdcId }, 1n)
   await harness.chain().mine()
   await isRaised('books-differ')
 })
 
-it('property 68: an endpoint that comes back as another chain, or as an empty one, is not used until it is right', async () => {
+it('property 68: an endpoint that returns as another or an empty chain is unused until it is right', async () => {
   const own = harness.chain().rpcUrl
   const usdc = harness.chain().tokens.USDC
   const becomes = async (wanted: string) =>
@@ -134,7 +134,7 @@ it('property 68: an endpoint that comes back as another chain, or as an empty on
   expect(worker.stderr()).toContain(`"token":"USDC","address":"${usdc}"`)
 })
 
-it('property 60: a nonce that something unknown used is an alarm after ten looks, which fit into a minute', async () => {
+it('property 60: a nonce used by no known transaction raises an alarm after ten rounds, within a minute', async () => {
   await harness.chain().setAutomine(false)
   const id = await on.transfer(wallet)
   const { id: attemptId, nonce } = await on.sent(id, 'original')
@@ -163,7 +163,7 @@ it('property 60: a nonce that something unknown used is an alarm after ten looks
   await on.reaches(id, 'COMPLETE')
 })
 
-it('property 60: a journal that cannot be written is an alarm', async () => {
+it('property 60: a journal that cannot be written raises an alarm', async () => {
   expect(await readdir(join(dataDir, 'journals'))).toHaveLength(1)
   await rm(join(dataDir, 'journals'), { recursive: true })
   await on.transfer(wallet)

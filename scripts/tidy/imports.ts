@@ -124,7 +124,7 @@ export const cycleRule: Rule = {
 const only = (packages: RegExp, folder: RegExp, reason: string) => ({ packages, folder, reason })
 
 const fenced = [
-  only(/^(viem|ox)(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
+  only(/^viem(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
   only(
     /^(tiny-secp256k1|@noble\/curves|@scure\/bip)/,
     /^src\/custody\//,

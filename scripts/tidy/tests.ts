@@ -12,7 +12,6 @@ const forbidden: { pattern: RegExp; reason: string }[] = [
     reason: 'reads a size from the environment: sizeOf of testing/size.ts gives both sizes',
   },
   { pattern: /stdio.*'inherit'/, reason: 'prints while it passes: pipe the output of a process' },
-  { pattern: /\b(it|test|describe)\.(skip|only|todo)\b/, reason: 'is left out' },
 ]
 
 export const testRule: Rule = {

@@ -7,7 +7,7 @@ const generated = /^(src\/chains\/evm\/abi|src\/sandbox\/artifacts|testing\/arti
 
 const handWritten = (repository: Repository) =>
   repository
-    .matching(/^(src|testing|scripts|bench|examples|console|contracts)\/.*\.(ts|js|svelte|sol|css)$/)
+    .matching(/^(src|testing|scripts|bench|examples|console|contracts)\/.*\.(ts|js|sol|css)$/)
     .filter(({ path }) => !generated.test(path))
 
 /** The files that the program consists of: without tests and generated files. */
