@@ -31,8 +31,8 @@ export const blockMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/indexer/reorg.ts',
-        'await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)',
-        'void reverse',
+        'await reversePostings(tx, ctx.clock.nowMs(), blockchain, head.hash)',
+        'void reversePostings',
       ),
     ],
     test: reorgs,

@@ -42,7 +42,11 @@ export const bookMutants: readonly Mutant[] = [
     name: 'adjusted-twice',
     about: 'a gap that another operator has closed is closed again',
     edits: [
-      edit(adjust, 'if (!(await holdGaps(tx, proof))) throw new GapChanged()', 'await holdGaps(tx, proof)'),
+      edit(
+        adjust,
+        'if (!(await lockUnchangedGaps(tx, proof))) throw new GapChanged()',
+        'await lockUnchangedGaps(tx, proof)',
+      ),
       edit(adjust, 'await requireMoneyGaps(tx, plan)', 'void requireMoneyGaps'),
     ],
     test: adjusted('one of several operators with the same plan books it'),

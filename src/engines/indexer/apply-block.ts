@@ -13,7 +13,7 @@ import {
   lockChain,
 } from './store/blocks.ts'
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
-import { appendStep, haveAllFollowed } from './store/steps.ts'
+import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
 /**
  * Applies one block on top of `parent` (`undefined` for the first block) in one `tx`. False when another process moved the
@@ -52,7 +52,7 @@ export async function applyBlock(
 
 /** Deletes the earlier contents of a block. Throws until every engine has reverted its own changes from them. */
 async function deleteContents(tx: Db, blockchain: string, { hash, number }: Block): Promise<void> {
-  if (!(await haveAllFollowed(tx, blockchain)))
+  if (!(await haveAllProcessedSteps(tx, blockchain)))
     throw new Error(
       `${blockchain}: block ${number} is applied again when every engine has reverted its false contents`,
     )

@@ -18,21 +18,21 @@ export { followSteps } from './follow-steps.ts'
 export { isHalted } from './halt.ts'
 export { withOrdinals } from './ordinals.ts'
 export { startPruning } from './prune.ts'
-export { holdGaps, type Reconciliation, reconcile } from './reconcile.ts'
+export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead, followedChains, indexedHead } from './store/blocks.ts'
 export type { TransferTotals } from './store/fork-totals.ts'
 export { findHalt, type Halt } from './store/halts.ts'
 export {
-  finalTransactionsOf,
-  finalUsesOf,
+  canonicalTransactionsBetween,
+  finalNonceUses,
   type ObservedTransaction,
   type ObservedTransfer,
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
 export { gapCounts } from './store/reconciliations.ts'
-export { hasFollowed, highestComplete, highestFinal, type Step } from './store/steps.ts'
+export { hasProcessedSteps, highestComplete, highestFinal, type Step } from './store/steps.ts'
 export { syncBalances, syncNativeBalance } from './sync-balances.ts'
 
 const leaseMs = 3_000

@@ -13,8 +13,8 @@ import { prune } from './prune.ts'
 import { reconcile } from './reconcile.ts'
 import { canonicalHead, oldestNumber } from './store/blocks.ts'
 import { findHalt } from './store/halts.ts'
-import { finalUsesOf } from './store/observed.ts'
-import { hasFollowed, highestFinal } from './store/steps.ts'
+import { finalNonceUses } from './store/observed.ts'
+import { hasProcessedSteps, highestFinal } from './store/steps.ts'
 
 const { blockchain, confirmations } = shortFinalityNetwork
 /** Tables that record movements of money, or prevent their repetition. */
@@ -73,7 +73,7 @@ async function followed(): Promise<void> {
   await until(async () => {
     const head = await canonicalHead(harness.database, blockchain)
     const all = await Promise.all(
-      ['transactions', 'treasury'].map((engine) => hasFollowed(harness.database, engine, blockchain)),
+      ['transactions', 'treasury'].map((engine) => hasProcessedSteps(harness.database, engine, blockchain)),
     )
     return head?.number === height && all.every(Boolean)
   }, 'all blocks are followed')
@@ -109,7 +109,7 @@ it('property 71: removes old blocks and steps in batches, and no proof of money'
   const { entityId } = harness
   const final = await highestFinal(harness.database, blockchain)
   const uses = () =>
-    finalUsesOf(harness.database, blockchain, final, [{ entityId, address: wallet.address, nonce: 0 }])
+    finalNonceUses(harness.database, blockchain, final, [{ entityId, address: wallet.address, nonce: 0 }])
   const [before, orphaned, used] = [
     await counts(proofs),
     await countOf('blocks', 'not canonical'),

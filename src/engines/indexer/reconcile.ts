@@ -168,7 +168,10 @@ async function bookedAt(
  * Whether the gaps of a proof are unchanged: its block is canonical, and nothing was booked at it since. Locks the chain, so
  * that no other process books its blocks until the `tx` ends.
  */
-export async function holdGaps(tx: Db, { blockchain, block, gaps }: Reconciliation): Promise<boolean> {
+export async function lockUnchangedGaps(
+  tx: Db,
+  { blockchain, block, gaps }: Reconciliation,
+): Promise<boolean> {
   if (!block || gaps.length === 0) return gaps.length === 0
   await lockChain(tx, blockchain)
   if ((await canonicalHashAt(tx, blockchain, block.number)) !== block.hash) return false

@@ -4,7 +4,7 @@
  */
 import type { BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { reverse } from '#engines/ledger/index'
+import { reversePostings } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { FalseContents } from './agreed-contents.ts'
@@ -84,7 +84,7 @@ export async function revertHead(
     await require?.(tx)
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
-    await reverse(tx, ctx.clock.nowMs(), blockchain, head.hash)
+    await reversePostings(tx, ctx.clock.nowMs(), blockchain, head.hash)
     failpoint('during-block-rollback')
     await appendStep(tx, { blockchain, kind: 'undone', blockHash: head.hash, blockNumber: head.number })
   })

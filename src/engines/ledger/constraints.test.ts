@@ -15,7 +15,7 @@ import {
   placeHolds,
   post,
   resolveHolds,
-  reverse,
+  reversePostings,
   seedTokens,
 } from './index.ts'
 
@@ -110,8 +110,8 @@ describe('postings', () => {
     for (const round of [1, 2]) {
       await within((tx) => post(tx, nowMs, [booked]))
       expect(await balance(entityId), `round ${round}`).toEqual([5n, 0n])
-      await within((tx) => reverse(tx, nowMs, blockchain, blockHash))
-      await within((tx) => reverse(tx, nowMs, blockchain, blockHash))
+      await within((tx) => reversePostings(tx, nowMs, blockchain, blockHash))
+      await within((tx) => reversePostings(tx, nowMs, blockchain, blockHash))
       expect(await balance(entityId), `round ${round}`).toEqual([0n, 0n])
     }
   })

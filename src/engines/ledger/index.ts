@@ -11,10 +11,10 @@ export {
   type Hold,
   type HoldAccount,
   type HoldResolution,
-  holdAgain,
   InsufficientFunds,
   placeHolds,
   raiseHold,
+  reopenHolds,
   resolveHolds,
 } from './store/holds.ts'
 export { type Account, accountsPage } from './store/list-accounts.ts'
@@ -28,7 +28,7 @@ export {
   walletEntries,
   walletMoney,
 } from './store/money.ts'
-export { type Entry, type Posting, post, reverse } from './store/postings.ts'
+export { type Entry, type Posting, post, reversePostings } from './store/postings.ts'
 export { copyHolds, restoreHolds } from './store/restored-holds.ts'
 export {
   listTokens,

@@ -15,7 +15,7 @@ import {
   placeHolds,
   post,
   resolveHolds,
-  reverse,
+  reversePostings,
   seedTokens,
 } from './index.ts'
 
@@ -124,7 +124,7 @@ async function applyBlock(
 async function undoBlock(model: Model, at: number): Promise<void> {
   const block = model.blocks[at % Math.max(1, model.blocks.length)]
   if (!block) return
-  await test.database.tx((tx) => reverse(tx, nowMs, blockchain, block.hash))
+  await test.database.tx((tx) => reversePostings(tx, nowMs, blockchain, block.hash))
   if (!block.undone) for (const [number, amount] of block.effect.entries()) model.posted[number]! -= amount
   block.undone = true
 }

@@ -1,6 +1,6 @@
 import { eraseGrants, releaseAllowance } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { finalTransactionsOf, finalUsesOf, highestFinal, type Step } from '#engines/indexer/index'
+import { canonicalTransactionsBetween, finalNonceUses, highestFinal, type Step } from '#engines/indexer/index'
 import { resolveHolds } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
@@ -19,7 +19,12 @@ export async function requeueAfterExternalUse(
   tx: Db,
   { blockchain, finalFrom, finalTo }: Step,
 ): Promise<void> {
-  await requeueDisplaced(ctx, tx, blockchain, await finalTransactionsOf(tx, blockchain, finalFrom, finalTo))
+  await requeueDisplaced(
+    ctx,
+    tx,
+    blockchain,
+    await canonicalTransactionsBetween(tx, blockchain, finalFrom, finalTo),
+  )
 }
 
 /**
@@ -37,7 +42,7 @@ export async function requeueAfterOverlookedUse(
       if (!(await lockNonces(tx, blockchain, address))) return
       const nonces = attempts.filter((attempt) => attempt.address === address)
       const finalTo = await highestFinal(tx, blockchain)
-      await requeueDisplaced(ctx, tx, blockchain, await finalUsesOf(tx, blockchain, finalTo, nonces))
+      await requeueDisplaced(ctx, tx, blockchain, await finalNonceUses(tx, blockchain, finalTo, nonces))
     })
 }
 

@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTransactionsOf, observedTransfersOf, type Step, withOrdinals } from '#engines/indexer/index'
-import { holdAgain, resolveHolds, tokensOf } from '#engines/ledger/index'
+import { reopenHolds, resolveHolds, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
@@ -132,7 +132,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step
   const revived = await reviveOrphaned(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
-  await holdAgain(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
+  await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)
   await note(ctx, tx, sent, 'SENT')
   await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')

@@ -6,7 +6,7 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { followSteps, hasFollowed, isHalted } from '#engines/indexer/index'
+import { followSteps, hasProcessedSteps, isHalted } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
@@ -51,7 +51,7 @@ const engine = 'transactions'
  * balance of a wallet is too low.
  */
 export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
-  hasFollowed(ctx.database, engine, blockchain)
+  hasProcessedSteps(ctx.database, engine, blockchain)
 
 /**
  * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for

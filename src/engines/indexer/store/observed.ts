@@ -93,7 +93,12 @@ export const observedTransactionsOf = (db: Db, blockchain: string, blockHash: st
     from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`)
 
 /** The transactions of managed senders in the canonical blocks of this range. */
-export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: number, toNumber: number) =>
+export const canonicalTransactionsBetween = (
+  db: Db,
+  blockchain: string,
+  fromNumber: number,
+  toNumber: number,
+) =>
   db.all<
     Pick<ObservedTransaction, 'entityId' | 'address' | 'nonce' | 'txHash'>
   >(sql`select o.entity_id as "entityId",
@@ -102,7 +107,7 @@ export const finalTransactionsOf = (db: Db, blockchain: string, fromNumber: numb
     where b.blockchain = ${blockchain} and b.number between ${fromNumber} and ${toNumber} and b.canonical`)
 
 /** The final transactions that used these nonces; a block that was pruned had been final. */
-export const finalUsesOf = (
+export const finalNonceUses = (
   db: Db,
   blockchain: string,
   finalTo: number,

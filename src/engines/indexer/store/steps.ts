@@ -85,7 +85,7 @@ export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
 
 /** Whether every engine has processed all steps of the chain. */
-export const haveAllFollowed = async (db: Db, blockchain: string): Promise<boolean> =>
+export const haveAllProcessedSteps = async (db: Db, blockchain: string): Promise<boolean> =>
   (
     await db.one<{ done: boolean }>(sql`select not exists (select 1 from step_cursors
       where blockchain = ${blockchain}
@@ -93,7 +93,7 @@ export const haveAllFollowed = async (db: Db, blockchain: string): Promise<boole
   ).done
 
 /** Whether the engine has processed all steps of the chain. */
-export const hasFollowed = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
+export const hasProcessedSteps = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
   (
     await db.one<{ done: boolean }>(sql`select
       coalesce((select max(step) from block_steps where blockchain = ${blockchain}), 0)

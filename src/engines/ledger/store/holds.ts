@@ -111,8 +111,8 @@ export async function raiseHold(tx: Db, nowMs: number, hold: Hold): Promise<bool
   return true
 }
 
-/** Restores the coin holds that these intents had before their block was orphaned, whatever the accounts have. */
-export async function holdAgain(
+/** Reopens the coin holds that these intents had before their block was orphaned, whatever the accounts have. */
+export async function reopenHolds(
   tx: Db,
   nowMs: number,
   intents: readonly { entityId: string; intentId: string }[],

@@ -57,7 +57,12 @@ function merged({ entityId, blockchain, entries }: Posting): AccountChange[] {
 }
 
 /** Reverses every posting of an orphaned block that is not reversed yet. */
-export async function reverse(tx: Db, nowMs: number, blockchain: string, blockHash: string): Promise<void> {
+export async function reversePostings(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  blockHash: string,
+): Promise<void> {
   const open = await tx.all<{
     entityId: string
     id: string

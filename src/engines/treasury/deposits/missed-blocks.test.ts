@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { hasFollowed } from '#engines/indexer/index'
+import { hasProcessedSteps } from '#engines/indexer/index'
 import type { FailpointPlan } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
@@ -61,7 +61,7 @@ const dieAt = (point: 'before-cursor-advance' | 'during-block-rollback', hit: nu
 
 async function followed(): Promise<void> {
   await untilIndexed(indexing, chain.rpcUrl)
-  await until(() => hasFollowed(indexing.database, 'treasury', blockchain), 'the treasury has followed')
+  await until(() => hasProcessedSteps(indexing.database, 'treasury', blockchain), 'the treasury has followed')
 }
 
 async function sendMany(count: number): Promise<void> {

@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import { managedAmong } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { holdGaps, type Reconciliation, reconcile } from '#engines/indexer/index'
+import { lockUnchangedGaps, type Reconciliation, reconcile } from '#engines/indexer/index'
 import { adjustmentEntries, currencyDecimals, post } from '#engines/ledger/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -114,7 +114,7 @@ export async function bookAdjustments(
 ): Promise<AdjustmentRow[]> {
   return ctx.database.tx(async (tx) => {
     await lockAdjustments(tx)
-    for (const proof of plan.proofs) if (!(await holdGaps(tx, proof))) throw new GapChanged()
+    for (const proof of plan.proofs) if (!(await lockUnchangedGaps(tx, proof))) throw new GapChanged()
     await requireMoneyGaps(tx, plan)
     const nowMs = ctx.clock.nowMs()
     const createDate = formatInstant(nowMs)

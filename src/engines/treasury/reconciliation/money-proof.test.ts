@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freeze, unfreeze } from '#custody/index'
-import { canonicalHead, hasFollowed, startIndexer } from '#engines/indexer/index'
+import { canonicalHead, hasProcessedSteps, startIndexer } from '#engines/indexer/index'
 import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import {
@@ -49,7 +49,9 @@ const followed = () =>
     ])
     if (head?.hash !== there.hash) return false
     const engines = ['treasury', 'transactions'] as const
-    const all = await Promise.all(engines.map((engine) => hasFollowed(harness.database, engine, blockchain)))
+    const all = await Promise.all(
+      engines.map((engine) => hasProcessedSteps(harness.database, engine, blockchain)),
+    )
     return all.every(Boolean)
   }, 'the engines have followed the chain')
 const usd = (amount: string) => ({ amount, currency: 'USD' })
