@@ -12,7 +12,10 @@ export const bookMutants: readonly Mutant[] = [
     name: 'unclaimed-stays',
     about: 'a deposit to a treasury stays in the books when its block is orphaned',
     edits: [edit(`${treasury}/follow.ts`, "kind === 'undone' ? -1n : 1n", '1n')],
-    test: proof(`${treasury}/reconciliation/money-proof.test.ts`, 'what somebody sends to a treasury'),
+    test: proof(
+      `${treasury}/reconciliation/money-proof.test.ts`,
+      'coins that an external sender sent to a treasury',
+    ),
   },
   {
     name: 'no-overdraft-check',

@@ -23,7 +23,7 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
     const nowMs = ctx.clock.nowMs()
     const block = { number: blockNumber, hash: blockHash }
     const chain = ctx.chains.find(blockchain)
-    if (!chain) throw new Error(`this server is not connected to ${blockchain}`)
+    if (!chain) throw new Error(`${blockchain} is not configured`)
     const transfers = await observedTransfersOf(tx, blockchain, blockHash)
     if (kind === 'undone') {
       await revertDeposits(tx, nowMs, blockchain, block)

@@ -22,7 +22,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-it('a treasury without gas is named in an alarm, and what it has to pay waits until somebody funds it', async () => {
+it('a treasury without gas raises an alarm, and its payouts wait until it is funded', async () => {
   const world = worldOf(harness)
   await fundMerchantWallet(world, 2_000_000n)
   const { id } = await makePayout(world, { amount: { amount: '2', currency: 'USD' } })

@@ -93,11 +93,6 @@ export {
   type PaymentIntent,
   type PaymentIntentFilters,
 } from './payment-intents/store.ts'
-/**
- * Takes deposits, credits merchants with them, and pays what merchants send. The folders import one way:
- * address-book, deposit-addresses, payment-intents, deposits, sweeping, disbursements, reconciliation, each only those before
- * it. Files here are shared by all and import none, except this one, `follow.ts` and `merchant-balances.ts`, which join them.
- */
 export {
   type Adjustment,
   type AdjustmentPlan,

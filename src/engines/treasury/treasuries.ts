@@ -19,7 +19,7 @@ export async function requireTreasury(
 ): Promise<TreasuryRow> {
   const { blockchain } = network
   const family = capabilitiesOf(blockchain).keys
-  if (!family) throw new Error(`there are no treasuries on ${blockchain} yet`)
+  if (!family) throw new Error(`treasuries are not supported on ${blockchain}`)
   const isHere = (row: TreasuryRow) => row.blockchain === blockchain
   const found = (await treasuriesOf(ctx.db, entityId)).find(isHere)
   if (found) return found

@@ -85,7 +85,7 @@ const paidTo = async ({ entityId, id }: PaymentIntent) =>
   (await findPaymentIntent(harness.database, entityId, id))!.amountPaid
 
 describe('payments at a depth of three', () => {
-  it('are pending until two blocks stand on theirs', async () => {
+  it('are pending until two blocks follow their block', async () => {
     const intent = await open()
     await apply(10, [await transferTo(intent)])
     expect(await statusesOf(intent)).toEqual(['pending'])
@@ -97,7 +97,7 @@ describe('payments at a depth of three', () => {
     expect(await paidTo(intent)).toBe(5n)
   })
 
-  it('count from the block that holds them after a reorg, and are settled once', async () => {
+  it('count confirmations from their new block after a reorg, and are settled once', async () => {
     const intent = await open()
     const transfer = await transferTo(intent, { txHash: '0xmoved' })
     await apply(20, [transfer])
@@ -114,7 +114,7 @@ describe('payments at a depth of three', () => {
     expect(await paidTo(intent)).toBe(5n)
   })
 
-  it('do not settle while no block holds them, and fail when the chain has grown on without them', async () => {
+  it('do not settle without a block, and fail when no later block includes them', async () => {
     const intent = await open()
     await apply(30, [await transferTo(intent, { txHash: '0xlost' })])
     await undo(30)
@@ -125,7 +125,7 @@ describe('payments at a depth of three', () => {
     expect(await paidTo(intent)).toBe(0n)
   })
 
-  it('are one for each transfer within a transaction, and keep their places', async () => {
+  it('are one for each transfer of a transaction, and keep their ordinals', async () => {
     const intent = await open()
     const first = await transferTo(intent, { txHash: '0xtwo', logIndex: 3, amount: 1n })
     const second = await transferTo(intent, { txHash: '0xtwo', logIndex: 5, amount: 2n })
@@ -147,7 +147,7 @@ describe('payments at a depth of three', () => {
     expect(await paidTo(intent)).toBe(3n)
   })
 
-  it('ignore what goes out, what other addresses get, and tokens that are not listed', async () => {
+  it('ignore outgoing transfers, other addresses and unlisted tokens', async () => {
     const intent = await open()
     const transfer = await transferTo(intent, { txHash: '0xnot' })
     await apply(60, [

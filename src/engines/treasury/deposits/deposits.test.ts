@@ -81,7 +81,7 @@ const send = (address: Hex, amountAtomic: bigint, token: 'USDC' | 'EURC' = 'USDC
   harness.chain().send(address, amountAtomic, token)
 
 describe('a deposit', () => {
-  it('by anybody becomes a payment that walks to paid, and grows its intent', async () => {
+  it('of any sender becomes a payment, is paid after its confirmations, and is credited to its intent', async () => {
     const { id, address } = await open()
     const hash = await send(address, 2n * unit)
     const payment = await settled(address)
@@ -119,7 +119,7 @@ describe('a deposit', () => {
     expect(booked.posted).toBe(1_234_567n)
   })
 
-  it('can come many times: each transfer is a payment, the intent has the sum', async () => {
+  it('can be repeated: each transfer is a payment, and the intent has the sum', async () => {
     const { id, address } = await open()
     const sum = `0.${String((deposits * (deposits + 1)) / 2)
       .padStart(6, '0')
@@ -148,7 +148,7 @@ describe('a deposit', () => {
     expect((await intentOf(id)).amountPaid).toEqual({ amount: '7.00', currency: 'EUR' })
   })
 
-  it('survives a stop of the engines while it arrives', async () => {
+  it('is credited although the engines stop while it arrives', async () => {
     const { id, address } = await open()
     await harness.stopEngines()
     await send(address, unit)
@@ -158,20 +158,20 @@ describe('a deposit', () => {
   })
 })
 
-describe('what is no deposit', () => {
+describe('no deposit is', () => {
   const nothingAt = async (address: string) => {
     await followed()
     expect(await paymentAt(address)).toBeUndefined()
   }
 
-  it('native coins, and nothing at all', async () => {
+  it('a transfer of native coins or of nothing', async () => {
     const { address } = await open()
     await harness.chain().send(address, 10n ** 18n)
     await send(address, 0n)
     await nothingAt(address)
   })
 
-  it("another contract's transfer event, whatever it calls itself", async () => {
+  it('a transfer event of another contract, whatever its symbol', async () => {
     const { address } = await open()
     const client = payer()
     const deployed = await client.deployContract({ abi: lyingTokenAbi, bytecode: lyingTokenBytecode })
@@ -206,7 +206,7 @@ describe('what is no deposit', () => {
 describe('a transient intent', () => {
   const contexts = (intent: Shown) => intent.timeline.map(({ status, context }: Shown) => [status, context])
 
-  it('is complete when it is paid, and says when it was paid too much', async () => {
+  it('is complete when it is paid in full, and shows an overpayment', async () => {
     const { id, address } = await openTransient('3.00')
     await send(address, unit)
     await settled(address)
@@ -230,7 +230,7 @@ describe('a transient intent', () => {
     expect(listed.body.data.map((item: Shown) => item.id)).toEqual([id])
   })
 
-  it('closes when its time is over: expired, or complete when something came; late money matches nothing', async () => {
+  it('closes at its expiry, as expired or as complete with a payment; late money matches no intent', async () => {
     const [empty, part] = [await openTransient('3.00'), await openTransient('3.00')]
     await send(part.address, unit)
     await settled(part.address)
@@ -275,7 +275,7 @@ describe('a reorg', () => {
     return () => client.sendRawTransaction({ serializedTransaction })
   }
 
-  it('takes a settled payment back, and the same bytes in a later block settle the same payment', async () => {
+  it('reverts a settled payment, and the same bytes in a later block settle the same payment', async () => {
     const { id, address } = await openTransient('4.00')
     const broadcast = await signed(address, 4n * unit)
     await broadcast()
@@ -308,7 +308,7 @@ describe('a reorg', () => {
     ])
   })
 
-  it('fails a payment that no later block brings back, and revives it if one does after all', async () => {
+  it('fails a payment that no later block includes, and revives it if one does after all', async () => {
     const { id, address } = await open()
     const broadcast = await signed(address, unit)
     await broadcast()
@@ -324,7 +324,7 @@ describe('a reorg', () => {
     expect((await intentOf(id)).amountPaid.amount).toBe('1.00')
   })
 
-  it('property 20: of many blocks leaves payments equal to the chain that won', async () => {
+  it('property 20: of many blocks leaves payments equal to those of the winning chain', async () => {
     const intents = await Promise.all(Array.from({ length: 4 }, () => open()))
     for (const { address } of intents) await send(address, unit)
     for (const { address } of intents) await settled(address)

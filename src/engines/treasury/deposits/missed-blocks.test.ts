@@ -71,7 +71,7 @@ async function sendMany(count: number): Promise<void> {
   }
 }
 
-it('property 23: makes each deposit one transfer although processes die between block and cursor, and midway through taking back', async () => {
+it('property 23: records each deposit as one transfer although processes die between block and cursor, or while reverting a block', async () => {
   await sendMany(deposits)
   for (const hit of hits) await (await dieAt('before-cursor-advance', hit)).exited
   const victim = await dieAt('during-block-rollback', 2)

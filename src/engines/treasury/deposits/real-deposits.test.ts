@@ -96,7 +96,7 @@ async function creditedTo(address: Hex): Promise<bigint> {
   return sum
 }
 
-describe('property 24: what is credited is what the listed token moved', () => {
+describe('property 24: credits equal the transfers of the listed token', () => {
   const forge = (token: Hex) =>
     act({
       to: token,
@@ -185,7 +185,7 @@ describe('property 24: what is credited is what the listed token moved', () => {
     expect(await creditedTo(target)).toBe(BigInt(grains))
   })
 
-  it("a merchant's own coins that only change place", async () => {
+  it("an internal transfer of a merchant's own coins", async () => {
     const other = (await makePaymentIntent(world)).depositAddress as Hex
     await act({ to: usdc, data: transferData(target, 9n) })
     await harness.chain().rpc('anvil_setBalance', [target, quantity(10n ** 18n)])
@@ -196,8 +196,8 @@ describe('property 24: what is credited is what the listed token moved', () => {
   })
 })
 
-describe('property 25: what is worth nothing', () => {
-  it('makes no history and no recipient', async () => {
+describe('property 25: a worthless transfer', () => {
+  it('creates no history and no recipient', async () => {
     const { fundedWallet } = transferActions(harness)
     const wallet = await fundedWallet()
     const listed = async () => ({

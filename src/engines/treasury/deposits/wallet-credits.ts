@@ -39,7 +39,8 @@ export async function revertCredits(
 
 function postingOf(deposit: Deposit, fact: string, sign: 1n | -1n): Posting {
   const { entityId, currency, decimals, amount } = deposit
-  if (decimals !== currencyDecimals) throw new Error(`${currency} is not counted in ${decimals} digits`)
+  if (decimals !== currencyDecimals)
+    throw new Error(`${currency} has ${currencyDecimals} decimals, not ${decimals}`)
   const entries = walletEntries(merchantWalletIdOf(entityId), currency, sign * amount)
   return { entityId, blockchain: '', blockHash: '', fact, entries }
 }

@@ -72,7 +72,7 @@ export async function payNext(
       const { entityId, id, blockchain } = claimed
       ctx.log.error(
         { err: error, kind, entityId, id, blockchain },
-        'a disbursement was not paid; trying again',
+        'cannot pay a disbursement yet; will retry',
       )
     }
     await rest(ctx.database, claimed, ctx.clock.nowMs())

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-it('property 64: whether a disbursement is due is known without reading those that rest', async () => {
+it('property 64: finding due disbursements reads no deferred ones', async () => {
   const owner = openAsOwner(test.connection)
   await owner.run(sql`insert into payouts (entity_id, id, wallet_id, recipient_id, to_address, chain, blockchain, token_id,
       currency, amount, submitted, status, next_attempt_at, create_date, update_date)

@@ -57,7 +57,7 @@ async function sentTo(address: string): Promise<{ id: string; hash: string }> {
   return { id, hash }
 }
 
-it('a payout that was complete, and reverts after a reorg, fails, and its money is free again', async () => {
+it('a complete payout whose transaction reverts after a reorg fails, and its money is available again', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
   const before = await available()
   const payee = freshAddress()
@@ -79,7 +79,7 @@ it('a payout that was complete, and reverts after a reorg, fails, and its money 
   await checkLedger(harness.database)
 })
 
-it('a payout that had failed, and is paid after a reorg, is complete, and its money has left', async () => {
+it('a failed payout whose transaction succeeds after a reorg is complete, and its money is gone', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
   const before = Number(await available())
   const payee = freshAddress()
@@ -100,7 +100,7 @@ it('a payout that had failed, and is paid after a reorg, is complete, and its mo
   await checkLedger(harness.database)
 })
 
-it('a refund that was complete, and reverts after a reorg, can be made again', async () => {
+it('a complete refund whose transaction reverts after a reorg can be made again', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
   const intent = await makePaidIntent(world, 3_000_000n)
   const address = freshAddress()
@@ -136,7 +136,7 @@ it('a refund that was complete, and reverts after a reorg, can be made again', a
   await checkLedger(harness.database)
 })
 
-it('what a sweep fetched of a deposit that came again after a reorg keeps no later deposit from being swept', async () => {
+it('a sweep of a deposit that is mined again after a reorg does not keep later deposits from being swept', async () => {
   const { setAutomine, mine, reorg, height, send, rpc, outsider, tokens } = harness.chain()
   const other = worldOf(harness, await harness.newEntity())
   const isComplete = (id: string) =>
@@ -176,7 +176,7 @@ it('what a sweep fetched of a deposit that came again after a reorg keeps no lat
   await checkLedger(harness.database)
 })
 
-it('what was swept and paid of a deposit that never comes again fails, and nobody owes anything', async () => {
+it('a sweep and a payout of a deposit that a reorg removes for good fail, and no merchant owes anything', async () => {
   const { mine, reorg, height, send, oracle } = harness.chain()
   const other = worldOf(harness, await harness.newEntity())
   const balance = async () => (await other.call('GET', '/v1/businessAccount/balances')).available

@@ -94,7 +94,7 @@ async function restDisbursement(
   if (isDatabaseAway(error)) throw error
   ctx.log.error(
     { err: error, kind, entityId, id, blockchain },
-    'a disbursement was not settled; trying again',
+    'cannot settle a disbursement yet; will retry',
   )
   await defer(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }

@@ -36,7 +36,7 @@ const available = async () =>
 const usd = (amount: string) => ({ amount, currency: 'USD' })
 const operator = () => ({ ...harness.ctx, actor: 'operator' })
 
-it('a payout whose coins lie on another chain waits, then fails with its reason, and its money is free again', async () => {
+it('a payout whose coins are on another chain waits, then fails with its reason, and its money is available again', async () => {
   await fundMerchantWallet(world, 5_000_000n, 'ETH')
   const { id } = await makePayout(world, { amount: usd('5') })
   expect(await available()).toBe('0.00')
@@ -53,7 +53,7 @@ it('a payout whose coins lie on another chain waits, then fails with its reason,
   await checkLedger(harness.database)
 })
 
-it('a payout that is short waits for a payment that comes, and for nothing else', async () => {
+it('a payout that lacks coins waits until a payment brings them', async () => {
   const { id } = await makePayout(world, { amount: usd('4') })
   await fundMerchantWallet(world, 4_000_000n)
   const payout = await ended(id)
@@ -65,7 +65,7 @@ it('a payout that is short waits for a payment that comes, and for nothing else'
   expect(sweeps[0]!.amount).toBe(4_000_000n)
 })
 
-it('a payout that policy does not allow is denied, and one of a frozen entity waits for the thaw', async () => {
+it('a payout that policy forbids is denied, and a payout of a frozen entity waits until it is unfrozen', async () => {
   const { entityId } = harness
   const subject = { entityId, scope: 'entity' as const, subjectId: entityId }
   const address = freshAddress()
@@ -93,7 +93,7 @@ it('a payout that policy does not allow is denied, and one of a frozen entity wa
   await checkLedger(harness.database)
 })
 
-it('a payout that forgot its transaction, as in a database restored from a copy, is not paid again', async () => {
+it('a payout that is not marked as submitted, as after a restore from a backup, is not paid twice', async () => {
   const address = freshAddress()
   const recipient = await makeActiveRecipient(world, { address })
   await setPolicy(

@@ -42,7 +42,7 @@ function loopsOf(ctx: EngineCtx, chain: Chain, gasFaucet: GasFaucet | undefined)
         paid = (await payNext(ctx, chain, kind, turns[kind].paying, gasFaucet)) || paid
       return paid
     },
-    logTrouble(ctx.log, 'paying what merchants send', { blockchain }),
+    logTrouble(ctx.log, 'paying disbursements', { blockchain }),
   )
   const settling = repeat(
     async () => {
@@ -52,7 +52,7 @@ function loopsOf(ctx: EngineCtx, chain: Chain, gasFaucet: GasFaucet | undefined)
         more = (await settleDisbursements(ctx, chain, kind, turns[kind].settling)) || more
       return more
     },
-    logTrouble(ctx.log, 'settling what merchants send', { blockchain }),
+    logTrouble(ctx.log, 'settling disbursements', { blockchain }),
   )
   return [paying, settling]
 }

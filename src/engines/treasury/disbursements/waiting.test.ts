@@ -27,7 +27,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' })
 const statusOf = async (world: World, id: string): Promise<string> =>
   (await world.call('GET', `/v1/payouts/${id}`)).status
 
-it('payouts whose coins are elsewhere hold nobody up, however many wait', async () => {
+it('payouts whose coins are on another chain delay no other entity, however many wait', async () => {
   await fundMerchantWallet(poor, 40_000_000n, 'ETH')
   await fundMerchantWallet(rich, 5_000_000n)
   await makeActiveRecipient(rich).then((payee) => Object.assign(rich, { payee: async () => payee }))
@@ -42,7 +42,7 @@ it('payouts whose coins are elsewhere hold nobody up, however many wait', async 
   harness.clock.release()
 })
 
-it('payouts of an entity that is frozen hold up nobody else', async () => {
+it('payouts of a frozen entity delay no other entity', async () => {
   const held = worldOf(harness, await harness.newEntity())
   const subject = { entityId: held.tenant.entityId }
   const operator = { ...harness.ctx, actor: 'operator' }
@@ -57,7 +57,7 @@ it('payouts of an entity that is frozen hold up nobody else', async () => {
   await until(async () => (await statusOf(held, frozen.id)) === 'complete', 'the thawed payout is complete')
 })
 
-it('a payout whose payment fails again and again holds nobody up', async () => {
+it('a payout that fails to be submitted again and again delays no other payout', async () => {
   await fundMerchantWallet(rich, 2_000_000n)
   await harness.stopEngines()
   const broken = await makePayout(rich, { amount: usd('1') })

@@ -16,7 +16,7 @@ const intentWith = (changes: Partial<IntentState> = {}): IntentState => ({
 const closed = formatInstant(nowMs - 1)
 
 describe('timeline', () => {
-  it('opens newest first, with the address already assigned', () => {
+  it('starts newest first, with the address already assigned', () => {
     expect(openingTimeline('continuous', nowMs).map(({ status }) => status)).toEqual(['active', 'created'])
     expect(openingTimeline('transient', nowMs).map(({ status }) => status)).toEqual(['pending', 'created'])
   })
@@ -59,7 +59,7 @@ describe('timeline', () => {
     expect(entryAfterCredit(intent, nowMs)).toEqual(entry && { ...entry, time: formatInstant(nowMs) })
   })
 
-  it('says nothing twice: the entry it gives is not given again', () => {
+  it('repeats no entry', () => {
     const amount = fc.bigInt({ min: 0n, max: 200n })
     const status = fc.constantFrom('pending', 'complete', 'expired') as fc.Arbitrary<IntentState['status']>
     fc.assert(
@@ -72,7 +72,7 @@ describe('timeline', () => {
     )
   })
 
-  it('closes a window as expired when nothing came, as complete when something did', () => {
+  it('closes as expired without payments, as complete with one', () => {
     expect(entryAtExpiry(intentWith(), nowMs)).toMatchObject({ status: 'expired', context: 'underpaid' })
     expect(entryAtExpiry(intentWith({ amountPaid: 1n }), nowMs)).toMatchObject({
       status: 'complete',
@@ -80,7 +80,7 @@ describe('timeline', () => {
     })
   })
 
-  it('takes money while it waits, and none that comes late', () => {
+  it('accepts payments while it is open, and no late ones', () => {
     expect(takesMoney(intentWith(), nowMs)).toBe(true)
     expect(takesMoney(intentWith({ status: 'complete', context: 'paid' }), nowMs)).toBe(true)
     expect(takesMoney(intentWith({ status: 'complete', context: 'paid', expiresOn: closed }), nowMs)).toBe(

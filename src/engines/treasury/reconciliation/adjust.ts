@@ -36,7 +36,7 @@ export type AdjustmentPlan = {
 /** A gap has changed since the plan was shown. Nothing was booked. */
 export class GapChanged extends Error {
   constructor() {
-    super('a gap has changed since it was shown, and nothing was booked: look at it again')
+    super('a gap has changed since it was shown, and nothing was booked: review the plan again')
   }
 }
 

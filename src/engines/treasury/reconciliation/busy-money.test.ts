@@ -162,7 +162,7 @@ async function giveGas(merchants: readonly Merchant[]): Promise<void> {
   await harness.chain(rewritten).mine(reorgMax)
 }
 
-it('property 9: at every moment of a busy day the coins are what is owed to the merchants', async () => {
+it('property 9: the coins equal the money of merchants at every moment of a busy day', async () => {
   const merchants = await openMerchants()
   for (const { intents } of merchants)
     for (const chain of chains)

@@ -24,7 +24,7 @@ const usd = (amount: string) => ({ amount, currency: 'USD' })
 const found = async () => (await checkMerchants(harness.database)).map(({ what }) => what)
 const sound = () => until(async () => (await found()).length === 0, 'merchants own what they should')
 
-it('merchants own what their deposits and disbursements add up to, also while these are under way', async () => {
+it('balances of merchants equal the sum of their deposits and disbursements, also while these are in progress', async () => {
   await fundMerchantWallet(world, 10_000_000n)
   const { id: intentId } = await makePaidIntent(world, 3_000_000n)
   const { address } = await world.payee()
@@ -46,7 +46,7 @@ it('merchants own what their deposits and disbursements add up to, also while th
 
 it.each([
   [
-    'a credit that nothing explains',
+    'a credit without a deposit',
     `update payments set amount = amount - 1 where status = 'paid'`,
     'differ from the sum of its deposits',
   ],

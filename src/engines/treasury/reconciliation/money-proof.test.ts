@@ -92,8 +92,8 @@ async function reorgFrom(hash: string): Promise<void> {
   await reorg((await height()) - Number(blockNumber) + 1)
 }
 
-describe('property 9: what merchants own and the coins', () => {
-  it('are not equal when a wallet was credited twice, which is an alarm, and agree again without it', async () => {
+describe('property 9: the coins and the money of merchants', () => {
+  it('differ, with an alarm, when a wallet is credited twice, and agree again once that is reverted', async () => {
     const world = await merchant()
     await fundMerchantWallet(world, 5n * unit)
     expect(await gapOf(world)).toBe(0n)
@@ -109,7 +109,7 @@ describe('property 9: what merchants own and the coins', () => {
     expect(await alarms()).toEqual([{ currency: 'USD', owed: 10_000_000, coins: 5_000_000, gap: -5_000_000 }])
   })
 
-  it('are not equal when a payout is complete and its coins are still there', async () => {
+  it('differ when a payout is complete and its coins are still there', async () => {
     const world = await merchant()
     const { entityId } = world.tenant
     await fundMerchantWallet(world, 3n * unit)
@@ -127,7 +127,7 @@ describe('property 9: what merchants own and the coins', () => {
     await unfreeze({ ...harness.ctx, actor: 'operator' }, { entityId })
   })
 
-  it("are not equal when somebody takes coins with the treasury's key, of one base unit too", async () => {
+  it("differ when coins are taken with the treasury's key, even one base unit", async () => {
     const world = await merchant()
     await fundMerchantWallet(world, 3n * unit)
     const { id } = await makePayout(world, { amount: usd('1') })
@@ -138,7 +138,7 @@ describe('property 9: what merchants own and the coins', () => {
     await until(async () => (await gapOf(world)) === -1n, 'the theft is found')
   })
 
-  it('are not equal when a deposit is not credited, however long ago it came', async () => {
+  it('differ when a deposit is not credited, however old it is', async () => {
     const world = await merchant()
     const { depositAddress } = await makePaymentIntent(world)
     await harness.stopEngines()
@@ -163,7 +163,7 @@ describe('property 9: what merchants own and the coins', () => {
     expect(await gapOf(world)).toBe(2n * unit)
   })
 
-  it('are not equal while a deposit that is final waits to be credited', async () => {
+  it('differ while a final deposit is not credited', async () => {
     const world = await merchant()
     await fundMerchantWallet(world, 2n * unit)
     await harness.stopEngines()
@@ -179,8 +179,8 @@ describe('property 9: what merchants own and the coins', () => {
   })
 })
 
-describe('accounted for by name is', () => {
-  it('what somebody sends to a treasury, until a reorg takes it back', async () => {
+describe('the proof of money explains by name', () => {
+  it('coins that an external sender sent to a treasury, until a reorg removes them', async () => {
     const world = await merchant()
     await fundMerchantWallet(world, 2n * unit)
     await payoutEnded(world, (await makePayout(world, { amount: usd('1') })).id)
@@ -196,7 +196,7 @@ describe('accounted for by name is', () => {
     expect(await gapOf(world)).toBe(0n)
   })
 
-  it('what was paid, and came back because a local chain was rewound, until it leaves again', async () => {
+  it('coins of a payout that return when a local chain is rewound, until they leave again', async () => {
     const world = await merchant()
     await fundMerchantWallet(world, 2n * unit)
     await payoutEnded(world, (await makePayout(world, { amount: usd('0.5') })).id)
@@ -218,7 +218,7 @@ describe('accounted for by name is', () => {
     await harness.chain().setAutomine(true)
   })
 
-  it('nothing of what leaves twice over: a payout to another merchant is what that one gets', async () => {
+  it('a payout to another merchant once, as a deposit of the receiver', async () => {
     const [one, other] = [await merchant(), await merchant()]
     await fundMerchantWallet(one, 3n * unit)
     const { depositAddress } = await makePaymentIntent(other)

@@ -48,7 +48,7 @@ export function startMoneyWatch(ctx: EngineCtx): { stop(): Promise<void> } {
       if (await claimWatch(ctx.database, restMs)) await watch(ctx)
       return false
     },
-    logTrouble(ctx.log, 'comparing what merchants own with the coins'),
+    logTrouble(ctx.log, 'comparing the money of merchants with the coins'),
   )
 }
 
@@ -66,6 +66,6 @@ async function watch(ctx: EngineCtx): Promise<void> {
         currency,
         ...Object.fromEntries(Object.entries(sums).map(([name, amount]) => [name, String(amount)])),
       },
-      'the coins are not what is owed to a merchant: see bezant reconcile',
+      'the coins differ from the money of a merchant: run bezant reconcile',
     )
 }

@@ -34,7 +34,7 @@ const sweepsOf = async (address: string) =>
     )
   ).map(({ status }) => status)
 
-it('what cannot be fetched from one address is fetched from others, and from that one as soon as it can be', async () => {
+it('coins that cannot be swept from one address are swept from others, and from that one as soon as possible', async () => {
   const blocked = await makePaidIntent(world, 5_000_000n)
   const poorer = await makePaidIntent(world, 3_000_000n)
   await sendAsIssuer(harness.chain(), 'blocklist', blocked.depositAddress)
@@ -52,7 +52,7 @@ it('what cannot be fetched from one address is fetched from others, and from tha
   await checkLedger(harness.database)
 })
 
-it('a payout whose coins cannot be fetched at all fails with its reason, and the next one is paid', async () => {
+it('a payout whose coins cannot be swept at all fails with its reason, and the next one is paid', async () => {
   const { depositAddress } = await makePaidIntent(world, 2_000_000n)
   await sendAsIssuer(harness.chain(), 'pause')
   const { id } = await makePayout(world, { amount: usd('2') })
