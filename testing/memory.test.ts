@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { walletPrivateKey, walletSetEntropy } from '../src/custody/contexts.ts'
 import { seedOf } from '../src/custody/hierarchy.ts'
-import { markOf, type SealContext, unseal } from '../src/custody/sealing.ts'
+import { deriveBytes, type SealContext, unseal } from '../src/custody/sealing.ts'
 import { freshAddress, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { foundInMemory, memoryUnreadable } from './process-memory.ts'
@@ -103,7 +103,7 @@ async function secretsOf({ entityId, entitySecret }: Tenant) {
   const open = (name: string, context: SealContext, sealed: Buffer) => {
     const plain = unseal(walletKey, context, sealed)
     addBytes(wiped, name, plain)
-    addBytes(wiped, `key that opens the ${name}`, markOf(walletKey, context))
+    addBytes(wiped, `key that opens the ${name}`, deriveBytes(walletKey, context))
     return plain
   }
   const sets = await harness.database.all<Sealed>(

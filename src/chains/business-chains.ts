@@ -84,13 +84,13 @@ export const parseBusinessAddress = (
 
 /** Whether coins sent to a valid address would be lost: no account owns it, or it is a token contract. */
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {
-  if (nobodys[factsOf[chain].addresses]?.test(address)) return true
+  if (reservedAddresses[factsOf[chain].addresses]?.test(address)) return true
   const tokens = networkOfBusinessChain(chain, environment)?.tokens ?? []
   return tokens.some((token) => tokenAddress(token) === address)
 }
 
 /** Patterns of the zero address and of reserved ones: precompiled contracts, frameworks, and burn addresses. */
-const nobodys: Partial<Record<AddressFamily, RegExp>> = {
+const reservedAddresses: Partial<Record<AddressFamily, RegExp>> = {
   evm: /^0x0{36}/,
   xdc: /^0x0{36}/,
   aptos: /^0x(0{63})?[0-9a-f]$/,

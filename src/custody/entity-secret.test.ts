@@ -68,7 +68,7 @@ describe('a ciphertext', () => {
     },
   )
 
-  it('property 37: is refused with one answer after the same steps, whatever is wrong with it', async () => {
+  it('property 37: is refused with the same error after the same steps for every fault', async () => {
     const publicKey = await transportPublicKey(test.custody)
     const padded = (padding: number, bytes: Buffer, oaepHash = 'sha256') =>
       publicEncrypt({ key: publicKey, padding, ...(padding === oaep && { oaepHash }) }, bytes).toString(
@@ -129,7 +129,7 @@ describe('a ciphertext', () => {
     await expect(use(ciphertext)).rejects.toMatchObject({ code: 156004 })
   })
 
-  it('is of no use before a secret was registered', async () => {
+  it('is refused before a secret is registered', async () => {
     const bare = await test.newEntity({ registered: false })
     await expect(openEntitySecret(bare.ctx(), await bare.encrypt())).rejects.toMatchObject({ code: 156016 })
   })

@@ -70,7 +70,7 @@ const signAll = (custody: Custody, requests: readonly SigningRequest[]) =>
   test.database.tx((tx) => signForIntents(custody, tx, requests, Date.now()))
 
 describe('a grant', () => {
-  it('lets its intent be signed by its address, as often as needed and in any process', async () => {
+  it('signs its intent with the key of its address, any number of times and in any process', async () => {
     const other = await test.open()
     const requests = await Promise.all(
       wallets.map(async (wallet, index) => {
@@ -115,7 +115,7 @@ describe('a grant', () => {
     await expect(sign(from, intent, undefined, other.id)).rejects.toThrow('does not open')
   })
 
-  it('is gone once erased, and nothing of a batch is signed without all its grants', async () => {
+  it('is gone once erased, and a batch that lacks one grant is not signed at all', async () => {
     const intent = Buffer.from('send')
     const [kept, erased] = [await grant(wallets[0]!, intent), await grant(wallets[1]!, intent)]
     await eraseGrants(test.database, [{ entityId: entity.id, intentId: erased }])

@@ -5,7 +5,7 @@ import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { selfSignedCertificate } from './certificate.ts'
 import { messageToken, signingCertificateKey } from './contexts.ts'
-import { markOf, seal, type Vault, withUnsealed } from './sealing.ts'
+import { deriveBytes, seal, type Vault, withUnsealed } from './sealing.ts'
 import {
   insertSigningCertificate,
   lockSigningCertificates,
@@ -66,7 +66,7 @@ export function openNotary(input: { database: Database; vault: Vault; clock: { n
       return { signature: signature.toString('base64'), certificateId: id }
     },
     certificateId: async () => (await current()).id,
-    tokenOf: (purpose, id) => markOf(vault.root, messageToken(purpose, id)).toString('hex'),
+    tokenOf: (purpose, id) => deriveBytes(vault.root, messageToken(purpose, id)).toString('hex'),
   }
 }
 

@@ -128,7 +128,7 @@ describe('rotating the entity secret', () => {
     await grantWith(entity, entity.secret, wallet!)
   })
 
-  it('refuses what was opened with the old secret but not yet used', async () => {
+  it('refuses secrets opened before the rotation', async () => {
     const entity = await test.newEntity()
     const stale = await openEntitySecret(entity.ctx(), await entity.encrypt())
     await rotate(entity, randomBytes(32))
@@ -150,7 +150,7 @@ describe('rotating the entity secret', () => {
 })
 
 describe('transport keys', () => {
-  it('are one, however many processes start at once', async () => {
+  it('are created once by processes that start together', async () => {
     const own = await openTestCustody('empty')
     const others = await Promise.all(Array.from({ length: starters - 1 }, () => own.open()))
     const keys = await Promise.all([own.custody, ...others].map(transportPublicKey))
@@ -158,7 +158,7 @@ describe('transport keys', () => {
     await own.close()
   })
 
-  it('keep taking what was encrypted to the older ones, in every process', async () => {
+  it('still decrypt ciphertexts for older keys, in every process', async () => {
     const entity = await test.newEntity()
     const other = await test.open()
     const old = await transportPublicKey(test.custody)
@@ -177,14 +177,14 @@ describe('transport keys', () => {
       for (const key of [old, fresh]) await openEntitySecret(entity.ctx(custody), seal(key, entity.secret))
   })
 
-  it('do not open under another root key: the process says so when it starts', async () => {
+  it('do not open under another root key, which fails the start of the process', async () => {
     await transportPublicKey(test.custody)
     await expect(test.open(randomBytes(32))).rejects.toThrow('transport key does not open')
   })
 })
 
 describe('the sandbox entity', () => {
-  it('is registered once, and its secret is told to be another one after a rotation', async () => {
+  it('is registered once, and a rotated secret is reported', async () => {
     const entity = await test.newEntity({ registered: false })
     const input = { entityId: entity.id, secretHex: entity.secret.toString('hex') }
     for (const _ of [1, 2]) expect(await seedSandboxEntity(entity.ctx(), input)).toEqual({ current: true })

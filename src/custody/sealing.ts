@@ -69,7 +69,7 @@ export function withUnsealed<Result>(
 }
 
 /** Returns 32 unguessable bytes that are always the same for a context; it seals nothing. */
-export const markOf = (key: KeyObject, context: SealContext): Buffer => contextKey(key, encode(context))
+export const deriveBytes = (key: KeyObject, context: SealContext): Buffer => contextKey(key, encode(context))
 
 /** Encodes every part with its length in front, so that no two contexts have the same bytes. */
 function encode(context: SealContext): Buffer {

@@ -135,7 +135,7 @@ describe('the signing ledger', () => {
     )
   })
 
-  it('property 35: a replacement must name what was signed last, of the same intent', async () => {
+  it('property 35: a replacement must name the last signed payload of the same intent', async () => {
     const first = await newRequest(nonces++)
     await sign(first)
     const second = replacing(first)
@@ -165,7 +165,7 @@ describe('the signing ledger', () => {
     expect(await sign(good, elsewhere)).toHaveLength(2)
   })
 
-  it('property 35: what was signed cannot be changed, removed or written around', async () => {
+  it('property 35: signed payloads cannot be changed, removed or bypassed', async () => {
     const first = await newRequest(nonces++)
     await sign(first)
     const owner = openAsOwner(test.connection)

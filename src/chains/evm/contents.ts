@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import type { Block } from '../chain.ts'
-import { type BlockReceipts, nobody, type RawReceipt } from './receipts.ts'
+import { type BlockReceipts, type RawReceipt, zeroAddress } from './receipts.ts'
 
 /**
  * Hashes the contents of a block that the program relies on. Endpoints that name the same block must give the same hash,
@@ -12,7 +12,7 @@ export function contentHashOf(block: Block, receipts: BlockReceipts['byHash']): 
   const moving = new Set(transfers.map(({ txHash }) => txHash))
   // Some clients list the chain's own actions, sent from the zero address, as transactions, and others do not.
   const shown = transactions.filter(
-    ({ hash, from, valueAtomic }) => from !== nobody || valueAtomic > 0n || moving.has(hash),
+    ({ hash, from, valueAtomic }) => from !== zeroAddress || valueAtomic > 0n || moving.has(hash),
   )
   const lines = [
     [number, parentHash, timeMs],

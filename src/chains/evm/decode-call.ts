@@ -7,7 +7,7 @@ import { type AbiParameter, decodeAbiParameters, encodeAbiParameters } from 'vie
 import { type Hex, isHex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Danger, Effects } from '../effects.ts'
-import { type Deed, knownCall } from './known-calls.ts'
+import { type KnownEffect, knownCall } from './known-calls.ts'
 
 /** A call as it is signed; without `to` it creates a contract. */
 export type DecodableCall = { to: Address | undefined; valueAtomic: bigint; data: Hex }
@@ -17,14 +17,14 @@ const callsMax = 64
 const dataBytesMax = 131_072
 
 export function decodeCall(blockchain: string, call: DecodableCall): Effects {
-  const found = newFound()
+  const found = newEffects()
   addCall(found, blockchain, call, 0)
   return effectsOf(found)
 }
 
 export type FoundEffects = { effects: Effects['effects']; dangers: Set<Danger>; calls: number }
 
-export const newFound = (): FoundEffects => ({ effects: [], dangers: new Set(), calls: 0 })
+export const newEffects = (): FoundEffects => ({ effects: [], dangers: new Set(), calls: 0 })
 
 export const effectsOf = ({ effects, dangers }: FoundEffects): Effects => ({ effects, dangers: [...dangers] })
 
@@ -57,7 +57,7 @@ function addDeed(
   found: FoundEffects,
   blockchain: string,
   contract: Address,
-  deed: Deed,
+  deed: KnownEffect,
   depth: number,
 ): void {
   if (deed.does === 'danger') return void found.dangers.add(deed.danger)

@@ -6,7 +6,7 @@ import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
 import type { Effects } from '../effects.ts'
 import { networks } from '../networks/index.ts'
-import { addCall, type DecodableCall, effectsOf, type FoundEffects, newFound } from './decode-call.ts'
+import { addCall, type DecodableCall, effectsOf, type FoundEffects, newEffects } from './decode-call.ts'
 import { dangerousShape, type StructFields } from './typed-data-shapes.ts'
 
 /** Decodes an EIP-191 message. One that is as long as a hash, or spells one, may stand for anything. */
@@ -27,7 +27,7 @@ export type DecodableTransaction = DecodableCall & {
 
 /** Decodes a whole transaction, for the chain of its chain id. */
 export function decodeTransaction({ chainId, authorizations, ...call }: DecodableTransaction): Effects {
-  const found = newFound()
+  const found = newEffects()
   if (chainId === undefined || chainId === 0) found.dangers.add('undecodable')
   if (authorizations > 0) found.dangers.add('setCode')
   addCall(found, blockchainOf(chainId), call, 0)
@@ -49,7 +49,7 @@ export type DecodableTypedData = {
 
 /** Decodes EIP-712 data, as parsed from the request. */
 export function decodeTypedData(data: DecodableTypedData): Effects {
-  const found = newFound()
+  const found = newEffects()
   try {
     addTypedData(found, data)
   } catch {

@@ -89,7 +89,7 @@ export const isLimited = (error: unknown): boolean =>
   error instanceof RpcError && isLimitCode(error.rpcCode) && limitPattern.test(error.message)
 
 /** Whether another endpoint may succeed: this one is unreachable, is rate-limited, or lacks the requested state. */
-export const isItsOwn = (error: unknown): boolean =>
+export const isEndpointFault = (error: unknown): boolean =>
   error instanceof RpcUnreachable ||
   isLimited(error) ||
   (error instanceof RpcError &&

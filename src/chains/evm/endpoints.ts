@@ -19,7 +19,7 @@ import { broadcast, combineOutcomes, sendRaws } from './broadcast.ts'
 import {
   costMs,
   type Health,
-  isItsOwn,
+  isEndpointFault,
   isLimited,
   newHealth,
   noteFailure,
@@ -221,7 +221,7 @@ function poolOf(endpoints: readonly RpcEndpoint[], input: EndpointsInput): Pool 
         inUse = endpoint
         return result
       } catch (error) {
-        if (!isItsOwn(error)) throw error
+        if (!isEndpointFault(error)) throw error
         failure = error
       }
     }

@@ -1,7 +1,7 @@
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { quantity, toQuantity } from './quantities.ts'
-import { explainRevert, isRevert, told } from './revert.ts'
+import { explainRevert, isRevert, quoteReason } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
@@ -88,7 +88,7 @@ async function verdictOf(rpc: Rpc, error: RpcError): Promise<GasEstimate> {
     return { kind: isRule ? 'refused' : 'unknown', message }
   }
   if (rpcCode === failedCode || failedPattern.test(message))
-    return { kind: 'reverted', message: `the call fails: ${told(message)}` }
+    return { kind: 'reverted', message: `the call fails: ${quoteReason(message)}` }
   return { kind: rulePattern.test(message) ? 'refused' : 'unknown', message }
 }
 

@@ -4,7 +4,7 @@ import type { Address } from '../chain.ts'
 import type { Danger } from '../effects.ts'
 
 /** The effect of a function with decoded arguments, for `decode-call.ts` to record. */
-export type Deed =
+export type KnownEffect =
   | { does: 'transfer' | 'approval'; token?: Address; to: Address; amountAtomic: bigint }
   /** A nested call; to the called contract itself when `to` is absent. */
   | { does: 'call'; to?: Address; valueAtomic?: bigint; data: Hex }
@@ -14,7 +14,7 @@ type Args = readonly never[]
 export type KnownCall = {
   inputs: readonly AbiParameter[]
   danger: Danger | undefined
-  read: (args: Args) => Deed[]
+  read: (args: Args) => KnownEffect[]
 }
 
 const everything = 2n ** 256n - 1n
@@ -22,7 +22,7 @@ const lower = (address: Address) => address.toLowerCase() as Address
 
 const moves =
   (does: 'transfer' | 'approval') =>
-  (to: Address, amountAtomic: bigint, token?: Address): Deed => ({
+  (to: Address, amountAtomic: bigint, token?: Address): KnownEffect => ({
     does,
     to: lower(to),
     amountAtomic,
@@ -30,13 +30,13 @@ const moves =
   })
 const transfer = moves('transfer')
 const approval = moves('approval')
-const call = (to: Address | undefined, valueAtomic: bigint, data: Hex): Deed => ({
+const call = (to: Address | undefined, valueAtomic: bigint, data: Hex): KnownEffect => ({
   does: 'call',
   ...(to && { to: lower(to) }),
   valueAtomic,
   data,
 })
-const danger = (name: Danger): Deed => ({ does: 'danger', danger: name })
+const danger = (name: Danger): KnownEffect => ({ does: 'danger', danger: name })
 const nothing = () => []
 const sum = (amounts: readonly bigint[]) => amounts.reduce((total, amount) => total + amount, 0n)
 
@@ -46,7 +46,7 @@ const calls = new Map<string, KnownCall>()
 function know(
   signatures: readonly string[],
   // biome-ignore lint/suspicious/noExplicitAny: the arguments have the types that the signature beside it says
-  read: (...args: any[]) => Deed[],
+  read: (...args: any[]) => KnownEffect[],
   named?: Danger,
   structs: readonly string[] = [],
 ): void {
@@ -219,7 +219,7 @@ know(
       : [danger('undecodable')],
 )
 
-function pairUp(targets: readonly Address[], values: readonly bigint[], data: readonly Hex[]): Deed[] {
+function pairUp(targets: readonly Address[], values: readonly bigint[], data: readonly Hex[]): KnownEffect[] {
   if (targets.length !== data.length) return [danger('undecodable')]
   return targets.map((target, index) => call(target, values[index] ?? 0n, data[index]!))
 }

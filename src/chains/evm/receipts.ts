@@ -40,7 +40,7 @@ export type Sought = { emitters: readonly Hex[]; topic: Hex }
 /** Old nodes that return only one receipt at a time. */
 const withoutBlockReceipts = new WeakSet<Rpc>()
 const batchMax = 100
-export const nobody = `0x${'0'.repeat(40)}`
+export const zeroAddress = `0x${'0'.repeat(40)}`
 
 /** The receipts of all transactions of a block. */
 export async function readBlockReceipts(
@@ -58,7 +58,7 @@ export async function readBlockReceipts(
   transactions.forEach((transaction, index) => {
     const raw = byHash.get(transaction.hash)
     // Some clients have no receipt of the chain's own transactions, which are sent from the zero address.
-    if (!raw && transaction.from === nobody) return
+    if (!raw && transaction.from === zeroAddress) return
     if (!raw) throw doubt(header, `has no receipt of ${transaction.hash}`)
     checkReceipt(raw, header, transaction, index)
     logs.push(...logsOf(raw, header, transaction, index, logs.length))

@@ -65,14 +65,14 @@ function revertData(data: unknown): Hex | undefined {
 function reasonIn(message: string): string {
   if (/out ?of ?gas/i.test(message)) return 'it runs out of gas'
   const [, said] = /reverted(?: with reason string)?:? (.+)/is.exec(message) ?? []
-  return said === undefined ? 'no reason is given' : told(said.replaceAll(/^'|'$/g, ''))
+  return said === undefined ? 'no reason is given' : quoteReason(said.replaceAll(/^'|'$/g, ''))
 }
 
 export function explainData(data: Hex): string {
   if (data.length < 10) return `the bytes ${data}`
   try {
     const { errorName, args = [] } = decodeErrorResult({ abi: knownErrors, data })
-    if (errorName === 'Error') return told(String(args[0]))
+    if (errorName === 'Error') return quoteReason(String(args[0]))
     if (errorName === 'Panic')
       return `panic ${toQuantity(args[0] as bigint)}, ${panics[String(args[0])] ?? 'unknown'}`
     return clean(`${errorName}(${args.join(', ')})`)
@@ -82,7 +82,7 @@ export function explainData(data: Hex): string {
 }
 
 /** A text of a contract, or of a node about one, cleaned for display. */
-export function told(text: string): string {
+export function quoteReason(text: string): string {
   const stable = stableTexts[text]
   return stable === undefined ? `"${clean(text)}"` : `${stable} (${text})`
 }

@@ -82,7 +82,7 @@ const refused = (message: RegExp | string) => ({
 })
 
 describe('property 44: a decision of policy', () => {
-  it('is denied without a policy, and the answer says what to do', async () => {
+  it('is denied without a policy, and the error names the remedy', async () => {
     const subject = await newSubject()
     const remedy = `bezant policy set --entity ${subject.entity.id} --policy permissive`
     await expect(ask(subject, pay(1n))).rejects.toMatchObject(refused(remedy))
@@ -105,7 +105,7 @@ describe('property 44: a decision of policy', () => {
       )
   })
 
-  it('names the rule that is against it, and how to change it', async () => {
+  it('names the rule that denies it, and how to change that rule', async () => {
     const subject = await newSubject()
     const { id } = subject.entity
     await set(subject, 'entity', id, rules)
@@ -163,7 +163,7 @@ describe('property 44: a decision of policy', () => {
     await ask(subject, data)
   })
 
-  it('leaves who may sign on record, and every version', async () => {
+  it('records every version of the policies', async () => {
     const subject = await newSubject()
     const { id } = subject.entity
     await set(subject, 'entity', id, permissive)
@@ -187,7 +187,7 @@ describe('property 44: a decision of policy', () => {
     expect(audit).toHaveLength(2)
   })
 
-  it('is what signs at once, once, and only for a digest', async () => {
+  it('signs at once, one time, and only a digest', async () => {
     const subject = await newSubject()
     const { entity, secret, wallets } = subject
     await set(subject, 'entity', entity.id, permissive)
@@ -248,7 +248,7 @@ describe('rules are refused that', () => {
     expect(await versionsOf(test.database, entity.id, undefined, 10)).toEqual([])
   })
 
-  it('are for a wallet of somebody else', async () => {
+  it('are for a wallet of another entity', async () => {
     const [mine, theirs] = [await newSubject(), await newSubject()]
     await expect(set(mine, 'wallet', theirs.wallets[0]!.id, rules)).rejects.toMatchObject({ code: 156001 })
     await expect(set(mine, 'walletSet', randomUUID(), rules)).rejects.toMatchObject({ code: 156005 })
@@ -297,7 +297,7 @@ describe('limits', () => {
     await expect(ask(subject, pay(1n))).rejects.toMatchObject(refused('of which 10 are taken'))
   })
 
-  it('property 45: are given back by what came to nothing, once, and counted again after a reorg', async () => {
+  it('property 45: are released once by an operation without effect, and reserved again after a reorg', async () => {
     const subject = await newSubject()
     const { entity } = subject
     await set(subject, 'entity', entity.id, daily('10'))

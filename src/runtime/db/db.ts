@@ -6,18 +6,18 @@ import {
   answerMs,
   connectionSettings,
   connectMs,
+  longLimits,
   ownerLimits,
   readLimits,
   type SessionLimits,
   setLimits,
-  unhurried,
   workLimits,
 } from './limits.ts'
 import { type ChannelListener, openListener } from './listen.ts'
 import { render, type Sql } from './sql.ts'
 
 export { constraintOf, isDatabaseAway, sqlState } from './errors.ts'
-export { unhurried } from './limits.ts'
+export { longLimits } from './limits.ts'
 export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
 /** A connection to the database, or one database transaction (`tx`) on it: the same calls on both. */
@@ -169,7 +169,7 @@ function openPool(
 }
 
 /** Returns the rows of a statement that reads whole tables, under the long time limits. */
-export const scan = <Row>(db: Db, query: Sql): Promise<Row[]> => db.tx((tx) => tx.all<Row>(query), unhurried)
+export const scan = <Row>(db: Db, query: Sql): Promise<Row[]> => db.tx((tx) => tx.all<Row>(query), longLimits)
 
 /** Maximum number of statements that a process prepares: filter variants must not fill the server's memory. */
 const preparedMax = 1_000

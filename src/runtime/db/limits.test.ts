@@ -24,7 +24,7 @@ const failure = (work: Promise<unknown>) =>
 
 const sessions = (pid: number) => test.database.all(sql`select 1 from pg_stat_activity where pid = ${pid}`)
 
-it('property 61: a session that stands idle inside a tx loses its locks, and is told why', async () => {
+it('property 61: a session idle inside a tx loses its locks, with the reason', async () => {
   const error = await failure(
     hurried.tx(async (tx) => {
       const { pid } = await tx.one<{ pid: number }>(
@@ -53,7 +53,7 @@ it('property 61: a lock that is not free and a statement without an end are give
   expect([slow.code, isDatabaseAway(slow)]).toEqual(['57014', true])
 })
 
-it('property 61: reading goes on while every connection that writes is taken', async () => {
+it('property 61: reads continue while every writing connection is taken', async () => {
   const database = openDatabase(test.connection, 4)
   let taken = 0
   const writers = Array.from({ length: 3 }, () =>
@@ -68,7 +68,7 @@ it('property 61: reading goes on while every connection that writes is taken', a
   await database.close()
 })
 
-it('property 61: what one tenant reads leaves connections to others, and to those who look up keys', async () => {
+it('property 61: reads of one tenant leave connections to other tenants and to key lookups', async () => {
   const database = openDatabase(test.connection, 16)
   let reads: Promise<unknown>[] = []
   await test.database.tx(async (tx) => {

@@ -14,7 +14,7 @@ export const workLimits: SessionLimits = { idleMs: 10_000, lockMs: 15_000, state
 export const readLimits: SessionLimits = { idleMs: 10_000, lockMs: 5_000, statementMs: 15_000 }
 
 /** Limits of work that reads or writes whole tables, such as proofs and the merge of a journal. */
-export const unhurried: SessionLimits = { idleMs: 60_000, lockMs: 60_000, statementMs: 900_000 }
+export const longLimits: SessionLimits = { idleMs: 60_000, lockMs: 60_000, statementMs: 900_000 }
 
 /** Limits of migrations, whose statements are not limited; a frozen migration must not block every start. */
 export const ownerLimits: SessionLimits = { idleMs: 60_000, lockMs: 0, statementMs: 0 }

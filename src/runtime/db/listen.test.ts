@@ -59,7 +59,7 @@ it('hears every channel through one connection, which is renewed when it breaks 
   await until(async () => (await listeners()).length === 0, 'nothing listens')
 })
 
-it('goes on trying when the first connection cannot be made', async () => {
+it('retries when the first connection fails', async () => {
   const clone = await cloneDatabase('empty')
   await owner.script(`alter database "${clone.name}" rename to "${clone.name}_away"`)
   const late = openDatabase(clone.connection, 2)

@@ -68,7 +68,7 @@ describe('property 10: the role that the program runs as', () => {
     }
   })
 
-  it('cannot rewrite what was signed, only how its sending went', async () => {
+  it('cannot rewrite signed bytes, only their state', async () => {
     const open = ['state', 'lease_until', 'fencing_token', 'broadcast_count', 'last_error']
     for (const column of await columnsOf('attempts')) {
       const change = runtime.script(`update attempts set ${column} = ${column}`)
@@ -92,8 +92,8 @@ describe('property 10: the role that the program runs as', () => {
   })
 })
 
-describe('a user that may do nothing but log in', () => {
-  it('runs the program on a database that somebody else migrates, and cannot leave the role behind', async () => {
+describe('a user whose only privilege is to log in', () => {
+  it('runs the program on a database that another user migrates, and cannot leave the role', async () => {
     const password = randomBytes(8).toString('hex')
     await owner.script(`create role "${login}" login password '${password}'`)
     const connectionOfLogin = asUser(connection, login, password)

@@ -6,7 +6,7 @@ import type { LocalNode } from './node.ts'
 import { type ChainProxy, type Intercept, startProxy } from './proxy.ts'
 import { requestsIn } from './requests.ts'
 import type { Reply } from './rpc.ts'
-import { careForPool } from './stranded.ts'
+import { watchPool } from './stranded.ts'
 
 /** Persistence of a chain's state beyond its node, if any. */
 export type StateKeeper = {
@@ -68,7 +68,7 @@ export async function startChain(options: ChainOptions): Promise<SupervisedChain
     })
   }
   watch(node)
-  const pool = careForPool({ url: async () => (await ready).url, alone: keeper.alone })
+  const pool = watchPool({ url: async () => (await ready).url, alone: keeper.alone })
 
   const write = async (body: Buffer) => {
     if (body.includes('utomine') || body.includes('Mining')) {

@@ -33,7 +33,7 @@ export function ephemeralKeeper(
       const methods = (requestsIn(body) ?? []).map(({ method }) => method)
       if (methods.some(waitsForBlock)) return post(node.url, body)
       const kinds = new Set(methods.map(kindOf))
-      if (!kinds.has('admin') && !kinds.has('wholesale')) return gate.shared(() => post(node.url, body))
+      if (!kinds.has('admin') && !kinds.has('replacement')) return gate.shared(() => post(node.url, body))
       return gate.alone(async () => {
         await poolMined(node.url)
         return post(node.url, body)

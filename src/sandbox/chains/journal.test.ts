@@ -11,7 +11,7 @@ import { generationsIn, keepOnly, neededStates, stateFilesIn } from './state-fil
 const head: JournalEntry = { kind: 'head', offsetS: 7, settings: [] }
 const raw: JournalEntry = { kind: 'raw', atS: 1, txs: ['0xaa', '0xbb'] }
 
-test('a journal gives back what was appended, over several openings', () => {
+test('a journal returns every appended entry, over several openings', () => {
   const path = join(temporaryDirectory(), 'journal')
   const first = createJournal(path, [head])
   first.append(raw)
@@ -24,7 +24,7 @@ test('a journal gives back what was appended, over several openings', () => {
   expect(openJournal(path).entries).toEqual([head, raw, { kind: 'refused', txs: ['0xbb'] }])
 })
 
-test('a journal cut anywhere in its last line loses that line only, and goes on', () => {
+test('a journal cut anywhere in its last line loses only that line, and accepts further entries', () => {
   const path = join(temporaryDirectory(), 'journal')
   createJournal(path, [head, raw]).close()
   const whole = readFileSync(path)
@@ -74,7 +74,7 @@ test('however often the state is written, at most three are kept, and 64 to 328 
   }
 })
 
-test('requests are told apart by what they do to the chain', () => {
+test('requests are classified by their effect on the chain', () => {
   const kinds = {
     eth_sendRawTransaction: 'raw',
     eth_sendRawTransactionSync: 'raw',
@@ -83,8 +83,8 @@ test('requests are told apart by what they do to the chain', () => {
     evm_mine: 'admin',
     anvil_setBalance: 'admin',
     hardhat_impersonateAccount: 'admin',
-    evm_revert: 'wholesale',
-    anvil_reorg: 'wholesale',
+    evm_revert: 'replacement',
+    anvil_reorg: 'replacement',
     anvil_dumpState: 'read',
     anvil_nodeInfo: 'read',
     anvil_getAutomine: 'read',
@@ -121,7 +121,7 @@ test('the last of each setting is kept, and what is for the next block until tha
   ])
 })
 
-test('whoever is alone at the gate is alone, and nobody waits forever', async () => {
+test('work that runs alone at the gate excludes other work, and no work waits forever', async () => {
   const gate = createGate()
   let together = 0
   let most = 0

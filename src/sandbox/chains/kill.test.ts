@@ -73,7 +73,7 @@ test.each([
   },
 )
 
-test('blocks that a client saw a moment before the death of everything have the same hashes after', async () => {
+test('blocks keep their hashes over a kill of all processes', async () => {
   const dataDir = temporaryDirectory()
   const deaths = isDeep ? 3 : 1
   const count = isDeep ? 40 : 12
@@ -137,7 +137,7 @@ test.each([
   expect(await allBlocks(rpcUrl)).toEqual(after)
 })
 
-test('no mint outlives its burn on another chain when everything dies', async () => {
+test('a kill of all processes leaves no mint without its burn on the other chain', async () => {
   const dataDir = temporaryDirectory()
   const blockchains = ['BASE-SEPOLIA', 'ETH-SEPOLIA']
   let victim = await startVictim({ dataDir, blockchains })
@@ -182,7 +182,7 @@ test('a chain whose journal gives other blocks starts from its newest state, exa
   expect(await allBlocks(second.chain.rpcUrl)).toEqual(before)
 })
 
-test('leftovers of a kill do no harm: a process number of another process, half-written files, a refused transaction', async () => {
+test('a start survives the leftovers of a kill: a process number of another process, half-written files, a refused transaction', async () => {
   const dataDir = temporaryDirectory()
   const directory = directoryOf(dataDir)
   const first = await startVictim({ dataDir })

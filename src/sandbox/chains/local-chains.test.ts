@@ -138,7 +138,7 @@ test('a hook before the requests delays nothing else, answers, drops, and goes a
   expect(await send(chain.rpcUrl, 0, 0)).toMatch(/^0x/)
 })
 
-test('the node says itself what is wrong with a request', async () => {
+test('errors of the node reach the client unchanged', async () => {
   const { chain } = await startBase({ ephemeral: true })
   for (const body of ['', '{"evm_', '[]', '{"jsonrpc":"2.0","id":1,"method":"evm_nothing"}', '"anvil_"']) {
     const [ours, theirs] = [await post(chain.rpcUrl, body), await post(chain.nodeUrl, body)]
@@ -167,14 +167,14 @@ test.each(isDeep ? [[150], [1000]] : [[150]])(
   },
 )
 
-test('a killed process takes its ephemeral nodes along', async () => {
+test('the watchdog of a killed process ends its ephemeral nodes', async () => {
   const victim = await startVictim({ dataDir: '', ephemeral: true })
   expect(isRunning(victim.chain.pid)).toBe(true)
   await victim.kill(false)
   await until(async () => !isRunning(victim.chain.pid))
 })
 
-test('an ephemeral node that dies comes back empty at the same address', async () => {
+test('an ephemeral node that dies is replaced by an empty one at the same address', async () => {
   const { chain } = await startBase({ ephemeral: true })
   const hash = await send(chain.rpcUrl, 0, 0)
   await until(async () => (await receipt(chain.rpcUrl, hash)) !== null)

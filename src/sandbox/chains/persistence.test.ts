@@ -69,7 +69,7 @@ test('an orderly stop keeps blocks, receipts, logs, balances, nonces and the add
   ])
 })
 
-test('what waits in the pool is still there after a stop, whoever signed it', async () => {
+test('the pool survives a stop, with transactions of every signer', async () => {
   const dataDir = temporaryDirectory()
   const first = await startBase({ dataDir })
   const url = first.chain.rpcUrl
@@ -96,7 +96,7 @@ test('what waits in the pool is still there after a stop, whoever signed it', as
   }
 })
 
-test('settings that users make on the node hold after a restart', async () => {
+test('settings of the node survive a restart', async () => {
   const dataDir = temporaryDirectory()
   const first = await startBase({ dataDir })
   await call(first.chain.rpcUrl, 'evm_setIntervalMining', [1])

@@ -44,7 +44,7 @@ export function persistentKeeper(options: PersistentOptions): StateKeeper {
       const requests = requestsIn(body) ?? []
       const kinds = new Set(requests.map((request) => kindOf(request.method)))
       const open = current()
-      if (kinds.has('admin') || kinds.has('wholesale')) {
+      if (kinds.has('admin') || kinds.has('replacement')) {
         return open.gate.alone(() => writeAlone(open, body, requests))
       }
       if (kinds.has('raw') || kinds.has('unsigned')) {

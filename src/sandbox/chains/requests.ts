@@ -9,7 +9,7 @@ export type RequestKind =
   /** Changes state or settings; its order among the transactions matters. */
   | 'admin'
   /** Replaces the chain or the pool by contents that only the node knows. */
-  | 'wholesale'
+  | 'replacement'
 
 export type RpcRequest = { id?: unknown; method: string; params?: unknown }
 
@@ -28,7 +28,7 @@ export function kindOf(method: string): RequestKind {
   if (/^eth_sendRawTransaction(Sync)?$/.test(method)) return 'raw'
   if (/^(eth|wallet)_send/.test(method)) return 'unsigned'
   if (!changing.test(method) || reading.test(method)) return 'read'
-  return replacing.test(method) ? 'wholesale' : 'admin'
+  return replacing.test(method) ? 'replacement' : 'admin'
 }
 
 /** Whether the node answers only once a block contains the transaction: a request that mines must not wait for it. */

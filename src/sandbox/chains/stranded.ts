@@ -10,14 +10,14 @@ type Pooled = { hash: string; nonce: string; r: string }
 type BySender = Record<string, Record<string, Pooled>>
 type Stranded = { address: string; hash: string }
 
-export type PoolCare = {
+export type PoolWatcher = {
   /** Requests a check of the pool after a write. */
   wrote(): void
   /** Resolves when no check is under way. */
   stop(): Promise<void>
 }
 
-export type PoolCareOptions = {
+export type PoolWatcherOptions = {
   url(): Promise<string>
   /** Runs `work` while no other request changes the chain. */
   alone<T>(work: () => Promise<T>): Promise<T>
@@ -26,7 +26,7 @@ export type PoolCareOptions = {
 const lookEveryMs = 1000
 
 /** Checks the pool periodically after writes. A transaction found by two checks is stranded, not just in transit. */
-export function careForPool({ url, alone }: PoolCareOptions): PoolCare {
+export function watchPool({ url, alone }: PoolWatcherOptions): PoolWatcher {
   let found: readonly Stranded[] = []
   let isDue = false
   const look = async () => {

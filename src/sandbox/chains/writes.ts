@@ -34,7 +34,7 @@ export async function writeAlone(session: Session, body: Buffer, requests: RpcRe
   }
   const reply = await writeTransactions(session, body, requests)
   if (requests.some(setsMining)) await noteMining(session)
-  const isReplaced = requests.some(({ method }) => kindOf(method) === 'wholesale')
+  const isReplaced = requests.some(({ method }) => kindOf(method) === 'replacement')
   // Only the node knows the contents of a snapshot, so the resulting state is kept instead of the request.
   if (isReplaced) await dumpSession(session, { isReplaced })
   else await follower.flush()

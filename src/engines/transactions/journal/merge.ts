@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
 import type { EngineCtx } from '#engines/ctx'
-import { unhurried } from '#runtime/db/db'
+import { longLimits } from '#runtime/db/db'
 import {
   type DatabaseIdentity,
   enterEpoch,
@@ -59,7 +59,7 @@ export async function mergeJournal(
       mergedEpoch: epoch,
     })
     return { added, epoch }
-  }, unhurried)
+  }, longLimits)
 }
 
 /**
