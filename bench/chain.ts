@@ -11,7 +11,7 @@ const abi = parseAbi([
 
 export type Node = { url: string; chainId: number; usdc: `0x${string}` }
 
-/** An outsider: one of the node's funded accounts. */
+/** One of the node's funded accounts. */
 export const devAccount = (index: number): PrivateKeyAccount =>
   privateKeyToAccount(devAccounts[index]!.privateKey)
 
