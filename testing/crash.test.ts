@@ -51,7 +51,7 @@ afterAll(async () => {
 })
 
 for (let round = firstRound; round < firstRound + rounds; round++) {
-  it(`property 2: moves each of ${transfersPerRound} transfers once although everything is killed (round ${round})`, async () => {
+  it(`property 2: each of ${transfersPerRound} transfers moves its value once although every process is killed (round ${round})`, async () => {
     const made = Array.from({ length: transfersPerRound }, (_, index) => newOrder(round, index))
     orders.push(...made)
     for (let kill = 0; kill < killsPerRound; kill++) {

@@ -54,7 +54,7 @@ async function frozenAt(point: Failpoint, worker: Worker): Promise<number> {
 
 const one = <Row>(query: ReturnType<typeof sql>) => harness.database.one<Row>(query)
 
-it('property 61: processes that stand still while they apply, sign and follow are taken over, and go on later', async () => {
+it('property 61: other workers take over from processes frozen while they apply, sign and follow', async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
@@ -106,7 +106,7 @@ it('property 61: processes that stand still while they apply, sign and follow ar
 const cursor = () => one<{ step: number }>(sql`select step from step_cursors where engine = 'transactions'`)
 const head = () => one<{ height: number }>(sql`select max(number) as height from blocks where canonical`)
 
-it('property 61: retries of a request that a frozen server holds keep nobody else from reading and writing', async () => {
+it('property 61: retries of a request that a frozen server holds block no other tenant', async () => {
   const path = '/v1/w3s/developer/walletSets'
   const { worker: frozen, url } = await startWorker('api')
   const victim = await harness.newEntity()
@@ -153,7 +153,7 @@ it('property 61: retries of a request that a frozen server holds keep nobody els
   await frozen.close()
 })
 
-it('property 61: writers of one tenant that wait for a lock keep no other tenant from writing', async () => {
+it('property 61: writers of one tenant that wait for a lock block no other tenant', async () => {
   const path = '/v1/w3s/developer/walletSets'
   harness.startEngines()
   const wallet = await transferActions(harness).fundedWallet()
@@ -216,7 +216,7 @@ async function latencies({ http }: Tenant): Promise<string> {
   return `${tookMs[looks >> 1]!.toFixed(1)} ms (at most ${tookMs.at(-1)!.toFixed(0)})`
 }
 
-it('property 61: an alarm names the session that others wait for', async () => {
+it('property 61: an alarm names the database session that blocks others', async () => {
   const owner = openAsOwner(harness.connection)
   const raised = () => alarmCounts().get('session-stuck')!
   const before = raised()

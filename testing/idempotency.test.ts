@@ -79,7 +79,7 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   const send = (made: SampleRequest, from: World = world) =>
     from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
 
-  it(`property 7: makes one resource of ${twins} identical requests at once`, async () => {
+  it(`property 7: ${twins} identical concurrent requests create one resource`, async () => {
     // The first request of an entity may create rows that all later ones use.
     expect((await send(await request(world))).status).toBe(first)
     const one = await request(world)

@@ -69,7 +69,7 @@ describe('property 69: beside a database', () => {
     await until(async () => /stops everything[\s\S]*\n$/.test(program.stdout()), 'the banner is printed')
     await until(async () => program.stderr().includes('"alarm"'), 'the alarm is logged')
     expect(program.stdout()).toContain(`journal-damaged: the journal cannot be kept`)
-    expect(program.stdout()).toContain(`${path} is damaged: put it back from a copy`)
+    expect(program.stdout()).toContain(`${path} is damaged: restore it from a copy`)
     expect(program.stderr()).toContain('"alarm":"journal-damaged"')
   })
 

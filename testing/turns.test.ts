@@ -338,7 +338,7 @@ it.each(queues)('property 64: the queue "%s" serves a tenant behind one that fil
   expect(new Set(left.map(({ entityId }) => entityId))).toEqual(new Set([victim]))
 })
 
-it('property 64: tenants that one claim leaves out come first in the next one', async () => {
+it('property 64: tenants that one claim leaves out are first in the next', async () => {
   const tenants = Array.from({ length: 3 * limit }, (_, index) => ({
     entityId: randomUUID(),
     index: index + 1,
@@ -355,7 +355,7 @@ it('property 64: tenants that one claim leaves out come first in the next one', 
   expect(seen.size).toBe(3 * limit)
 })
 
-it('property 64: a sender that rests is looked at again when something about it changed', async () => {
+it('property 64: a change of a deferred sender ends its deferral', async () => {
   const [made] = ofVictim
   await insertRows(db(), 'transactions', [transaction(made!)])
   const turn = newTurn('signing')

@@ -53,7 +53,7 @@ describe('the body of a request', () => {
   const strangers = { nobody: undefined, 'a made-up key': `TEST_API_KEY:${randomUUID()}:x` }
 
   it.each(Object.entries(strangers))(
-    'property 65: is not waited for when %s sends it, whatever the address',
+    'property 65: does not delay others when %s sends it, whatever the address',
     async (_, key) => {
       const asked = [
         ...withBody.map(
@@ -73,7 +73,7 @@ describe('the body of a request', () => {
     },
   )
 
-  it('property 65: is refused before it arrives where it is longer than its operation needs', async () => {
+  it('property 65: is refused before its body arrives when that is too long for the operation', async () => {
     for (const { method, path, largeBody } of withBody.filter(({ auth }) => auth !== 'none')) {
       const max = largeBody ? 1_048_576 : 65_536
       const answer = await rawHttp(harness.url, headOnly(method, addressOf(path), max + 1, harness.apiKey))
@@ -82,7 +82,7 @@ describe('the body of a request', () => {
     }
   })
 
-  it('property 65: becomes no value when it has too many of them, or nests too deep', async () => {
+  it('property 65: is not parsed when it has too many values or nests too deep', async () => {
     const parse = vi.spyOn(JSON, 'parse')
     const bodies = [
       `{"unknown":[${'{},'.repeat(20_000)}{}]}`,
@@ -103,7 +103,7 @@ describe('the body of a request', () => {
     expect(text.body.message).toMatch(/name must have 0 to 256 characters/)
   })
 
-  it('property 65: is cut when it comes too slowly, and so are headers', async () => {
+  it('property 65: is cut off when its body or headers arrive too slowly', async () => {
     const head = headOnly('POST', setsPath, 1_000, harness.apiKey)
     const [headers, body] = await Promise.all([
       trickle(harness.url, 'GET / HTTP/1.1\r\nHost: x\r\nX-A: '),
@@ -114,7 +114,7 @@ describe('the body of a request', () => {
 })
 
 describe('the budget of a key', () => {
-  it('property 65: cannot be spent by who knows its public half', async () => {
+  it('property 65: cannot be used up with only its public half', async () => {
     const tenant = await harness.newEntity()
     const url = await production({ requestsPerSecondMax: 20 })
     const [prefix, id] = tenant.apiKey.split(':')
@@ -129,7 +129,7 @@ describe('the budget of a key', () => {
     expect(status).toBe(200)
   })
 
-  it('property 65: counts a forwarded address only behind a proxy that was named', async () => {
+  it('property 65: counts a forwarded address only behind a configured proxy', async () => {
     const statusesThrough = async (proxies: string[]) => {
       const url = await production({ requestsPerSecondMax: 5, proxies })
       const ask = (index: number) =>
@@ -146,7 +146,7 @@ describe('the budget of a key', () => {
 describe('made-up keys', () => {
   const authorization = (id = randomUUID(), secret = 'x') => `Bearer TEST_API_KEY:${id}:${secret}`
 
-  it('property 65: are looked up together, with one query at a time, and displace nothing that was verified', async () => {
+  it('property 65: are looked up in batches, one query at a time, and evict no verified key', async () => {
     let [under, most, queries] = [0, 0, 0]
     const all: Db['all'] = async (query) => {
       queries += 1
@@ -167,7 +167,7 @@ describe('made-up keys', () => {
 })
 
 describe('a refused key', () => {
-  it('property 47: is answered alike on every route, whatever was wrong with it', async () => {
+  it('property 47: gets the same answer on every route, whatever is wrong with it', async () => {
     const url = await production()
     const [tenant, other] = [await harness.newEntity(), await harness.newEntity()]
     const revoked = await harness.newEntity()

@@ -1,4 +1,4 @@
-import { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from '#engines/transactions/index'
+import { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from '#engines/transactions/index'
 import { readDatabaseClock } from '#runtime/db/clock'
 import { type Command, chooseAction, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
@@ -56,7 +56,7 @@ const actions: Record<string, JournalAction> = {
       const id = textFlag(args, 'journal')
       if (!id) throw new UsageError('--journal is missing\nSee: bezant journal --help')
       const nowMs = (await readDatabaseClock(database)).nowMs()
-      if (!(await loseWorkerJournal(database, nowMs, id)))
+      if (!(await declareJournalLost(database, nowMs, id)))
         throw new UsageError(`no journal ${id} can be declared lost: see bezant journal list`)
       printRow(args, { lost: id })
       return 0

@@ -82,7 +82,7 @@ describe('a wrong input is an error that names it and the remedy', () => {
 
   it('a missing journal directory', async () => {
     const { code, stderr } = await run('journal', ['merge', '/nope'])
-    expect([code, stderr]).toEqual([1, 'bezant: there is no directory /nope: name that of the journal\n'])
+    expect([code, stderr]).toEqual([1, 'bezant: no directory /nope: give the directory of the journal\n'])
   })
 
   it.each([

@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 
 describe('the crash matrix', () => {
-  it('property 1: moves the value of every accepted transfer once, or fails it and moves nothing', async () => {
+  it('property 1: every accepted transfer moves its value once, or fails and moves nothing', async () => {
     const results = await runMatrix({
       ...settings(),
       runs,

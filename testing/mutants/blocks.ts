@@ -23,7 +23,7 @@ export const blockMutants: readonly Mutant[] = [
     name: 'inbound-never-undone',
     about: 'an incoming transfer of an orphaned block stays',
     edits: [edit(follow, 'await failInbound(tx, nowMs, blockchain, blockHash)', '[] as Ref[]')],
-    test: proof(`${engine}/reorg.test.ts`, 'property 20: takes back'),
+    test: proof(`${engine}/reorg.test.ts`, 'property 20: an inbound transfer'),
   },
   {
     name: 'postings-never-reversed',
@@ -76,7 +76,7 @@ export const blockMutants: readonly Mutant[] = [
         'finalTo: final === undefined ? undefined : completeTo',
       ),
     ],
-    test: proof(`${engine}/final-tag.test.ts`, 'property 20: what is complete and not yet final'),
+    test: proof(`${engine}/final-tag.test.ts`, 'property 20: a reorg reopens'),
   },
   {
     name: 'halted-chain-signs',

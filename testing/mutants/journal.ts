@@ -8,8 +8,8 @@ export const journalMutants: readonly Mutant[] = [
   {
     name: 'journal-not-merged',
     about: 'records that only the journal has are not restored',
-    edits: [edit(`${engine}/journal/restore.ts`, 'unknown.size === 0', 'unknown.size >= 0')],
-    test: restored('a restored older database'),
+    edits: [edit(`${engine}/journal/restore.ts`, 'missing.size === 0', 'missing.size >= 0')],
+    test: restored('an older copy'),
   },
   {
     name: 'missing-journal-ignored',
@@ -26,19 +26,19 @@ export const journalMutants: readonly Mutant[] = [
         'const awaited = (await awaitedJournals(ctx.database)).slice(0, 0)',
       ),
     ],
-    test: restored('nothing is signed before'),
+    test: restored('nothing is signed until'),
   },
   {
     name: 'old-copy-unnoticed',
     about: 'a database that went back in time counts as unchanged',
     edits: [
       edit(
-        `${engine}/journal/seen.ts`,
-        'standing.logPosition < seen.logPosition',
-        'standing.logPosition < 0n',
+        `${engine}/journal/last-seen.ts`,
+        'identity.logPosition < seen.logPosition',
+        'identity.logPosition < 0n',
       ),
     ],
-    test: restored('a database that is behind'),
+    test: restored('a database older than'),
   },
   {
     name: 'keys-lost-with-the-database',
@@ -46,8 +46,8 @@ export const journalMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/journal/merge.ts`,
-        'if (added > 0) await restoreAccepted(tx, ctx, lost)',
-        'if (added < 0) await restoreAccepted(tx, ctx, lost)',
+        'if (added > 0) await restoreAcceptance(tx, ctx, lost)',
+        'if (added < 0) await restoreAcceptance(tx, ctx, lost)',
       ),
     ],
     test: repeated,
@@ -57,9 +57,9 @@ export const journalMutants: readonly Mutant[] = [
     about: 'a request that was repeated before the journals were merged is paid a second time',
     edits: [
       edit(
-        `${engine}/journal/accepted.ts`,
-        'await endTwins(tx, ctx, twins)',
-        'if (!twins) await endTwins(tx, ctx, twins)',
+        `${engine}/journal/acceptance.ts`,
+        'await failDuplicates(tx, ctx, twins)',
+        'if (!twins) await failDuplicates(tx, ctx, twins)',
       ),
     ],
     test: repeated,
@@ -69,9 +69,9 @@ export const journalMutants: readonly Mutant[] = [
     about:
       'the first broadcast after a restore counts as the first ever: a refusal ends a transaction in a pool',
     edits: [
-      edit(`${engine}/store/journaled.ts`, 'set broadcast_count = 1', 'set broadcast_count = 0'),
+      edit(`${engine}/store/journal-copies.ts`, 'set broadcast_count = 1', 'set broadcast_count = 0'),
       edit(
-        `${engine}/store/journaled.ts`,
+        `${engine}/store/journal-copies.ts`,
         `'{"state": "signed"}') r`,
         `'{"state": "signed", "broadcast_count": 0}') r`,
       ),
@@ -83,7 +83,7 @@ export const journalMutants: readonly Mutant[] = [
     about: 'a journal whose seen.json is damaged counts as a new one',
     edits: [
       edit(
-        `${engine}/journal/seen.ts`,
+        `${engine}/journal/last-seen.ts`,
         '} catch { throw new JournalError(',
         '} catch {\n if (text) return undefined\n throw new JournalError(',
       ),

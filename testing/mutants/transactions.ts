@@ -12,8 +12,8 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [
       edit(
         send,
-        "if (outcome.kind === 'unknown') return { ...kept, state: attempt.state, againMs: backoff",
-        "if (outcome.kind === 'unknown') return { ...kept, state: 'rejected', againMs: 0",
+        "if (outcome.kind === 'unknown') return { ...kept, state: attempt.state, retryInMs: backoff",
+        "if (outcome.kind === 'unknown') return { ...kept, state: 'rejected', retryInMs: 0",
       ),
     ],
     test: ambiguity,
@@ -106,7 +106,7 @@ export const transactionMutants: readonly Mutant[] = [
     name: 'no-fee-cap',
     about: 'the fee of a replacement has no limit',
     edits: [edit(`${engine}/replace.ts`, '> feeMaxAtomic', '> 10n ** 30n * feeMaxAtomic')],
-    test: proof(`${engine}/liveness.test.ts`, 'property 28: waits out'),
+    test: proof(`${engine}/liveness.test.ts`, 'property 28: leaves transfers waiting'),
   },
   {
     name: 'any-price-believed',
@@ -136,7 +136,7 @@ export const transactionMutants: readonly Mutant[] = [
     name: 'noop-without-its-hold',
     about: 'a more expensive no-op holds its fee under an id that nothing releases',
     edits: [edit(`${engine}/fill-gaps.ts`, 'holder?.intentId ?? id', 'id')],
-    test: proof(`${engine}/reprice.test.ts`, 'property 28: what fills'),
+    test: proof(`${engine}/reprice.test.ts`, 'property 28: a no-op'),
   },
   {
     name: 'native-unheld',

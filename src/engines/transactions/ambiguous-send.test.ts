@@ -53,7 +53,7 @@ const transfer = (destinationAddress: string) =>
   sending.transfer(wallet, { destinationAddress, amounts: ['0.25'] })
 
 describe.each(shapes)('a send that meets %s', (_, fault) => {
-  it.each(seeds)('property 14: has one nonce and one effect, by the same bytes (seed %i)', async (seed) => {
+  it.each(seeds)('property 14: one nonce, the same bytes and one effect follow (seed %i)', async (seed) => {
     const random = seededRandom(seed)
     const script = { times: 1 + random.below(meetings), methods: ['eth_sendRawTransaction'] }
     const met = node.applied.length

@@ -32,7 +32,7 @@ async function blocklist(address: string): Promise<void> {
 }
 
 describe('several workers', () => {
-  it('give out nonces without gap or repetition and move each value once', async () => {
+  it('assign each nonce once, without gaps, and move each value once', async () => {
     const others = [startTransactionWorker(harness.ctx), startTransactionWorker(harness.ctx)]
     const wallet = await on.fundedWallet({ usdc: '1000', native: '10' })
     const made = Array.from({ length: together }, (_, index) => ({
@@ -57,8 +57,8 @@ describe('several workers', () => {
   })
 })
 
-describe('a transfer that cannot be', () => {
-  it('fails for the lack of native coins and leaves nothing held or granted', async () => {
+describe('a transfer that cannot succeed', () => {
+  it('fails without native coins for its fee, and keeps neither hold nor grant', async () => {
     const wallet = await on.fundedWallet({ usdc: '10' })
     const id = await on.transfer(wallet)
     const failed = await on.reaches(id, 'FAILED')
@@ -68,7 +68,7 @@ describe('a transfer that cannot be', () => {
     expect(await harness.chain().oracle.transactions(wallet.address)).toHaveLength(0)
   })
 
-  it('fails when its block reverts it: the fee is gone, the amount is free again', async () => {
+  it('fails when it reverts in its block: the fee is spent, the amount is available again', async () => {
     const wallet = await on.fundedWallet({ usdc: '10', native: '1' })
     const id = await on.transfer(wallet, { gasLimit: '30000' })
     const failed = await on.reaches(id, 'FAILED')
@@ -81,7 +81,7 @@ describe('a transfer that cannot be', () => {
 })
 
 describe('a sender whose transfer cannot be signed', () => {
-  it('neither holds up other senders nor its own later transfers', async () => {
+  it('delays neither other senders nor its own later transfers', async () => {
     const [broken, sound] = [
       await on.fundedWallet({ usdc: '10', native: '1' }),
       await on.fundedWallet({ usdc: '10', native: '1' }),
@@ -103,7 +103,7 @@ describe('a sender whose transfer cannot be signed', () => {
 })
 
 describe('a backlog', () => {
-  it('loses only the transfer that the token refuses', async () => {
+  it('fails only the transfer that the token refuses', async () => {
     const wallet = await on.fundedWallet({ usdc: '100', native: '1' })
     await harness.stopEngines()
     const blocked = freshAddress()

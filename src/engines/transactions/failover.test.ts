@@ -67,7 +67,7 @@ async function countOf(ids: readonly string[]): Promise<Record<string, number>> 
 
 const allComplete = (ids: readonly string[]) => async () => (await countOf(ids))['COMPLETE'] === ids.length
 
-it(`property 22: takes and sends on while one provider is away and the other limits it (seed ${seed})`, async () => {
+it(`property 22: deposits and transfers continue while one provider is down and the other limits the rate (seed ${seed})`, async () => {
   const before = [await transfer(), await transfer()]
   await until(allComplete(before), 'all is well')
   await first.down()
@@ -97,7 +97,7 @@ it(`property 22: takes and sends on while one provider is away and the other lim
   )
 })
 
-it('property 21: concludes nothing from a block that only one of its providers names', async () => {
+it('property 21: a block that only one provider reports decides nothing', async () => {
   const honest = [await transfer()]
   await until(allComplete(honest), 'all is well')
   // One of the two is on a fork from now on: neither outvotes the other.

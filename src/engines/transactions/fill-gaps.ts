@@ -67,7 +67,10 @@ async function fillGaps(
     if (deferred.has(gap.address)) continue
     const outcome = await fillGap(ctx, chain, gap).catch((error): SigningOutcome => {
       if (!(error instanceof WalletFrozen))
-        ctx.log.error({ err: error, blockchain: chain.network.blockchain, ...gap }, 'cannot fill a nonce gap')
+        ctx.log.error(
+          { err: error, blockchain: chain.network.blockchain, ...gap },
+          'filling a nonce gap failed; trying again',
+        )
       return 'blocked'
     })
     if (outcome === 'advanced') did = true
@@ -107,7 +110,7 @@ async function fillGap(ctx: EngineCtx, chain: Chain, gap: NonceGap): Promise<Sig
     chain.estimateGas(address, call),
     chain.nonceOf(address),
   ])
-  if (estimate.kind !== 'estimated') throw new Error(`a no-op cannot be estimated: ${estimate.message}`)
+  if (estimate.kind !== 'estimated') throw new Error(`cannot estimate a no-op: ${estimate.message}`)
   // Used with this key outside the platform: the indexer handles it.
   if (chainNonce > gap.nonce) return 'blocked'
   const { maxFeeAtomic, priorityFeeAtomic } = replacementFee(suggestion, {

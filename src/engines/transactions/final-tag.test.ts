@@ -38,7 +38,7 @@ afterAll(async () => {
   await node?.close()
 })
 
-it('property 20: what is complete and not yet final is reopened by a reorg, can be made dearer, and is paid once', async () => {
+it('property 20: a reorg reopens a complete transfer that is not final; it can be accelerated, and pays once', async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
@@ -75,7 +75,7 @@ it('property 20: what is complete and not yet final is reopened by a reorg, can 
   )
 })
 
-it('property 20: without the tag a block is final at the depth of its network, and not before its confirmations', async () => {
+it('property 20: without the finalized tag a block is final at the depth of its network, not before its confirmations', async () => {
   const network = networks.find(({ blockchain }) => blockchain === 'ETH-SEPOLIA')!
   const plain = await openLyingNode(harness.chain().rpcUrl)
   const chains = createChains([{ network, rpcUrl: plain.url, local: false }])

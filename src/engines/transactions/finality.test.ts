@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-it('property 20: a transfer on a configured chain is complete when its block is final, not before, and goes back until then', async () => {
+it('property 20: a transfer on a configured chain completes when its block is final, and reverts before that', async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()
@@ -44,7 +44,7 @@ it('property 20: a transfer on a configured chain is complete when its block is 
   expect(await on.held(wallet)).toBe(0n)
 })
 
-it('property 20: what ended in a block that is orphaned can be made dearer', async () => {
+it('property 20: a transfer whose block is orphaned can be accelerated', async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()

@@ -42,7 +42,7 @@ const attempts = () =>
   harness.database.all(sql`select id, state, fencing_token, lease_until, last_error, broadcast_count from attempts
     order by nonce`)
 
-it('property 33: a worker that lost its claim while it was frozen writes nothing of what it knew', async () => {
+it('property 33: a worker that lost its lease while frozen writes no stale results', async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet()

@@ -24,7 +24,7 @@ const restored = isDeep ? 20 : 6
 
 describe('nonces ahead of the chain', () => {
   it.each(distances)(
-    'property 17: by %i, in a node that forgot them, are used by themselves',
+    'property 17: %i nonces that a node forgot are used again without a request',
     async (count) => {
       const chain = harness.chain()
       await chain.setAutomine(false)
@@ -39,7 +39,7 @@ describe('nonces ahead of the chain', () => {
     },
   )
 
-  it('property 17: in a node that was restored from an older state are used by themselves', async () => {
+  it('property 17: nonces lost by a node restored from an older state are used again without a request', async () => {
     const chain = harness.chain()
     const snapshot = await chain.snapshot()
     const to = Array.from({ length: restored }, freshAddress)
@@ -56,8 +56,8 @@ describe('nonces ahead of the chain', () => {
   })
 })
 
-describe('a nonce that is used up', () => {
-  it('property 17: by somebody with the same key gives the transfer another nonce once that is final, and pays once', async () => {
+describe('a used nonce', () => {
+  it('property 17: an external use of the key gives the transfer another nonce once final, and it pays once', async () => {
     const chain = harness.chain()
     await chain.setAutomine(false)
     const destinationAddress = freshAddress()

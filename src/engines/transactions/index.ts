@@ -21,7 +21,7 @@ import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-export { listWorkerJournals, loseWorkerJournal, mergeWorkerJournal } from './journal/operate.ts'
+export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { queueDepths } from './store/queue.ts'
@@ -82,7 +82,7 @@ export function startTransactionWorker(ctx: EngineCtx): { tried: Promise<void>; 
 /** Waits until every journal is merged: until then, journaled transactions could be taken for foreign ones. */
 const follow = (ctx: EngineCtx, keeper: JournalKeeper) =>
   followSteps(ctx, engine, async (tx, step) => {
-    if (!keeper.isMerged()) throw new Error('blocks are not followed until every journal is merged')
+    if (!keeper.isMerged()) throw new Error('waiting for unmerged journals before following blocks')
     await followStep(ctx, tx, step)
     // A block frees room for more in-flight attempts, and an orphaned one leaves attempts to send again.
     await announceWork(tx, step.blockchain)

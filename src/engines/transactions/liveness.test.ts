@@ -66,7 +66,7 @@ async function order(wallet: Wallet) {
 }
 
 describe('a price that rises fifty-fold', () => {
-  it('property 28: neither overspends the cap nor holds up what comes after, while it lasts', async () => {
+  it('property 28: neither exceeds the fee cap nor delays later transfers', async () => {
     const chain = harness.chain()
     const wallet = await on.fundedWallet()
     await chain.setAutomine(false)
@@ -81,7 +81,7 @@ describe('a price that rises fifty-fold', () => {
     await chain.setAutomine(true)
   })
 
-  it('property 28: waits out a price above the cap, and goes on when it has fallen', async () => {
+  it('property 28: leaves transfers waiting above the cap, and they complete when it falls', async () => {
     const chain = harness.chain()
     const wallet = await on.fundedWallet()
     await chain.setAutomine(false)

@@ -42,7 +42,7 @@ function startCutting() {
   }
 }
 
-it('property 2: who is cut off is told to try again, and pays once', async () => {
+it('property 2: a client whose connection is cut gets an error that says to retry, and pays once', async () => {
   const wallet = await on.fundedWallet()
   const failed = new Map<number, string>()
   const order = async () => {

@@ -28,7 +28,7 @@ afterAll(async () => {
   await harness?.close()
 })
 
-it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use contiguous nonces, each for one intent`, async () => {
+it(`property 16: ${transfersTotal} transfers through ${workersTotal} workers use contiguous nonces, one for each transfer`, async () => {
   const on = transferActions(harness)
   const chain = harness.chain()
   const wallet = await on.fundedWallet({ usdc: '1000', native: '100' })

@@ -82,8 +82,8 @@ async function order(wallet: Wallet) {
   return { to, id: await on.transfer(wallet, { destinationAddress: to }) }
 }
 
-describe('a nonce that is said to be too low for bytes that were only signed', () => {
-  it('property 15: concludes nothing when it is a lie, and sends the same bytes until they are taken', async () => {
+describe('"nonce too low" for bytes that no node accepted yet', () => {
+  it('property 15: decides nothing when false: the same bytes are sent until a node accepts them', async () => {
     const wallet = await on.fundedWallet()
     const before = node.rawTransactions.length
     const said = meeting(tooLow)
@@ -98,7 +98,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     await movedOnce(wallet, to)
   })
 
-  it('property 15: waits for the block that holds these very bytes, which a node took unheard', async () => {
+  it('property 15: leaves the transfer waiting for its block when a node accepted the bytes without an answer', async () => {
     const wallet = await on.fundedWallet()
     await harness.chain().setAutomine(false)
     const said = meeting(tooLow)
@@ -112,7 +112,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     await movedOnce(wallet, to)
   })
 
-  it('property 15: gives another nonce only when what used it is known, foreign and final', async () => {
+  it('property 15: leads to another nonce only when the external transaction that used it is known and final', async () => {
     const wallet = await on.fundedWallet()
     const chain = harness.chain()
     await harness.stopEngines()
@@ -143,7 +143,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     await movedOnce(wallet, to)
   })
 
-  it('property 15: concludes nothing from a count that no block bears out', async () => {
+  it('property 15: decides nothing by a nonce count that no block confirms', async () => {
     const wallet = await on.fundedWallet()
     const ahead: Fault = {
       name: 'a count that is ahead',
@@ -167,7 +167,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     await movedOnce(wallet, to)
   })
 
-  it('property 17: gives another nonce also when the block that used it was final before', async () => {
+  it('property 17: leads to another nonce when the block that used it was final before signing', async () => {
     const wallet = await on.fundedWallet()
     const chain = harness.chain()
     await chain.rpc('anvil_impersonateAccount', [wallet.address])
@@ -185,7 +185,7 @@ describe('a nonce that is said to be too low for bytes that were only signed', (
     await movedOnce(wallet, to)
   })
 
-  it('property 17: uses the nonces that a node ahead of its chain had left out, though nothing else is asked for', async () => {
+  it('property 17: no-ops fill the nonces that a node ahead of its chain skipped, without another transfer', async () => {
     const wallet = await on.fundedWallet()
     const { id, to } = await signedWhileCounting(2, wallet)
     await on.reaches(id, 'COMPLETE')

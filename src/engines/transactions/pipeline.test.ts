@@ -83,7 +83,7 @@ async function movedOnce(wallet: Wallet, recipients: readonly string[]): Promise
 }
 
 describe('a pool that enforces its limits', () => {
-  it(`property 27: has no reason to refuse any of ${sendsTotal} sends`, async () => {
+  it(`property 27: accepts all ${sendsTotal} sends`, async () => {
     const wallets = await Promise.all(Array.from({ length: walletCount }, funded))
     const jobs = Array.from({ length: sendsTotal }, (_, index) => ({
       wallet: wallets[index % walletCount]!,
@@ -114,7 +114,7 @@ describe('a pool that enforces its limits', () => {
     expect(pool.sends.filter(({ place }) => place === 'queued')).toEqual([])
   })
 
-  it('property 27: has one in flight of an account that delegates', async () => {
+  it('property 27: holds one transaction in flight of a delegating account', async () => {
     const wallet = await funded()
     await harness.chain().rpc('anvil_setCode', [wallet.address, `0xef0100${'11'.repeat(20)}`])
     const recipients = Array.from({ length: behindDelegation }, freshAddress)
@@ -124,7 +124,7 @@ describe('a pool that enforces its limits', () => {
     expect(sendsOf(wallet).filter(({ verdict }) => verdict === 'refused')).toEqual([])
   })
 
-  it('property 27: gets the same bytes again after it dropped them', async () => {
+  it('property 27: receives the same bytes again after it dropped them', async () => {
     const wallet = await funded()
     const before = pool.evictions.length
     pool.change({ evictOneIn: 2 })

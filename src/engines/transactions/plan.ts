@@ -120,7 +120,7 @@ async function reportUndecided(
 ): Promise<void> {
   const tries = Math.max(...rows.map(({ id }) => undecidedTimes.failed(id)))
   logProviderFailure(ctx, chain, { doing: 'estimating', said, tries })
-  const why = `no node of ${chain.network.blockchain} can say now what this needs: it is asked again until one can`
+  const why = `no node of ${chain.network.blockchain} can estimate the gas now: the estimate is repeated until one can`
   if (tries > 1) await showWaitReason(ctx.database, ctx.clock.nowMs(), rows, why)
 }
 
@@ -162,7 +162,7 @@ const exceedsFeeMax = (plan: Plan) => 'failure' in plan && plan.failure.reason =
 /** Fails a plan whose fee can exceed `feeMaxAtomic`: a fee left to the chain's prices is not paid at any price. */
 function withinCap(plan: Extract<Plan, { gasLimit: bigint }>): Plan {
   if (costOf(plan) <= feeMaxAtomic) return plan
-  const details = `the fee could come to ${costOf(plan)} wei, which is above the ${feeMaxAtomic} wei allowed`
+  const details = `the fee of up to ${costOf(plan)} wei exceeds the maximum of ${feeMaxAtomic} wei`
   return { row: plan.row, failure: { reason: feeExceedsMax, details } }
 }
 

@@ -31,9 +31,9 @@ export function logProviderFailure(
       ctx.log,
       'provider-trouble',
       about,
-      'the nodes of a chain do not serve: transactions wait until they do',
+      'the nodes of a chain fail: transactions wait until one answers',
     )
-  else ctx.log.warn(about, 'a node gives no answer that decides anything; trying again')
+  else ctx.log.warn(about, 'a node gives no conclusive answer; trying again')
 }
 
 /**

@@ -73,7 +73,7 @@ const troubles: Fault[] = [
   faults.rateLimited,
 ]
 
-it.each(troubles)('property 62: $name is no verdict on a transfer, nor on an estimate', async (fault) => {
+it.each(troubles)('property 62: $name fails neither a transfer nor an estimate', async (fault) => {
   const id = await on.transfer(wallet)
   waiting.push(id)
   node.play({ fault, methods: estimating })
@@ -83,7 +83,7 @@ it.each(troubles)('property 62: $name is no verdict on a transfer, nor on an est
   expect(node.applied.length).toBeGreaterThan(0)
 })
 
-it('property 62: the reason why nothing is signed is logged once, however often that is tried', async () => {
+it('property 62: repeated signing failures with the same reason are logged once', async () => {
   waiting.push(await on.transfer(wallet))
   const logged: object[] = []
   const log = { ...harness.ctx.log, error: (about: object) => void logged.push(about) }
@@ -96,7 +96,7 @@ it('property 62: the reason why nothing is signed is logged once, however often 
   expect(logged).toEqual([expect.objectContaining({ address: wallet.address, blockchain: 'BASE-SEPOLIA' })])
 })
 
-it('property 62: lasting trouble is shown on the transfer and raises an alarm, and afterwards all go on', async () => {
+it('property 62: a lasting failure is shown on the transfer and raises an alarm, and all complete afterwards', async () => {
   const id = await on.transfer(wallet)
   waiting.push(id)
   node.play({ fault: faults.says('rate limited', -32005), methods: estimating })
@@ -107,7 +107,7 @@ it('property 62: lasting trouble is shown on the transfer and raises an alarm, a
   const { transaction } = await on.world.call('GET', `/v1/w3s/transactions/${id}`)
   expect(transaction).toMatchObject({
     state: 'INITIATED',
-    errorDetails: expect.stringMatching(/asked again/),
+    errorDetails: expect.stringMatching(/can estimate the gas now/),
   })
   expect(transaction).not.toHaveProperty('errorReason')
   node.play({ fault: faults.error502, methods: ['eth_feeHistory'] })
@@ -119,7 +119,7 @@ it('property 62: lasting trouble is shown on the transfer and raises an alarm, a
   expect(alarms()).toBeLessThan(waiting.length)
 })
 
-it('property 62: a revert and a rule of the chain end it', async () => {
+it('property 62: a revert or a rule of the chain fails a transfer', async () => {
   node.play({ fault: faults.says('max initcode size exceeded'), methods: estimating })
   expect((await estimate()).status).toBe(400)
   const ruled = await on.transfer(wallet)
@@ -130,7 +130,7 @@ it('property 62: a revert and a rule of the chain end it', async () => {
   node.play()
 })
 
-it('property 62: what a provider says to a send that nobody listed is alarmed, and ends nothing', async () => {
+it('property 62: an unlisted answer to a send raises an alarm, and fails nothing', async () => {
   const before = alarms()
   node.play({ fault: faults.says('not on this plan', -32001), methods: ['eth_sendRawTransaction'] })
   const id = await on.transfer(wallet)
@@ -142,7 +142,7 @@ it('property 62: what a provider says to a send that nobody listed is alarmed, a
 
 const sending = ['eth_sendRawTransaction']
 
-it('property 62: sends that no node answered do not count as refusals', async () => {
+it('property 62: unanswered sends do not count as refusals', async () => {
   harness.startEngines()
   node.play({ fault: faults.error502, methods: sending })
   const id = await on.transfer(wallet)
@@ -166,7 +166,7 @@ it('property 62: sends that no node answered do not count as refusals', async ()
   expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original'])
 })
 
-it('property 62: why a transfer reverted is asked for as long as nodes are in trouble', async () => {
+it('property 62: the revert reason of a transfer is read again until a node answers', async () => {
   harness.startEngines()
   const { chains, database } = harness.ctx
   const payee = freshAddress()
@@ -196,7 +196,7 @@ it('property 62: why a transfer reverted is asked for as long as nodes are in tr
   await until(async () => /blocklisted/.test((await on.read(id)).errorDetails ?? ''), 'it is explained')
 })
 
-it('property 63: a backlog leaves through a provider that refuses long batches', async () => {
+it('property 63: a backlog is sent through a provider that refuses long batches', async () => {
   await harness.stopEngines()
   const ids = await Promise.all(Array.from({ length: backlog }, () => on.transfer(wallet)))
   const refused: number[] = []

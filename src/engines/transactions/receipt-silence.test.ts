@@ -78,7 +78,7 @@ const reading = [
 ]
 
 describe.each(shapes)(`%s for up to ${blocksMax} blocks`, (name, shape) => {
-  it.each(seeds)('property 15: never pays again (seed %i)', async (seed) => {
+  it.each(seeds)('property 15: a transfer is never paid again (seed %i)', async (seed) => {
     const random = seededRandom(seed)
     const blocks = 1 + random.below(blocksMax)
     const what = `${name} for ${blocks} blocks, seed ${seed}`

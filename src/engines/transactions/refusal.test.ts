@@ -62,8 +62,8 @@ function refuseOnce(place: number): string[] {
   return refused
 }
 
-describe('what a node says to a send', () => {
-  it('a certain refusal fails one transfer, and the nonce it leaves does not hold up those behind it', async () => {
+describe('the answer of a node to a send', () => {
+  it('a definite refusal fails one transfer, and its nonce does not block later ones', async () => {
     await harness.stopEngines()
     const [before, refused, after] = [
       await on.transfer(wallet),
@@ -89,7 +89,7 @@ describe('what a node says to a send', () => {
     expect(kinds.map(({ kind }) => kind)).toEqual(['original', 'noop', 'original'])
   })
 
-  it('a price below that of the block fails the transfer with its reason, and holds up nobody', async () => {
+  it('a price below the base fee fails the transfer with its reason, and delays no other', async () => {
     const cheap = {
       feeLevel: undefined,
       gasLimit: '100000',
@@ -103,7 +103,7 @@ describe('what a node says to a send', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
-  it('the same request again signs other bytes, with a nonce of its own', async () => {
+  it('a new transfer with the same contents is signed with a nonce of its own', async () => {
     const again = {
       destinationAddress: freshAddress(),
       gasLimit: '100000',
@@ -131,7 +131,7 @@ describe('what a node says to a send', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
-  it('no answer means maybe sent: the same bytes go again until a block holds them', async () => {
+  it('no answer means maybe sent: the same bytes are sent until a block includes them', async () => {
     const sent: string[] = []
     let dropped = 0
     onSend((asked) => {
@@ -145,7 +145,7 @@ describe('what a node says to a send', () => {
     expect(new Set(sent).size).toBe(1)
   })
 
-  it('what may have been sent and is refused for ever is replaced by nothing, and fails when a block says so', async () => {
+  it('bytes that may have been sent and are refused repeatedly are cancelled, and fail once a block includes that', async () => {
     const original = new Set<string>()
     let sends = 0
     onSend((asked) => {
@@ -170,7 +170,7 @@ describe('what a node says to a send', () => {
     await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
   })
 
-  it('a refusal after an unheard send concludes nothing', async () => {
+  it('a refusal after a send without an answer decides nothing', async () => {
     let tries = 0
     onSend((asked) => {
       tries += 1

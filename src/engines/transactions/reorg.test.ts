@@ -31,7 +31,7 @@ const eventsOf = async (id: string) =>
   ).map(({ type }) => type.replace('transaction.', ''))
 
 describe('an orphaned block', () => {
-  it('property 20: sends the same bytes again, and the value moves once', async () => {
+  it('property 20: its transfers are sent again with the same bytes, and move their value once', async () => {
     const wallet = await sending.fundedWallet()
     const to = freshAddress()
     const id = await sending.transfer(wallet, { destinationAddress: to, amounts: ['2.5'] })
@@ -51,7 +51,7 @@ describe('an orphaned block', () => {
     expect(await sending.attemptsOf(id)).toHaveLength(1)
   })
 
-  it('property 20: leaves a complete transfer of a local chain with all that it takes to make it dearer', async () => {
+  it('property 20: a complete transfer of a local chain can still be accelerated', async () => {
     const chain = harness.chain()
     const wallet = await sending.fundedWallet()
     const to = freshAddress()
@@ -68,7 +68,7 @@ describe('an orphaned block', () => {
     await chain.oracle.checkMovedOnce([{ to, token: chain.tokens.USDC, amountAtomic: 500_000n }])
   })
 
-  it('property 20: takes back what came in, and takes up the same transaction when it is mined elsewhere in a block', async () => {
+  it('property 20: an inbound transfer is reverted, and confirmed again at another place in a block', async () => {
     const chain = harness.chain()
     const wallet = await makeWallet(sending.world)
     const txHash = await chain.send(wallet.address, 3_000_000n, 'USDC')

@@ -52,9 +52,9 @@ const long: Interleaving[] = [
 ]
 const interleavings = isDeep ? [...short, ...long] : [short[randomInt(short.length)]!, ...long]
 
-describe('a transaction of which several were signed', () => {
+describe('a transaction with several signed attempts', () => {
   it.each(interleavings)(
-    'property 19: after %j, when a block takes the %s, ends as that one did',
+    'property 19: after %j, the transaction ends as the %s that a block includes',
     async (asked, taken) => {
       const chain = harness.chain()
       await chain.setAutomine(false)
@@ -90,7 +90,7 @@ describe('a transaction of which several were signed', () => {
     },
   )
 
-  it('is decided anew when its block is orphaned: the last one signed is sent again', async () => {
+  it('sends the last signed attempt again when its block is orphaned', async () => {
     const chain = harness.chain()
     await chain.setAutomine(false)
     const destinationAddress = freshAddress()
@@ -112,8 +112,8 @@ describe('a transaction of which several were signed', () => {
   })
 })
 
-describe('a transaction that nobody signed yet', () => {
-  it('is cancelled at once, and what it held is free', async () => {
+describe('an unsigned transaction', () => {
+  it('is cancelled at once, and its hold is released', async () => {
     await harness.stopEngines()
     const id = await on.transfer(wallet)
     expect(await on.held(wallet)).toBeGreaterThan(0n)
@@ -129,8 +129,8 @@ describe('a transaction that nobody signed yet', () => {
   })
 })
 
-describe('a price that the blocks left behind', () => {
-  it('makes it STUCK, whatever hour the database has, and accelerating brings it through', async () => {
+describe('a transaction below the base fee', () => {
+  it('becomes STUCK, whatever the clock of the database shows, and completes once accelerated', async () => {
     harness.clock.moveMs(6 * 3_600_000)
     const chain = harness.chain()
     await chain.setAutomine(false)
@@ -147,7 +147,7 @@ describe('a price that the blocks left behind', () => {
     expect((await on.reaches(id, 'COMPLETE')).txHash).toBe(bump.txHash)
   })
 
-  it('is left behind by a cancellation that is asked for once more', async () => {
+  it('is cancelled by a second request at a higher price', async () => {
     const chain = harness.chain()
     await chain.setAutomine(false)
     const destinationAddress = freshAddress()

@@ -68,7 +68,7 @@ async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequ
     ctx.log,
     'price-out-of-reach',
     { transactionId: request.id },
-    'the price is above what may be paid or what the wallet has: the transaction waits until it falls',
+    'the fee exceeds the maximum or the balance of the wallet: the transaction waits until prices fall',
   )
 }
 
@@ -128,7 +128,7 @@ const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
 async function estimateSelfCall(chain: Chain, call: Call): Promise<bigint> {
   const estimate = await chain.estimateGas(call.to, call)
   if (estimate.kind === 'estimated') return estimate.gas
-  throw new Error(`a transaction to oneself cannot be estimated: ${estimate.message}`)
+  throw new Error(`cannot estimate a cancel transaction: ${estimate.message}`)
 }
 
 /** Raises the hold to the highest fee of all attempts: any of them may be mined. */

@@ -25,7 +25,7 @@ afterAll(async () => {
   await pool?.close()
 })
 
-it(`property 18: a pool with real rules takes every one of ${bumps} accelerations and the cancellation after them`, async () => {
+it(`property 18: a pool with real rules accepts all ${bumps} accelerations and the cancellation after them`, async () => {
   const wallet = await on.fundedWallet()
   const chain = harness.chain()
   await chain.setAutomine(false)

@@ -96,7 +96,7 @@ const refusalsOf = async (id: string) =>
   ).n
 
 describe('a price that rises between signing and sending', () => {
-  it('property 28: is followed by other bytes for the same nonce, and nothing fails', async () => {
+  it('property 28: leads to a bump of the same nonce, and nothing fails', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 2n)
     const to = freshAddress()
@@ -109,7 +109,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  it('property 28: is followed as often as it rises, and those behind go on', async () => {
+  it('property 28: leads to a bump at each rise, and later transfers complete', async () => {
     const wallet = await on.fundedWallet()
     await harness.stopEngines()
     const orders = []
@@ -128,7 +128,7 @@ describe('a price that rises between signing and sending', () => {
     )
   })
 
-  it('property 28: above the cap it is waited out, and not paid', async () => {
+  it('property 28: is waited out above the cap', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 20_000n)
     const to = freshAddress()
@@ -141,7 +141,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  it('property 28: beyond the coins of its wallet it is waited out, until there are more', async () => {
+  it('property 28: is waited out above the balance of the wallet, until more coins arrive', async () => {
     const wallet = await on.fundedWallet({ usdc: '10', native: '0.01' })
     risesBefore(1, 2_000n)
     const to = freshAddress()
@@ -154,7 +154,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  it('property 28: fails a transfer of a fixed price, and holds up nobody', async () => {
+  it('property 28: fails a transfer with a fixed price, and delays no other', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 2n)
     const fixed = { feeLevel: undefined, gasLimit: '100000', maxFee: '2', priorityFee: '1' }
@@ -165,7 +165,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  it('property 28: is not believed of a node that only says so', async () => {
+  it('property 28: is not believed when only one node claims it', async () => {
     const wallet = await on.fundedWallet()
     let lies = 0
     harness.chain().intercept(async ({ body }) => {
@@ -183,7 +183,7 @@ describe('a price that rises between signing and sending', () => {
   })
 })
 
-it('property 28: what fills a gap pays the new price too', async () => {
+it('property 28: a no-op that fills a gap pays the new price', async () => {
   const wallet = await on.fundedWallet()
   await harness.stopEngines()
   const to = freshAddress()

@@ -9,7 +9,7 @@ import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
 import { requeueAfterOverlookedUse } from './external-nonce-use.ts'
 import { failUnsent } from './fail-unsent.ts'
-import type { JournalWriter } from './journal/write.ts'
+import type { JournalWriter } from './journal/writer.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
 import { type ClaimedAttempt, claimDueAttempts, recordSends, type SendResult } from './store/attempts.ts'
@@ -114,7 +114,7 @@ async function deferMined(
         id,
         fencingToken,
         state,
-        againMs: Math.min(recheckMs, resendAfterMs(chain)),
+        retryInMs: Math.min(recheckMs, resendAfterMs(chain)),
         error: null,
       })),
     )
@@ -142,7 +142,7 @@ async function reportUnaccounted(
     ctx.log,
     'nonce-unaccounted',
     { attempts: unaccounted.map(({ id, address, nonce }) => ({ id, address, nonce })) },
-    'the chain counts these nonces as used, and no block that was read holds a transaction with them',
+    'the chain counts these nonces as used, but no indexed block contains a transaction with them',
   )
 }
 
@@ -270,23 +270,23 @@ function resultOf(
   const resend = resendAfterMs(chain)
   if (outcome.kind === 'accepted') {
     refusals.ended(id)
-    return { ...kept, state: 'sent', againMs: resend, error: null }
+    return { ...kept, state: 'sent', retryInMs: resend, error: null }
   }
   const backoff = Math.min(retryMs * 2 ** Math.min(attempt.broadcastCount - 1, 6), resend)
   if (outcome.kind === 'unknown')
-    return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
+    return { ...kept, state: attempt.state, retryInMs: backoff, error: outcome.message }
   // A replacement at the current price follows, or may be necessary.
   if (price === 'price-rose' || price === 'price-unknown')
-    return { ...kept, state: attempt.state, againMs: backoff, error: outcome.message }
+    return { ...kept, state: attempt.state, retryInMs: backoff, error: outcome.message }
   const reason = reasons.get(outcome.reason)
   const isFirst = attempt.state === 'signed' && attempt.broadcastCount === 1 && price !== 'unfounded'
   // This node may not know of incoming coins yet. A no-op is kept: nothing else would use its nonce.
   if (reason && isFirst && attempt.kind === 'original' && outcome.reason !== 'insufficient-funds')
-    return { ...kept, state: 'rejected', againMs: 0, error: outcome.message, reason }
+    return { ...kept, state: 'rejected', retryInMs: 0, error: outcome.message, reason }
   const mayCancel = reason && attempt.state === 'signed' && isIntent(attempt)
   if (mayCancel && refusals.failed(id) >= refusalsMax)
-    return { ...kept, state: 'signed', againMs: backoff, error: outcome.message, cancelReason: reason }
+    return { ...kept, state: 'signed', retryInMs: backoff, error: outcome.message, cancelReason: reason }
   // A nonce reported as used may be used by these bytes, by a foreign transaction, or not at all: only blocks decide.
-  const againMs = attempt.state === 'sent' ? resend : backoff
-  return { ...kept, state: attempt.state, againMs, error: outcome.message }
+  const retryInMs = attempt.state === 'sent' ? resend : backoff
+  return { ...kept, state: attempt.state, retryInMs, error: outcome.message }
 }

@@ -120,7 +120,7 @@ class SigningRefused extends Error {
   readonly ids: readonly string[]
 
   constructor(cause: unknown, ids: readonly string[]) {
-    super('a transaction cannot be signed', { cause })
+    super('custody refuses to sign', { cause })
     this.ids = ids
   }
 }
@@ -136,7 +136,7 @@ async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise
       if (!(error instanceof SigningRefused)) throw error
       ctx.log.error(
         { err: error.cause, ...sender, count: error.ids.length },
-        'a transaction cannot be signed',
+        'custody refuses to sign a transaction',
       )
       if (error.ids.length === 1) unsignable.add(error.ids[0]!)
       limit = Math.max(1, Math.floor(error.ids.length / 2))
@@ -197,7 +197,7 @@ const failureOf = (plan: Plan): Failure[] =>
 function feeNotCovered(plan: Ready): Failure[] {
   const { entityId, id, address, ofTreasury } = plan.row
   if (ofTreasury) return []
-  const details = `the fee of up to ${costOf(plan)} wei is not covered: fund ${address} with native coins`
+  const details = `${address} cannot pay the fee of up to ${costOf(plan)} wei: send native coins to it`
   return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 
@@ -205,7 +205,7 @@ const grantMissing = ({ row }: Plan): Failure => ({
   entityId: row.entityId,
   id: row.id,
   reason: 'INTERNAL_ERROR',
-  details: 'there is no valid grant to sign it with, and it was never signed: ask for it again',
+  details: 'no valid grant to sign it; nothing was signed or sent: create the transaction again',
 })
 
 /** Holds fees in order, as far as the coins reach. The rest waits while other transactions of the sender are in flight. */

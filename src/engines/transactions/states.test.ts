@@ -8,8 +8,8 @@ import { isDeep } from '../../../testing/size.ts'
 import { mayEnter, type State, states } from './states.ts'
 import { enterState } from './store/transactions.ts'
 
-describe('the arrows between states', () => {
-  it('start at INITIATED, leave no refused one, and reach every state', () => {
+describe('state transitions', () => {
+  it('start at INITIATED, reach every state, and never leave a refused one', () => {
     const reached = new Set<State>(['INITIATED'])
     for (const from of reached) for (const to of states) if (mayEnter(from, to)) reached.add(to)
     expect(reached).toEqual(new Set(states))
@@ -22,7 +22,7 @@ describe('the arrows between states', () => {
     }
   })
 
-  it('are complete only through a block, and in a block only what was signed', () => {
+  it('reach COMPLETE only through a block, and a block only when signed', () => {
     for (const from of states) expect(mayEnter(from, 'COMPLETE')).toBe(from === 'CONFIRMED')
     for (const from of ['INITIATED', 'CLEARED'] as const) {
       expect(mayEnter(from, 'SENT')).toBe(false)
@@ -30,7 +30,7 @@ describe('the arrows between states', () => {
     }
   })
 
-  it('lead back from every state but the refused ones to an end', () => {
+  it('lead from every state to a final one', () => {
     const ends: readonly State[] = ['COMPLETE', 'FAILED', 'DENIED', 'CANCELLED']
     for (const from of states) {
       const reached = new Set<State>([from])
@@ -58,7 +58,7 @@ describe('a stored transaction', () => {
     return id
   }
 
-  it('follows the arrows whatever it is told, and tells whether it did', async () => {
+  it('enters only allowed states, and reports whether it did', async () => {
     const told = fc.array(fc.constantFrom(...states), { minLength: 1, maxLength: 25 })
     await fc.assert(
       fc.asyncProperty(told, async (path) => {
@@ -78,7 +78,7 @@ describe('a stored transaction', () => {
     )
   })
 
-  it('enters a state once when many tell it to at the same time', async () => {
+  it('enters a state once under concurrent updates', async () => {
     const id = await insert()
     const answers = await Promise.all(
       Array.from({ length: 8 }, () => enterState(test.database, Date.now(), 'CLEARED', [{ entityId, id }])),

@@ -18,7 +18,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
-import { countPending, insertOutbound, type Shown } from './store/outbound.ts'
+import { countPending, type DisplayedRequest, insertOutbound } from './store/outbound.ts'
 import { announceWork, type Level } from './store/transactions.ts'
 
 /** The customer's fee settings; absent ones are set at signing. */
@@ -41,7 +41,7 @@ type Request = {
   fee: FeeRequest
   refId: string
   /** The request as the customer sees it. */
-  shown: Shown
+  shown: DisplayedRequest
 }
 
 export type CallRequest = Request & {

@@ -70,7 +70,7 @@ afterEach(async () => {
 const estimates = () => node.callCounts.get('eth_estimateGas') ?? 0
 const sign = (turn = newTurn('signing')) => signWaiting(harness.ctx, chain, turn, () => undefined)
 
-it('property 64: senders that no node can decide about hold up nobody, and rest', async () => {
+it('property 64: senders that no node can estimate delay no other, and are deferred', async () => {
   await harness.stopEngines()
   await insertRows(
     harness.database,
@@ -98,7 +98,7 @@ it('property 64: senders that no node can decide about hold up nobody, and rest'
   expect(estimates()).toBe(after)
 })
 
-it('property 64: a sender is not looked at before what it waits for is due', async () => {
+it('property 64: a deferred sender is not read before its next attempt', async () => {
   await harness.stopEngines()
   await insertRows(harness.database, 'transactions', [
     transaction(stuck[0]!, { create_date: new Date().toISOString() }),
@@ -113,7 +113,7 @@ it('property 64: a sender is not looked at before what it waits for is due', asy
   expect(looks() - before.looks).toBe(estimates() - before.estimates)
 })
 
-it('property 64: nothing is simulated for a sender without room in flight, until there is some', async () => {
+it('property 64: nothing is simulated for a sender at its limit in flight', async () => {
   await harness.chain().setAutomine(false)
   const ids: string[] = []
   // Sequentially: earlier requests are signed first.
@@ -132,7 +132,7 @@ it('property 64: nothing is simulated for a sender without room in flight, until
   for (const id of ids) await on.reaches(id, 'COMPLETE')
 })
 
-it('property 64: gaps that cannot be filled do not keep another one open', async () => {
+it('property 64: nonce gaps that cannot be filled delay no other', async () => {
   await harness.stopEngines()
   const ids = [await on.transfer(wallet), await on.transfer(wallet)]
   await sign()
@@ -146,7 +146,7 @@ it('property 64: gaps that cannot be filled do not keep another one open', async
   expect(kinds).toEqual(['original', 'noop'])
 })
 
-it('property 64: requests that cannot be met delay no other', async () => {
+it('property 64: replacement requests that cannot be met delay no other', async () => {
   await harness.chain().setAutomine(false)
   const id = await on.transfer(wallet)
   await on.sent(id, 'original')

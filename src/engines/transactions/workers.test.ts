@@ -93,7 +93,7 @@ async function submit(order: Order): Promise<void> {
   order.id = id
 }
 
-it(`property 2: moves each of ${transfersTotal} transfers once although ${kills} workers are killed`, async () => {
+it(`property 2: each of ${transfersTotal} transfers moves its value once although ${kills} workers are killed`, async () => {
   const orders = Array.from({ length: transfersTotal }, (_, index): Order => {
     const wallet = wallets[index % walletCount]!
     return { from: wallet.address, walletId: wallet.id, to: freshAddress(), amountAtomic: BigInt(index + 1) }

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#runtime/config'
 import { DirectoryLockError, lockDirectory } from '#runtime/directory-lock/index'
-import { makeLasting } from './segments.ts'
+import { makeDurableDirectory } from './segments.ts'
 
 /** A journal's directory, held by this process alone until `release`. Its name is the worker's id. */
 export type JournalDirectory = { id: string; path: string; release(): Promise<void> }
@@ -11,10 +11,10 @@ export type JournalDirectory = { id: string; path: string; release(): Promise<vo
 const idShape = /^[0-9a-f]{16}$/
 
 /** The directory that holds the journals of this machine's workers. */
-export const journalsIn = ({ dataDir, journalDir }: Config) => journalDir ?? join(dataDir, 'journals')
+export const journalsDirectory = ({ dataDir, journalDir }: Config) => journalDir ?? join(dataDir, 'journals')
 
 /** Locks a directory; `undefined` while another process holds it. */
-export async function holdJournal(path: string, id: string): Promise<JournalDirectory | undefined> {
+export async function lockJournal(path: string, id: string): Promise<JournalDirectory | undefined> {
   try {
     const { release } = await lockDirectory(path)
     return { id, path, release }
@@ -24,19 +24,19 @@ export async function holdJournal(path: string, id: string): Promise<JournalDire
   }
 }
 
-export async function idsIn(home: string): Promise<string[]> {
+export async function listJournalIds(home: string): Promise<string[]> {
   const names = await readdir(home).catch((): string[] => [])
   return names.filter((name) => idShape.test(name)).sort()
 }
 
-export async function makeJournal(home: string): Promise<JournalDirectory> {
-  await makeLasting(home)
+export async function createJournal(home: string): Promise<JournalDirectory> {
+  await makeDurableDirectory(home)
   for (;;) {
     const id = randomBytes(8).toString('hex')
     const path = join(home, id)
-    await makeLasting(path)
+    await makeDurableDirectory(path)
     // Another worker may lock the new directory first; then the loop makes another one.
-    const directory = await holdJournal(path, id)
+    const directory = await lockJournal(path, id)
     if (directory) return directory
   }
 }

@@ -66,7 +66,7 @@ export function readSegment(bytes: Buffer, after?: Head): Segment {
   let last = after
   while (endBytes < bytes.length) {
     const frame = frameAt(bytes, endBytes)
-    if (!frame) return { frames, endBytes, rest: soundFrameAfter(bytes, endBytes) ? 'damaged' : 'torn' }
+    if (!frame) return { frames, endBytes, rest: hasValidFrameAfter(bytes, endBytes) ? 'damaged' : 'torn' }
     if (last && !(frame.first === last.sequence && frame.previous.equals(last.hash)))
       return { frames, endBytes, rest: 'damaged' }
     frames.push(frame)
@@ -76,7 +76,7 @@ export function readSegment(bytes: Buffer, after?: Head): Segment {
   return { frames, endBytes, rest: 'none' }
 }
 
-function soundFrameAfter(bytes: Buffer, start: number): boolean {
+function hasValidFrameAfter(bytes: Buffer, start: number): boolean {
   for (let at = bytes.indexOf(magic, start + 1); at !== -1; at = bytes.indexOf(magic, at + 1))
     if (frameAt(bytes, at)) return true
   return false

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { compileSnippet } from '../../../../testing/compile-snippet.ts'
 import { isDeep } from '../../../../testing/size.ts'
-import { holdJournal, idsIn, makeJournal } from './directory.ts'
+import { createJournal, listJournalIds, lockJournal } from './directory.ts'
 import { decodeRecords, type JournalRecord, openJournal } from './journal.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
 
@@ -54,7 +54,7 @@ const upTo = (count: number) => Array.from({ length: count }, (_, index) => inde
 
 /** A journal of `frames` frames of one record each, closed. */
 async function written(frames: number) {
-  const journal = await openJournal(await makeJournal(home))
+  const journal = await openJournal(await createJournal(home))
   for (const nonce of upTo(frames)) await journal.append([record(nonce)])
   await journal.close()
   const [name] = (await readdir(journal.path)).filter((each) => each.endsWith('.journal'))
@@ -62,7 +62,7 @@ async function written(frames: number) {
 }
 
 async function reopened(id: string, path: string) {
-  const directory = await holdJournal(path, id)
+  const directory = await lockJournal(path, id)
   try {
     return await openJournal(directory!)
   } catch (error) {
@@ -72,8 +72,8 @@ async function reopened(id: string, path: string) {
 }
 
 describe('a journal', () => {
-  it('keeps what is appended at once in its order, with far fewer waits for the disk than appends', async () => {
-    const journal = await openJournal(await makeJournal(home))
+  it('keeps concurrent appends in order, with far fewer fsyncs than appends', async () => {
+    const journal = await openJournal(await createJournal(home))
     await Promise.all(upTo(appends).map((nonce) => journal.append([record(nonce)])))
     expect(journal.syncs()).toBeLessThan(20)
     expect(journal.head().sequence).toBe(appends)
@@ -95,8 +95,8 @@ describe('a journal', () => {
     })
   })
 
-  it('goes on in another segment when one is full, and is read across them', async () => {
-    const journal = await openJournal(await makeJournal(home))
+  it('continues in a new segment when one is full, and is read across segments', async () => {
+    const journal = await openJournal(await createJournal(home))
     for (const nonce of upTo(5)) await journal.append([record(nonce, bytesOf(nonce))])
     await journal.close()
     expect((await readdir(journal.path)).filter((name) => name.endsWith('.journal')).length).toBeGreaterThan(
@@ -110,7 +110,7 @@ describe('a journal', () => {
     expect(await noncesIn(journal.path, journal.id, 4)).toEqual([4, 5])
   })
 
-  it('cuts off a tail that was torn anywhere, whatever stands there instead, and goes on', async () => {
+  it('truncates a torn tail, whatever bytes it holds, and continues', async () => {
     const { id, path, file } = await written(4)
     const whole = await readFile(file)
     const three = whole.lastIndexOf('BZJ1')
@@ -126,7 +126,7 @@ describe('a journal', () => {
     }
   })
 
-  it('stops with an alarm when anything before its end was changed, and changes nothing itself', async () => {
+  it('raises an alarm when a byte before its end was changed, and writes nothing', async () => {
     const { id, path, file } = await written(4)
     const whole = await readFile(file)
     const three = whole.lastIndexOf('BZJ1')
@@ -148,27 +148,27 @@ describe('a journal', () => {
     await expect(noncesIn(path, '0'.repeat(16))).rejects.toMatchObject({ alarm: 'journal-damaged' })
   })
 
-  it('is held by one process at a time, and taken over from a killed one', async () => {
-    const contents = `import { makeJournal } from '#engines/transactions/journal/directory'
-      const { id } = await makeJournal(${JSON.stringify(home)})
+  it('is locked by one process at a time, and taken over from a killed one', async () => {
+    const contents = `import { createJournal } from '#engines/transactions/journal/directory'
+      const { id } = await createJournal(${JSON.stringify(home)})
       console.log(id)
       setInterval(() => undefined, 1_000)`
     const holder = spawn(process.execPath, await compileSnippet(contents))
     children.push(holder)
     const [said] = (await once(holder.stdout, 'data')) as [Buffer]
     const id = said.toString().trim()
-    expect(await idsIn(home)).toEqual([id])
-    expect(await holdJournal(join(home, id), id)).toBeUndefined()
+    expect(await listJournalIds(home)).toEqual([id])
+    expect(await lockJournal(join(home, id), id)).toBeUndefined()
     holder.kill('SIGKILL')
     await once(holder, 'exit')
-    const directory = await holdJournal(join(home, id), id)
+    const directory = await lockJournal(join(home, id), id)
     expect(directory?.id).toBe(id)
     await directory!.release()
   })
 })
 
-it('takes nothing more when its files were removed while it was open', async () => {
-  const journal = await openJournal(await makeJournal(home))
+it('accepts no records after its files were removed', async () => {
+  const journal = await openJournal(await createJournal(home))
   await journal.append([record(0)])
   await rm(journal.path, { recursive: true })
   await expect(journal.append([record(1)])).rejects.toMatchObject({ alarm: 'journal-gone' })

@@ -4,7 +4,7 @@
  * disk is busy share the next fsync.
  */
 import type { Hex } from '#lib/hex'
-import type { AttemptCopy } from '../store/journaled.ts'
+import type { AttemptCopy } from '../store/journal-copies.ts'
 import type { JournalDirectory } from './directory.ts'
 import type { Head } from './frames.ts'
 import { openSegments, type Segments } from './segments.ts'
@@ -13,7 +13,7 @@ import { openSegments, type Segments } from './segments.ts'
 export type JournalRecord = AttemptCopy & {
   /** The payloads that the signing ledger has for this nonce. */
   payloads: string
-  /** The rows that its acceptance wrote: see `accepted.ts`. */
+  /** The rows that its acceptance wrote: see `acceptance.ts`. */
   accepted: string
 }
 

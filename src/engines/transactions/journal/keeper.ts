@@ -10,19 +10,25 @@ import { createNews } from '#lib/news'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
+  advanceHead,
   awaitedJournals,
   type DatabaseIdentity,
   findJournal,
   type KnownJournal,
-  moveHead,
-  readStanding,
+  readDatabaseIdentity,
 } from '../store/journals.ts'
-import { holdJournal, idsIn, type JournalDirectory, journalsIn, makeJournal } from './directory.ts'
+import {
+  createJournal,
+  type JournalDirectory,
+  journalsDirectory,
+  listJournalIds,
+  lockJournal,
+} from './directory.ts'
 import { type Journal, openJournal } from './journal.ts'
+import { type LastSeen, lastSeenOf, readLastSeen, wasRolledBack, writeLastSeen } from './last-seen.ts'
 import { mergeJournal } from './merge.ts'
-import { readSeen, type Seen, seenOf, wentBack, writeSeen } from './seen.ts'
 import { JournalError } from './segments.ts'
-import { type JournalWriter, journalWriter } from './write.ts'
+import { type JournalWriter, journalWriter } from './writer.ts'
 
 export type JournalKeeper = {
   /** The journal writer for attempts that are about to be sent; `undefined` until the journal is open. */
@@ -37,27 +43,27 @@ export type JournalKeeper = {
 }
 
 /** Interval between writes of the last seen database state. */
-const seenMs = 5_000
+const saveEveryMs = 5_000
 /** Interval between reminders of an unresolved problem. */
 const remindMs = 60_000
 
-type Own = { journal: Journal; writer: JournalWriter; seen: Seen | undefined; seenAtMs: number }
+type Own = { journal: Journal; writer: JournalWriter; seen: LastSeen | undefined; seenAtMs: number }
 
 /** Calls `onMerged` each time that signing may begin. */
 export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper {
-  const home = journalsIn(ctx.config)
-  const [report, complain] = [reporter(ctx), complainer(ctx)]
+  const home = journalsDirectory(ctx.config)
+  const [report, reportFailure] = [unmergedReporter(ctx), failureReporter(ctx)]
   let own: Own | undefined
   let epochMerged: number | undefined
   let merged = false
   const turn = async () => {
-    own ??= await openOwn(ctx, home, complain)
-    const standing = await readStanding(ctx.database)
-    if (epochMerged !== standing.epoch || (await mustMerge(ctx, own, standing))) {
+    own ??= await openOwn(ctx, home, reportFailure)
+    const identity = await readDatabaseIdentity(ctx.database)
+    if (epochMerged !== identity.epoch || (await requiresMerge(ctx, own, identity))) {
       merged = false
       epochMerged = await mergeAll(ctx, home, own)
     }
-    await noteProgress(ctx, own, standing)
+    await saveProgress(ctx, own, identity)
     const awaited = await awaitedJournals(ctx.database)
     report(awaited)
     const opens = awaited.length === 0 && !merged
@@ -72,7 +78,7 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper
   const loop = repeat(turn, {
     failed: (error) => {
       merged = false
-      complain(error)
+      reportFailure(error)
       setTried()
     },
     went: () => setTried(),
@@ -83,7 +89,7 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper
     isMerged: () => merged,
     maySign: async () => {
       if (!merged || !own) return false
-      if (!hasChanged(await readStanding(ctx.database), own.seen)) return true
+      if (!hasChanged(await readDatabaseIdentity(ctx.database), own.seen)) return true
       merged = false
       loop.wake()
       return false
@@ -96,30 +102,30 @@ export function startKeeper(ctx: EngineCtx, onMerged: () => void): JournalKeeper
 }
 
 /** Opens the first journal of this installation that no worker holds, or a new one. */
-async function openOwn(ctx: EngineCtx, home: string, complain: Complain): Promise<Own> {
-  const { installation } = await readStanding(ctx.database)
-  for (const id of await idsIn(home)) {
-    const directory = await holdJournal(join(home, id), id)
+async function openOwn(ctx: EngineCtx, home: string, reportFailure: ReportFailure): Promise<Own> {
+  const { installation } = await readDatabaseIdentity(ctx.database)
+  for (const id of await listJournalIds(home)) {
+    const directory = await lockJournal(join(home, id), id)
     if (!directory) continue
-    const seen = await readSeen(directory.path).catch(releasing(directory))
+    const seen = await readLastSeen(directory.path).catch(releasing(directory))
     if (seen === undefined || seen.installation === installation)
-      return openIn(ctx, directory, seen, complain)
-    ctx.log.warn({ journal: directory.path }, 'this journal belongs to another database and is left alone')
+      return openIn(ctx, directory, seen, reportFailure)
+    ctx.log.warn({ journal: directory.path }, 'skipping the journal of another database')
     await directory.release()
   }
-  return openIn(ctx, await makeJournal(home), undefined, complain)
+  return openIn(ctx, await createJournal(home), undefined, reportFailure)
 }
 
 async function openIn(
   ctx: EngineCtx,
   directory: JournalDirectory,
-  seen: Seen | undefined,
-  complain: Complain,
+  seen: LastSeen | undefined,
+  reportFailure: ReportFailure,
 ): Promise<Own> {
   const journal = await openJournal(directory).catch(releasing(directory))
   const append: Journal['append'] = (records) =>
     journal.append(records).catch((error) => {
-      complain(error)
+      reportFailure(error)
       throw error
     })
   const writer = journalWriter(ctx.database, { append })
@@ -133,17 +139,17 @@ const releasing = (directory: JournalDirectory) => async (error: unknown) => {
 }
 
 /** Whether the database may be an older copy of the one seen before. */
-const hasChanged = (standing: DatabaseIdentity, seen: Seen | undefined): boolean =>
-  standing.incarnation !== standing.live || wentBack(standing, seen)
+const hasChanged = (identity: DatabaseIdentity, seen: LastSeen | undefined): boolean =>
+  identity.incarnation !== identity.live || wasRolledBack(identity, seen)
 
-async function mustMerge(
+async function requiresMerge(
   ctx: EngineCtx,
   { journal, seen }: Own,
-  standing: DatabaseIdentity,
+  identity: DatabaseIdentity,
 ): Promise<boolean> {
-  if (hasChanged(standing, seen)) return true
+  if (hasChanged(identity, seen)) return true
   const known = await findJournal(ctx.database, journal.id)
-  return known === undefined || known.state === 'lost' || known.mergedEpoch < standing.epoch
+  return known === undefined || known.state === 'lost' || known.mergedEpoch < identity.epoch
 }
 
 /**
@@ -151,14 +157,15 @@ async function mustMerge(
  */
 async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number> {
   const { added, epoch } = await mergeJournal(ctx, own.journal, own.seen)
-  if (added > 0) ctx.log.warn({ journal: own.journal.path, added }, 'put back what the database had lost')
+  if (added > 0)
+    ctx.log.warn({ journal: own.journal.path, added }, 'restored transactions that the database had lost')
   // From here on, this incarnation is the one that checks compare with.
-  own.seen = seenOf(await readStanding(ctx.database))
-  await writeSeen(own.journal.path, own.seen)
+  own.seen = lastSeenOf(await readDatabaseIdentity(ctx.database))
+  await writeLastSeen(own.journal.path, own.seen)
   let last = epoch
-  for (const id of (await idsIn(home)).filter((each) => each !== own.journal.id))
-    if (await mayHoldMore(ctx, home, id))
-      last = (await mergeLeft(ctx, home, id, own.seen.installation)) ?? last
+  for (const id of (await listJournalIds(home)).filter((each) => each !== own.journal.id))
+    if (await mayHaveLostRecords(ctx, home, id))
+      last = (await mergeAbandoned(ctx, home, id, own.seen.installation)) ?? last
   return last === epoch ? epoch : mergeAll(ctx, home, own)
 }
 
@@ -166,29 +173,30 @@ async function mergeAll(ctx: EngineCtx, home: string, own: Own): Promise<number>
  * Whether a journal of this machine may hold records that the database lost. A journal that was merged in this epoch, and
  * whose worker saw no later database state, does not, so workers that start do not wait for it.
  */
-async function mayHoldMore(ctx: EngineCtx, home: string, id: string): Promise<boolean> {
-  const [standing, known, seen] = await Promise.all([
-    readStanding(ctx.database),
+async function mayHaveLostRecords(ctx: EngineCtx, home: string, id: string): Promise<boolean> {
+  const [identity, known, seen] = await Promise.all([
+    readDatabaseIdentity(ctx.database),
     findJournal(ctx.database, id),
-    readSeen(join(home, id)),
+    readLastSeen(join(home, id)),
   ])
   if (seen === undefined) return true
-  return known?.state !== 'open' || known.mergedEpoch < standing.epoch || wentBack(standing, seen)
+  return known?.state !== 'open' || known.mergedEpoch < identity.epoch || wasRolledBack(identity, seen)
 }
 
-async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation: string) {
-  const directory = await holdJournal(join(home, id), id)
+async function mergeAbandoned(ctx: EngineCtx, home: string, id: string, installation: string) {
+  const directory = await lockJournal(join(home, id), id)
   if (!directory) return undefined
   try {
-    const seen = await readSeen(directory.path)
+    const seen = await readLastSeen(directory.path)
     if (seen !== undefined && seen.installation !== installation) return undefined
     const { added, epoch } = await mergeJournal(ctx, directory, seen)
-    if (added > 0) ctx.log.warn({ journal: directory.path, added }, 'put back what the database had lost')
-    await writeSeen(directory.path, seenOf(await readStanding(ctx.database)))
+    if (added > 0)
+      ctx.log.warn({ journal: directory.path, added }, 'restored transactions that the database had lost')
+    await writeLastSeen(directory.path, lastSeenOf(await readDatabaseIdentity(ctx.database)))
     return epoch
   } catch (error) {
     if (!(error instanceof JournalError)) throw error
-    raiseAlarm(ctx.log, error.alarm, { err: error }, 'a journal that was left cannot be merged')
+    raiseAlarm(ctx.log, error.alarm, { err: error }, 'merging an abandoned journal failed')
     return undefined
   } finally {
     await directory.release()
@@ -196,20 +204,20 @@ async function mergeLeft(ctx: EngineCtx, home: string, id: string, installation:
 }
 
 /** Registers the journal's head, since all its records are in the database, and saves the database state. */
-async function noteProgress(ctx: EngineCtx, own: Own, standing: DatabaseIdentity): Promise<void> {
+async function saveProgress(ctx: EngineCtx, own: Own, identity: DatabaseIdentity): Promise<void> {
   const { sequence, hash } = own.journal.head()
-  await moveHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
-  if (hasChanged(standing, own.seen)) return
-  own.seen = seenOf(standing)
-  if (performance.now() - own.seenAtMs < seenMs) return
-  await writeSeen(own.journal.path, own.seen)
+  await advanceHead(ctx.database, ctx.clock.nowMs(), { id: own.journal.id, sequence, headHash: hash })
+  if (hasChanged(identity, own.seen)) return
+  own.seen = lastSeenOf(identity)
+  if (performance.now() - own.seenAtMs < saveEveryMs) return
+  await writeLastSeen(own.journal.path, own.seen)
   own.seenAtMs = performance.now()
 }
 
-type Complain = (error: unknown) => void
+type ReportFailure = (error: unknown) => void
 
 /** Raises the alarm of a failure when it starts, and again every `remindMs`. */
-function complainer(ctx: EngineCtx): Complain {
+function failureReporter(ctx: EngineCtx): ReportFailure {
   const isNews = createNews(remindMs)
   return (error) => {
     const { message } = error as Error
@@ -219,13 +227,13 @@ function complainer(ctx: EngineCtx): Complain {
       ctx.log,
       alarm,
       { err: error },
-      'the journal cannot be kept: nothing is signed or sent; trying on',
+      'the journal cannot be kept: nothing is signed or sent; trying again',
     )
   }
 }
 
 /** Reports the journals that block signing when they change, and again every `remindMs`. */
-function reporter(ctx: EngineCtx) {
+function unmergedReporter(ctx: EngineCtx) {
   let shown = ''
   let shownAtMs = 0
   return (awaited: readonly KnownJournal[]) => {
@@ -239,7 +247,7 @@ function reporter(ctx: EngineCtx) {
         { journals },
         'an older copy of the database was restored: nothing is signed on any chain until these journals are merged; start their workers, or see: bezant journal --help',
       )
-    else ctx.log.info({}, 'every journal is merged: signing goes on')
+    else ctx.log.info({}, 'every journal is merged: signing continues')
     shown = now
     shownAtMs = performance.now()
   }

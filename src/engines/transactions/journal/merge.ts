@@ -5,15 +5,15 @@ import {
   type DatabaseIdentity,
   enterEpoch,
   findJournal,
-  readStanding,
+  readDatabaseIdentity,
   registerJournal,
   stopSigning,
 } from '../store/journals.ts'
-import { type LostAcceptance, restoreAccepted } from './accepted.ts'
+import { type LostAcceptance, restoreAcceptance } from './acceptance.ts'
 import { genesisOf } from './frames.ts'
 import { decodeRecords } from './journal.ts'
+import { type LastSeen, wasRolledBack } from './last-seen.ts'
 import { restoreRecords } from './restore.ts'
-import { type Seen, wentBack } from './seen.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
 
 /** `added`: number of records that were missing in the database. */
@@ -27,11 +27,11 @@ export type Merged = { added: number; epoch: number }
 export async function mergeJournal(
   ctx: EngineCtx,
   { id, path }: { id: string; path: string },
-  seen: Seen | undefined,
+  seen: LastSeen | undefined,
 ): Promise<Merged> {
   return ctx.database.tx(async (tx) => {
     await stopSigning(tx)
-    const standing = await readStanding(tx)
+    const identity = await readDatabaseIdentity(tx)
     const known = await findJournal(tx, id)
     let head = known ? { sequence: known.sequence, hash: known.headHash } : genesisOf(id)
     if (!(await hashAt(path, id, head.sequence))?.equals(head.hash)) throw diverged(path, head.sequence)
@@ -45,11 +45,11 @@ export async function mergeJournal(
       head = frame.head
     }
     const added = lost.length
-    if (added > 0) await restoreAccepted(tx, ctx, lost)
-    const awaited = known !== undefined && known.mergedEpoch < standing.epoch
-    const surprised =
-      !awaited && (added > 0 || wentBack(standing, seen)) && seen?.incarnation === standing.live
-    const epoch = await epochAfter(standing, surprised, (next) => enterEpoch(tx, next, standing.live))
+    if (added > 0) await restoreAcceptance(tx, ctx, lost)
+    const awaited = known !== undefined && known.mergedEpoch < identity.epoch
+    const rolledBack =
+      !awaited && (added > 0 || wasRolledBack(identity, seen)) && seen?.incarnation === identity.live
+    const epoch = await epochAfter(identity, rolledBack, (next) => enterEpoch(tx, next, identity.live))
     await registerJournal(tx, ctx.clock.nowMs(), {
       id,
       host: hostname(),
@@ -68,10 +68,10 @@ export async function mergeJournal(
  */
 async function epochAfter(
   { epoch, incarnation, live }: DatabaseIdentity,
-  surprised: boolean,
+  rolledBack: boolean,
   enter: (epoch: number) => Promise<unknown>,
 ): Promise<number> {
-  const restored = (incarnation !== null && incarnation !== live) || surprised
+  const restored = (incarnation !== null && incarnation !== live) || rolledBack
   const next = restored ? epoch + 1 : epoch
   if (next !== epoch || incarnation === null) await enter(next)
   return next
@@ -80,5 +80,5 @@ async function epochAfter(
 const diverged = (path: string, sequence: number) =>
   new JournalError(
     'journal-diverged',
-    `the journal ${path} has lost what the database knows of it (record ${sequence}): restore its files, or look at the chain for what was sent, declare it lost and move it away`,
+    `the journal ${path} does not match the database at record ${sequence}: restore its files, or check the chain for sent transactions, declare the journal lost and move it away`,
   )

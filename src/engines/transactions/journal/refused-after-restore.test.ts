@@ -48,7 +48,7 @@ it.each([
     failpoint: { point: 'after-attempt-commit', hit: 1, action: 'kill' } as const,
   },
 ])(
-  'property 30: what was sent is not refused for good after a copy made $saved is restored',
+  'property 30: a refusal after the restore of a copy made $saved does not fail a transfer that was sent',
   async ({ failpoint }) => {
     const site = await openTwoMachines(seededRandom(1), { automine: true })
     const { chain } = site

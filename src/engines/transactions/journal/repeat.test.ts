@@ -60,7 +60,7 @@ async function booksAgree(database: Database, { oracle, tokens }: TestChain, add
     ])
 }
 
-it('property 30: who repeats a request after a restore is answered as before, and nothing is paid again', async () => {
+it('property 30: a request repeated after a restore gets its first answer, and nothing is paid again', async () => {
   const site = await openTwoMachines(seededRandom(1), { automine: true })
   const { chain } = site
   const first = await copyOf('seeded')

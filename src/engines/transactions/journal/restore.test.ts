@@ -26,9 +26,9 @@ import {
 import { isDeep } from '../../../../testing/size.ts'
 import { testRootKey } from '../../../../testing/template.ts'
 import { until } from '../../../../testing/until.ts'
-import { idsIn } from './directory.ts'
+import { listJournalIds } from './directory.ts'
 import { decodeRecords } from './journal.ts'
-import { listWorkerJournals, loseWorkerJournal } from './operate.ts'
+import { declareJournalLost, listWorkerJournals } from './operator-commands.ts'
 import { readFrom } from './segments.ts'
 
 afterEach(cleanUp)
@@ -38,90 +38,93 @@ const drawn = (random: SeededRandom, least: number, sides: number) => least + ra
 async function journaledHashes(home: string): Promise<Set<string>> {
   const hashes = new Set<string>()
   for (const machine of ['one', 'two'])
-    for (const id of await idsIn(join(home, machine, 'journals')))
+    for (const id of await listJournalIds(join(home, machine, 'journals')))
       for await (const { payload } of readFrom(join(home, machine, 'journals', id), id, 0))
         for (const { txHash } of decodeRecords(payload)) hashes.add(txHash)
   return hashes
 }
 
-it.each(seedsOf(1))('property 30: a restored older database moves no value twice (seed %i)', async (seed) => {
-  const random = seededRandom(seed)
-  const site = await openTwoMachines(random)
-  const { chain } = site
-  const first = await copyOf('seeded')
-  const api = await site.front(first)
-  for (const machine of ['one', 'two']) await site.open(first, machine)
-  const wallets = await fundedWallets(api, chain)
-  const kept = await submitSome(api, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 15 : 4), random)
-  await site.closeWorkers()
-  // Accepted and unsigned at the time of the copy: sent afterwards, they must not be sent again.
-  kept.push(...(await submitSome(api, chain, wallets, drawn(random, 1, isDeep ? 6 : 3), random)))
-  await site.closeAll()
-  const restored = await copyOf(first.name)
+it.each(seedsOf(1))(
+  'property 30: an older copy of the database moves no value twice (seed %i)',
+  async (seed) => {
+    const random = seededRandom(seed)
+    const site = await openTwoMachines(random)
+    const { chain } = site
+    const first = await copyOf('seeded')
+    const api = await site.front(first)
+    for (const machine of ['one', 'two']) await site.open(first, machine)
+    const wallets = await fundedWallets(api, chain)
+    const kept = await submitSome(api, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 15 : 4), random)
+    await site.closeWorkers()
+    // Accepted and unsigned at the time of the copy: sent afterwards, they must not be sent again.
+    kept.push(...(await submitSome(api, chain, wallets, drawn(random, 1, isDeep ? 6 : 3), random)))
+    await site.closeAll()
+    const restored = await copyOf(first.name)
 
-  const later = await site.front(first)
-  await site.open(first, 'one')
-  const worker = await site.open(first, 'two')
-  const lost: SubmittedTransfer[] = []
-  const count = drawn(random, isDeep ? 10 : 5, isDeep ? 30 : 6)
-  for (let index = 0; index < count; index++) {
-    lost.push(...(await submitSome(later, chain, wallets, 1, random)))
-    if (index === Math.floor(count / 2) && random.oneIn(2)) worker.signal('SIGKILL')
-  }
-  await sleep(random.below(1_500))
-  await site.killAll()
-  const known = await journaledHashes(site.home)
+    const later = await site.front(first)
+    await site.open(first, 'one')
+    const worker = await site.open(first, 'two')
+    const lost: SubmittedTransfer[] = []
+    const count = drawn(random, isDeep ? 10 : 5, isDeep ? 30 : 6)
+    for (let index = 0; index < count; index++) {
+      lost.push(...(await submitSome(later, chain, wallets, 1, random)))
+      if (index === Math.floor(count / 2) && random.oneIn(2)) worker.signal('SIGKILL')
+    }
+    await sleep(random.below(1_500))
+    await site.killAll()
+    const known = await journaledHashes(site.home)
 
-  const database = openDatabase(restored.connection, 2)
-  cleanups.push(() => database.close())
-  const again = await site.front(restored)
-  await site.open(restored, 'one')
-  // The other machine's journal is missing: every new request waits for it.
-  const before = await database.one<{ n: number }>(sql`select count(*) as n from signatures`)
-  const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, random)
-  await sleep(1_500)
-  const signed = await database.one<{ n: number }>(sql`select count(*) as n from attempts a
+    const database = openDatabase(restored.connection, 2)
+    cleanups.push(() => database.close())
+    const again = await site.front(restored)
+    await site.open(restored, 'one')
+    // The other machine's journal is missing: every new request waits for it.
+    const before = await database.one<{ n: number }>(sql`select count(*) as n from signatures`)
+    const fresh = await submitSome(again, chain, wallets, isDeep ? 5 : 2, random)
+    await sleep(1_500)
+    const signed = await database.one<{ n: number }>(sql`select count(*) as n from attempts a
     where not (tx_hash = any(${[...known]}::text[])) and exists (select 1 from transactions t where t.id = a.transaction_id
       and t.id = any(${fresh.map(({ id }) => id)}::uuid[]))`)
-  expect(signed.n).toBe(0)
-  await site.open(restored, 'two')
-  fresh.push(
-    ...(await submitSome(again, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 10 : 3), random)),
-  )
-  await until(async () => {
-    const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
-    return (await database.all(open)).length === 0
-  }, 'every transfer is complete')
+    expect(signed.n).toBe(0)
+    await site.open(restored, 'two')
+    fresh.push(
+      ...(await submitSome(again, chain, wallets, drawn(random, isDeep ? 5 : 2, isDeep ? 10 : 3), random)),
+    )
+    await until(async () => {
+      const open = sql`select 1 from transactions where transaction_type = 'OUTBOUND' and state <> 'COMPLETE' limit 1`
+      return (await database.all(open)).length === 0
+    }, 'every transfer is complete')
 
-  const token = chain.tokens.USDC
-  const moved = await chain.oracle.transfers({ token })
-  const times = ({ to, amountAtomic }: SubmittedTransfer) =>
-    moved.filter((each) => each.to === to && each.amountAtomic === amountAtomic).length
-  for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
-  for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
-  for (const { address } of wallets) await chain.oracle.checkNonces(address)
-  // Each lost transfer that was sent is restored under its own id, and no other transfer has its nonce.
-  const rows = await database.all<{ id: string; txHash: string; state: string }>(
-    sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
-  )
-  const states = new Map(rows.map((row) => [row.id, row.state]))
-  const sent = lost.filter((order) => times(order) > 0)
-  for (const { id } of sent) expect([id, states.get(id)]).toEqual([id, 'COMPLETE'])
-  const used = await database.all<{ hash: string }>(
-    sql`select tx_hash as hash from attempts where state = 'mined'`,
-  )
-  expect([...known].filter((hash) => !used.some((row) => row.hash === hash))).toEqual([])
-  const unsigned = await database.one<{
-    n: number
-  }>(sql`select count(*) as n from attempts a where not exists (
+    const token = chain.tokens.USDC
+    const moved = await chain.oracle.transfers({ token })
+    const times = ({ to, amountAtomic }: SubmittedTransfer) =>
+      moved.filter((each) => each.to === to && each.amountAtomic === amountAtomic).length
+    for (const order of [...kept, ...fresh]) expect([order.to, times(order)]).toEqual([order.to, 1])
+    for (const order of lost) expect([order.to, times(order)]).toEqual([order.to, times(order) > 0 ? 1 : 0])
+    for (const { address } of wallets) await chain.oracle.checkNonces(address)
+    // Each lost transfer that was sent is restored under its own id, and no other transfer has its nonce.
+    const rows = await database.all<{ id: string; txHash: string; state: string }>(
+      sql`select id, tx_hash as "txHash", state from transactions where transaction_type = 'OUTBOUND'`,
+    )
+    const states = new Map(rows.map((row) => [row.id, row.state]))
+    const sent = lost.filter((order) => times(order) > 0)
+    for (const { id } of sent) expect([id, states.get(id)]).toEqual([id, 'COMPLETE'])
+    const used = await database.all<{ hash: string }>(
+      sql`select tx_hash as hash from attempts where state = 'mined'`,
+    )
+    expect([...known].filter((hash) => !used.some((row) => row.hash === hash))).toEqual([])
+    const unsigned = await database.one<{
+      n: number
+    }>(sql`select count(*) as n from attempts a where not exists (
     select 1 from signatures s where s.address = a.address and s.nonce = a.nonce and s.max_fee = a.max_fee)`)
-  expect(unsigned.n).toBe(0)
-  console.info(
-    `seed ${seed}: ${kept.length} kept, ${sent.length} of ${lost.length} lost ones had been sent, ${fresh.length} new; ${before.n} signatures in the copy, ${known.size} in the journals`,
-  )
-})
+    expect(unsigned.n).toBe(0)
+    console.info(
+      `seed ${seed}: ${kept.length} kept, ${sent.length} of ${lost.length} lost ones had been sent, ${fresh.length} new; ${before.n} signatures in the copy, ${known.size} in the journals`,
+    )
+  },
+)
 
-it('property 30: nothing is signed before a journal that is missing was brought and merged, or was declared lost', async () => {
+it('property 30: nothing is signed until a missing journal is merged or declared lost', async () => {
   const random = seededRandom(1)
   const site = await openTwoMachines(random)
   const { chain } = site
@@ -149,8 +152,8 @@ it('property 30: nothing is signed before a journal that is missing was brought 
   await sleep(1_200)
   expect(await signedNow()).toBe(0)
 
-  const [two] = await idsIn(join(site.home, 'two', 'journals'))
-  const [three] = await idsIn(join(site.home, 'three', 'journals'))
+  const [two] = await listJournalIds(join(site.home, 'two', 'journals'))
+  const [three] = await listJournalIds(join(site.home, 'three', 'journals'))
   const merged = await command(restored, ['merge', join(site.home, 'two', 'journals', two!)])
   expect(merged).toMatchObject({ code: 0, said: [{ added: 0 }] })
   expect(await awaitedIn(restored)).toEqual([three])
@@ -167,15 +170,15 @@ it('property 30: nothing is signed before a journal that is missing was brought 
     )
 })
 
-it('property 30: a database that is behind what a worker saw of it begins an epoch, in which the missing are waited for', async () => {
+it('property 30: a database older than a worker last saw it starts an epoch that waits for missing journals', async () => {
   const harness = await openHarness()
   cleanups.push(harness.close)
   const { database, ctx } = harness
   const world = worldOf(harness)
   await world.transfer()
   const home = join(ctx.config.dataDir, 'journals')
-  await until(async () => (await idsIn(home)).length === 1, 'the worker has its journal')
-  const [id] = await idsIn(home)
+  await until(async () => (await listJournalIds(home)).length === 1, 'the worker has its journal')
+  const [id] = await listJournalIds(home)
   const seenPath = join(home, id!, 'seen.json')
   await harness.stopEngines()
   const epochNow = async () =>
@@ -202,7 +205,7 @@ it('property 30: a database that is behind what a worker saw of it begins an epo
   const { id: after } = await makeTransfer(world)
   await sleep(1_200)
   expect((await world.call('GET', `/v1/w3s/transactions/${after}`)).transaction.state).toBe('INITIATED')
-  expect(await loseWorkerJournal(database, Date.now(), 'feedfeedfeedfeed')).toBe(true)
+  expect(await declareJournalLost(database, Date.now(), 'feedfeedfeedfeed')).toBe(true)
   await until(() => complete(after), 'nobody is waited for any more')
   expect(await epochNow()).toBe(first + 1)
 })

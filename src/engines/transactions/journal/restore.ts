@@ -4,7 +4,12 @@ import { bytesOf } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
-import { markMaybeSent, restoreAttempts, restoreTransactions, unknownAttempts } from '../store/journaled.ts'
+import {
+  markMaybeSent,
+  missingAttempts,
+  restoreAttempts,
+  restoreTransactions,
+} from '../store/journal-copies.ts'
 import { announceWork } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 
@@ -18,13 +23,13 @@ export async function restoreRecords(
   records: readonly JournalRecord[],
 ): Promise<JournalRecord[]> {
   const refs = records.map(({ entityId, attemptId }) => ({ entityId, id: attemptId }))
-  const unknown = await unknownAttempts(tx, refs)
+  const missing = await missingAttempts(tx, refs)
   await markMaybeSent(
     tx,
-    refs.filter(({ id }) => !unknown.has(id)),
+    refs.filter(({ id }) => !missing.has(id)),
   )
-  if (unknown.size === 0) return []
-  const lost = records.filter(({ attemptId }) => unknown.has(attemptId))
+  if (missing.size === 0) return []
+  const lost = records.filter(({ attemptId }) => missing.has(attemptId))
   const byId = new Map(lost.map((record) => [record.attemptId, record]))
   const copies = new Map(
     lost.map(({ entityId, transactionId, transaction }) => [`${entityId}:${transactionId}`, transaction]),
@@ -38,7 +43,7 @@ export async function restoreRecords(
         ctx.log,
         'journal-conflict',
         { blockchain, address, nonce, txHash },
-        'the nonce of a journaled transaction was given out again: one of the two is not going to happen',
+        'the nonce of a journaled transaction was assigned again: only one of the two can be mined',
       )
   await note(tx, ctx, [...byId.values()])
   return [...byId.values()]
@@ -60,7 +65,7 @@ async function note(tx: Db, ctx: EngineCtx, records: readonly JournalRecord[]): 
     await announceWork(tx, blockchain)
 }
 
-/** A payload as `write.ts` wrote it. */
+/** A payload as `writer.ts` wrote it. */
 type JournaledPayload = {
   ordinal: number
   digest: string

@@ -67,13 +67,13 @@ async function endOf(directory: string, id: string, names: readonly string[]): P
 const damaged = (path: string, atBytes: number) =>
   new JournalError(
     'journal-damaged',
-    `the journal ${path} is damaged at byte ${atBytes}: restore this file from a copy, or look at the chain for what was sent and declare the journal lost`,
+    `the journal ${path} is damaged at byte ${atBytes}: restore this file from a copy, or check the chain for sent transactions and declare the journal lost`,
   )
 
 const gone = (path: string) =>
   new JournalError(
     'journal-gone',
-    `the journal ${path} was removed while its worker ran: bring it back from a copy if there is one, and start the worker again`,
+    `the journal ${path} was removed while its worker ran: restore it from a copy if there is one, and restart the worker`,
   )
 
 const isLinked = async (file: Awaited<ReturnType<typeof open>>) => (await file.stat()).nlink > 0
@@ -141,7 +141,7 @@ export async function syncDirectory(path: string): Promise<void> {
 }
 
 /** Makes a directory whose name is on the disk when this resolves. */
-export async function makeLasting(path: string): Promise<void> {
+export async function makeDurableDirectory(path: string): Promise<void> {
   const made = await makeDirectory(path)
   if (made !== undefined) await syncDirectory(join(path, '..'))
 }

@@ -168,7 +168,7 @@ export type SendResult = {
   fencingToken: number
   state: 'signed' | 'sent' | 'rejected'
   /** Delay until it may be sent again. */
-  againMs: number
+  retryInMs: number
   error: string | null
   /** `rejected`: the reason shown to the customer. */
   reason?: string
@@ -182,7 +182,7 @@ export async function recordSends(tx: Db, results: readonly SendResult[]): Promi
       select n.*, l.state as was, l.fencing_token as token from unnest(
         ${results.map((row) => row.entityId)}::uuid[], ${results.map((row) => row.id)}::uuid[],
         ${results.map((row) => row.fencingToken)}::int8[], ${results.map((row) => row.state)}::text[],
-        ${results.map((row) => row.againMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
+        ${results.map((row) => row.retryInMs)}::int8[], ${results.map((row) => row.error)}::text[]) as n(e, i, f, s, m, r)
       join attempts l on l.entity_id = n.e and l.id = n.i ${inLockOrder}
     )
     update attempts a set state = n.s, lease_until = now() + n.m * interval '1 millisecond', last_error = n.r

@@ -32,7 +32,7 @@ const live = sql`(select system_identifier from pg_control_system()) || '/'
   || left(pg_walfile_name(pg_current_wal_lsn()), 8) || '/'
   || (select oid from pg_database where datname = current_database()) || '/' || 'journal_epochs'::regclass::oid`
 
-export const readStanding = (db: Db) =>
+export const readDatabaseIdentity = (db: Db) =>
   db.one<DatabaseIdentity>(sql`select installation, epoch, incarnation, ${live} as live,
     (pg_current_wal_flush_lsn() - '0/0')::numeric as "logPosition" from journal_epochs`)
 
@@ -81,11 +81,11 @@ export const registerJournal = (tx: Db, nowMs: number, row: Omit<KnownJournal, '
 type JournalHead = Pick<KnownJournal, 'id' | 'sequence' | 'headHash'>
 
 /** Records that the journal is in the database up to this head. */
-export const moveHead = (db: Db, nowMs: number, { id, sequence, headHash }: JournalHead) =>
+export const advanceHead = (db: Db, nowMs: number, { id, sequence, headHash }: JournalHead) =>
   db.run(sql`update journals set sequence = ${sequence}, head_hash = ${headHash}, update_date = ${formatInstant(nowMs)}
     where id = ${id} and sequence < ${sequence} and state = 'open'`)
 
 /** Declares a journal lost; false when there is no open journal with this id. */
-export const loseJournal = async (tx: Db, nowMs: number, id: string): Promise<boolean> =>
+export const declareLost = async (tx: Db, nowMs: number, id: string): Promise<boolean> =>
   (await tx.run(sql`update journals set state = 'lost', update_date = ${formatInstant(nowMs)}
     where id = ${id} and state = 'open'`)) > 0

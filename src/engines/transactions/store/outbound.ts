@@ -3,7 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 import type { Level } from './transactions.ts'
 
 /** The request as its owner sees it. */
-export type Shown =
+export type DisplayedRequest =
   | {
       operation: 'TRANSFER'
       tokenId: string
@@ -21,7 +21,7 @@ export type Shown =
       amountText: string | undefined
     }
 
-export type NewOutbound = Shown & {
+export type NewOutbound = DisplayedRequest & {
   entityId: string
   id: string
   blockchain: string

@@ -40,7 +40,7 @@ export const copyAttempts = (db: Db, refs: readonly Ref[]) =>
     order by l.address, l.nonce, l.max_fee`)
 
 /** Returns the ids of the attempts that are missing in the database. */
-export async function unknownAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
+export async function missingAttempts(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select n.i as id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where not exists (select 1 from attempts a where a.entity_id = n.e and a.id = n.i)`)
@@ -88,7 +88,7 @@ export async function restoreAttempts(tx: Db, copies: readonly AttemptCopy[]): P
 }
 
 /** Returns the ids of the transactions that are in flight. */
-export async function stillOpen(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
+export async function inFlightIds(db: Db, refs: readonly Ref[]): Promise<Set<string>> {
   const rows = await db.all<{ id: string }>(sql`select t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i where t.state in ('QUEUED', 'SENT', 'STUCK')`)

@@ -7,34 +7,34 @@ import { JournalError, syncDirectory } from './segments.ts'
  * The last database state that a worker saw, saved beside its journal: a database that is behind it was restored, even when
  * the worker had sent nothing since. A journal of another installation must not be merged.
  */
-export type Seen = { installation: string; incarnation: string; logPosition: bigint }
+export type LastSeen = { installation: string; incarnation: string; logPosition: bigint }
 
 const pathOf = (directory: string) => join(directory, 'seen.json')
 
-export async function readSeen(directory: string): Promise<Seen | undefined> {
+export async function readLastSeen(directory: string): Promise<LastSeen | undefined> {
   const text = await readFile(pathOf(directory), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw error
   })
   if (text === undefined) return undefined
   try {
-    const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof Seen, string>
+    const { installation, incarnation, logPosition } = JSON.parse(text) as Record<keyof LastSeen, string>
     return { installation, incarnation, logPosition: BigInt(logPosition) }
   } catch {
     throw new JournalError(
       'journal-damaged',
-      `${pathOf(directory)} is damaged: put it back from a copy; without one, remove it if the database was not restored from a backup since, and else declare the journal lost`,
+      `${pathOf(directory)} is damaged: restore it from a copy; without one, remove it if the database was not restored from a backup since, otherwise declare the journal lost`,
     )
   }
 }
 
-export const seenOf = ({ installation, live, logPosition }: DatabaseIdentity): Seen => ({
+export const lastSeenOf = ({ installation, live, logPosition }: DatabaseIdentity): LastSeen => ({
   installation,
   incarnation: live,
   logPosition,
 })
 
-export async function writeSeen(directory: string, seen: Seen): Promise<void> {
+export async function writeLastSeen(directory: string, seen: LastSeen): Promise<void> {
   const path = pathOf(directory)
   const file = await open(`${path}.new`, 'w', 0o600)
   try {
@@ -48,5 +48,5 @@ export async function writeSeen(directory: string, seen: Seen): Promise<void> {
 }
 
 /** Whether the database is behind the state that was seen. */
-export const wentBack = (standing: DatabaseIdentity, seen: Seen | undefined): boolean =>
-  seen !== undefined && seen.incarnation === standing.live && standing.logPosition < seen.logPosition
+export const wasRolledBack = (identity: DatabaseIdentity, seen: LastSeen | undefined): boolean =>
+  seen !== undefined && seen.incarnation === identity.live && identity.logPosition < seen.logPosition

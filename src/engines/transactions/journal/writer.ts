@@ -1,7 +1,7 @@
 import { type NonceRef, payloadsOf } from '#custody/index'
 import type { Database } from '#runtime/db/db'
-import { copyAttempts } from '../store/journaled.ts'
-import { copyAccepted } from './accepted.ts'
+import { copyAttempts } from '../store/journal-copies.ts'
+import { copyAcceptance } from './acceptance.ts'
 import type { Journal, JournalRecord } from './journal.ts'
 
 type JournaledAttempt = { entityId: string; id: string; address: string; nonce: number }
@@ -24,7 +24,7 @@ export function journalWriter(database: Database, journal: Pick<Journal, 'append
       const records = await copiesOf(database, blockchain, missing)
       const found = new Set(records.map(({ attemptId }) => attemptId))
       if (!missing.every(({ id }) => found.has(id)))
-        throw new Error('an attempt to be sent is not in the database')
+        throw new Error('an attempt that is due to be sent is missing in the database')
       await journal.append(records)
       for (const { id } of missing) written.add(id)
       for (const oldest of written) {
@@ -58,7 +58,7 @@ async function copiesOf(
     const link = { digest: digest.toString('hex'), replaces: replaces?.toString('hex') ?? null }
     lines.set(place, [...(lines.get(place) ?? []), { ordinal, ...link, ...fees, intentId, noop, createDate }])
   }
-  const acceptedOf = await copyAccepted(database, copies)
+  const acceptedOf = await copyAcceptance(database, copies)
   return copies.map((copy) => ({
     ...copy,
     payloads: JSON.stringify(lines.get(placeOf(copy)) ?? []),

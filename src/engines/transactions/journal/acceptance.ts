@@ -5,7 +5,7 @@ import type { Db } from '#runtime/db/db'
 import { copyBindings, rebind, restoreBindings, type Twin } from '#runtime/idempotency/store'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { failUnsent } from '../fail-unsent.ts'
-import { lockUnsigned, stillOpen } from '../store/journaled.ts'
+import { inFlightIds, lockUnsigned } from '../store/journal-copies.ts'
 import type { Ref } from '../store/transactions.ts'
 import type { JournalRecord } from './journal.ts'
 
@@ -17,7 +17,10 @@ type AcceptanceRows = { bindings: string[]; spending: string[]; holds: string[] 
 type Signed = { entityId: string; transactionId: string; attemptId: string; kind: string }
 
 /** Returns the acceptance of each attempt as journal text. The first no-op of a nonce has the hold for all its no-ops. */
-export async function copyAccepted(db: Db, signed: readonly Signed[]): Promise<(attempt: Signed) => string> {
+export async function copyAcceptance(
+  db: Db,
+  signed: readonly Signed[],
+): Promise<(attempt: Signed) => string> {
   const refs = distinct(signed.map(({ entityId, transactionId: id }) => ({ entityId, id })))
   const holders = distinct(signed.map((attempt) => ({ entityId: attempt.entityId, id: holderOf(attempt) })))
   const asIntents = (rows: readonly Ref[]) =>
@@ -57,16 +60,16 @@ export type LostAcceptance = Pick<JournalRecord, 'entityId' | 'transactionId' | 
  * Restores the keys, spending and holds of lost intents, in the lock order of requests: keys, limits, accounts. Intents that
  * ended meanwhile get no holds.
  */
-export async function restoreAccepted(
+export async function restoreAcceptance(
   tx: Db,
   ctx: EngineCtx,
   lost: readonly LostAcceptance[],
 ): Promise<void> {
   const accepted = lost.map((record) => ({ ...record, ...(JSON.parse(record.accepted) as AcceptanceRows) }))
   const twins = await restoreBindings(tx, [...new Set(accepted.flatMap(({ bindings }) => bindings))])
-  await endTwins(tx, ctx, twins)
+  await failDuplicates(tx, ctx, twins)
   await restoreSpending(tx, [...new Set(accepted.flatMap(({ spending }) => spending))])
-  const open = await stillOpen(
+  const open = await inFlightIds(
     tx,
     lost.map(({ entityId, transactionId: id }) => ({ entityId, id })),
   )
@@ -78,14 +81,14 @@ export async function restoreAccepted(
  * Fails the duplicates of requests that were repeated before their first acceptance was restored from a journal. A duplicate
  * that was signed already, because a journal had been declared lost, cannot be undone and raises an alarm.
  */
-async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise<void> {
+async function failDuplicates(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise<void> {
   const unsigned = await lockUnsigned(
     tx,
     twins.map(({ entityId, takenBy: id }) => ({ entityId, id })),
   )
   const signed = twins.filter(({ takenBy }) => !unsigned.has(takenBy))
   if (signed.length > 0)
-    raiseAlarm(ctx.log, 'journal-conflict', { twins: signed }, 'these requests were carried out twice')
+    raiseAlarm(ctx.log, 'journal-conflict', { duplicates: signed }, 'these requests were executed twice')
   const ended = twins.filter(({ takenBy }) => unsigned.has(takenBy))
   await rebind(tx, ended)
   await failUnsent(
@@ -95,7 +98,7 @@ async function endTwins(tx: Db, ctx: EngineCtx, twins: readonly Twin[]): Promise
       entityId,
       id: takenBy,
       reason: 'INTERNAL_ERROR',
-      details: `the same request had been accepted as ${id} before the database was restored, and is carried out as that`,
+      details: `the same request was accepted as ${id} before the database was restored, and is executed as that`,
     })),
   )
 }
