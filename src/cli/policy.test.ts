@@ -201,7 +201,7 @@ describe('bezant policy', () => {
         '--policy',
         await fileOf({ mode: 'rules', tokes: [] }),
       ],
-      /tokes is not a field/,
+      /tokes is not a known field/,
     ],
     [
       'a misspelt blockchain',

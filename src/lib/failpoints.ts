@@ -10,8 +10,8 @@
 export const failpoints = {
   'before-request-commit': { number: 'P1', about: 'before an accepted request commits' },
   'after-request-commit': { number: 'P2', about: 'after an accepted request committed, before its answer' },
-  'before-screening': { number: 'P3', about: 'before an order is screened' },
-  'before-screening-record': { number: 'P4', about: 'after an order was screened, before that is stored' },
+  'before-screening': { number: 'P3', about: 'before a disbursement is screened' },
+  'before-screening-record': { number: 'P4', about: 'after its screening, before that is stored' },
   'after-send-lease': { number: 'P6', about: 'after signed bytes were leased to be sent' },
   'before-attempt-commit': { number: 'P7', about: 'before nonce and attempt commit' },
   'after-attempt-commit': { number: 'P8', about: 'after nonce and attempt committed' },
@@ -30,10 +30,10 @@ export const failpoints = {
   'before-delivery-record': { number: 'P21', about: 'after a webhook was answered, before that is stored' },
   'before-cursor-advance': { number: 'P22', about: 'after a step was processed, before the cursor moves on' },
   'during-block-rollback': { number: 'P23', about: 'midway through reverting a block' },
-  'before-treasury-commit': { number: 'P25', about: 'before the transaction of an order or sweep commits' },
-  'after-treasury-commit': { number: 'P26', about: 'after the transaction of an order or sweep committed' },
-  'before-settlement-commit': { number: 'P27', about: 'before the final status of orders commits' },
-  'after-settlement-commit': { number: 'P28', about: 'after the final status of orders committed' },
+  'before-treasury-commit': { number: 'P25', about: 'before the tx of a disbursement or sweep commits' },
+  'after-treasury-commit': { number: 'P26', about: 'after the tx of a disbursement or sweep committed' },
+  'before-settlement-commit': { number: 'P27', about: 'before the final status of disbursements commits' },
+  'after-settlement-commit': { number: 'P28', about: 'after the final status of disbursements committed' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -102,8 +102,8 @@ test('the README counts the chains as they are', () => {
   )
   expect([local.length, ofWallets.length]).toEqual([9, 7])
   const readme = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ')
-  expect(readme).toContain('nine real EVM chains')
-  expect(readme).toContain('Wallets are on seven of them')
+  expect(readme).toContain('nine local EVM chains')
+  expect(readme).toContain('wallets on seven EVM chains')
 })
 
 describe('blockchains', () => {

@@ -160,7 +160,7 @@ describe('a transaction below the base fee', () => {
     await on.reaches(id, 'STUCK')
     const refused = await on.ask(id, 'accelerate')
     expect([refused.status, refused.body.code]).toEqual([400, 155229])
-    expect(refused.body.message).toContain('cancel it once more')
+    expect(refused.body.message).toContain('cancel it again')
     expect((await on.ask(id, 'cancel')).status).toBe(200)
     const dearer = async () => (await on.attemptsOf(id)).find((attempt) => attempt.maxFee > maxFee * 3n)
     await until(async () => (await dearer())?.state === 'sent', 'a dearer cancellation is sent')
