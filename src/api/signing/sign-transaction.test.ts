@@ -95,12 +95,14 @@ describe('a transaction', () => {
     try {
       const { id } = await makeTransfer(world, '0.5', ours)
       await until(async () => (await read(id)).state === 'SENT', 'ours is sent')
+      const { txHash } = await read(id)
       const nonce = Number(await rpc('eth_getTransactionCount', [address, 'latest']))
       const fees = { maxFeePerGas: '90000000000', maxPriorityFeePerGas: '30000000000' }
       const { body } = await kit.post('transaction', { transaction: json({ to: theirs, nonce, ...fees }) })
       await rpc('eth_sendRawTransaction', [body.data.signedTransaction])
       await mine()
-      await until(async () => (await read(id)).state !== 'SENT', 'ours is displaced')
+      // The state can be SENT again at once, with another nonce and so another hash.
+      await until(async () => (await read(id)).txHash !== txHash, 'ours is displaced')
       await setAutomine(true)
       await mine()
       await until(async () => (await read(id)).state === 'COMPLETE', 'ours goes on')
