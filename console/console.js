@@ -126,9 +126,10 @@ at('pages').append(...turns.map(({ button }) => button))
 at('sections').append(
   ...Object.entries(sections).map(([name, { title }]) => make('a', { href: `#${name}`, textContent: title })),
 )
-// A sandbox tells its public key; any other server is asked for one.
+if (key) use(key)
+// A sandbox offers its public key. It does not replace a key that is being typed.
 const sandbox = await ask('/sandbox').catch(() => undefined)
-use(key || (sandbox?.data.apiKey ?? ''))
+if (!key && !at('key').value) use(sandbox?.data.apiKey ?? '')
 if (!location.hash) history.replaceState(null, '', sandbox ? '#overview' : '#wallets')
 addEventListener('hashchange', choose)
 await choose()

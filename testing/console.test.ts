@@ -109,6 +109,21 @@ describe('the console', () => {
     expect(complaints).toEqual([])
   })
 
+  inChromium('keeps a key that is typed before the sandbox answers', async () => {
+    let answer: (() => Promise<void>) | undefined
+    await page.route('**/sandbox', (route) => {
+      answer = () => route.continue()
+    })
+    await page.goto(`${harness.url}/console#wallets`)
+    await until(() => answer !== undefined, 'the sandbox is asked')
+    await page.fill('#key', 'TEST_API_KEY:half')
+    const answered = page.waitForResponse('**/sandbox')
+    await answer!()
+    await (await answered).finished()
+    await untilShown('Enter an API key above')
+    expect(await page.inputValue('#key')).toBe('TEST_API_KEY:half')
+  })
+
   inChromium('tells a person that the key is not known, also one that was copied in part', async () => {
     for (const apiKey of [`${harness.apiKey}0`, `${harness.apiKey.slice(0, -8)}…`]) {
       await open('wallets', { apiKey })
