@@ -3,7 +3,7 @@ import type { Repository, Rule, SourceFile } from './repository.ts'
 
 const linesMax = 500
 const functionLinesMax = 70
-const generated = /^(src\/chains\/evm\/abi|src\/sandbox\/artifacts|testing\/artifacts)\//
+const generated = /^(src\/chains\/evm\/abi\/stablecoin\.ts|src\/sandbox\/artifacts\/|testing\/artifacts\/)/
 
 const handWritten = (repository: Repository) =>
   repository

@@ -5,12 +5,11 @@ import { Readable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { networkOf } from '#chains/networks/index'
 import { reconcile } from '#engines/indexer/index'
-import { post, walletEntries } from '#engines/ledger/index'
+import { post } from '#engines/ledger/index'
 import {
   type AdjustmentPlan,
   bookAdjustments,
   GapChanged,
-  merchantWalletIdOf,
   planAdjustments,
   proveMoney,
 } from '#engines/treasury/index'
@@ -18,6 +17,7 @@ import { requireTreasury } from '#engines/treasury/treasuries'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { fundMerchantWallet, type World, worldOf } from '../../testing/builders.ts'
 import { urlOf } from '../../testing/database-clone.ts'
+import { forgeMoney } from '../../testing/forged-money.ts'
 import { type Harness, openHarness } from '../../testing/harness.ts'
 import { checkLedger } from '../../testing/ledger-checks.ts'
 import { programFile } from '../../testing/programs.ts'
@@ -123,20 +123,6 @@ async function makeGap(world: World, amountAtomic: bigint): Promise<void> {
   }, 'the block was read')
   await open(blockchain)
 }
-
-/** Simulates booked money without coins, as an accepted reorg can leave it. */
-const forgeMoney = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
-  harness.database.tx((tx) =>
-    post(tx, harness.clock.nowMs(), [
-      {
-        entityId,
-        blockchain: '',
-        blockHash: '',
-        fact: `forged:${randomUUID()}`,
-        entries: walletEntries(merchantWalletIdOf(entityId), 'USD', amountAtomic),
-      },
-    ]),
-  )
 
 describe('property 70: only a named adjustment corrects the books', () => {
   it('coins sent before a treasury was opened are booked once, and stay booked after a reorg', async () => {

@@ -97,7 +97,7 @@ async function startParts(
   const context = await openContext({ config, log, rootKey, connection: store.connection, nodes })
   undo.push(context.close)
   const { ctx } = context
-  await tellBegunAnew(ctx, begun)
+  await reportBegunAnew(ctx, begun)
   interruption.throwIfAborted()
   await seedSandbox(ctx)
   const faucet = openFaucet(ctx)
@@ -130,7 +130,10 @@ async function startParts(
 }
 
 /** Raises an alarm for each new chain that replaces one of the same name in the database, whose blocks will be reverted. */
-async function tellBegunAnew({ config, database, log }: EngineCtx, begun: readonly Network[]): Promise<void> {
+async function reportBegunAnew(
+  { config, database, log }: EngineCtx,
+  begun: readonly Network[],
+): Promise<void> {
   for (const network of begun) {
     const { blockchain } = network
     if (await canonicalHead(database, blockchain))

@@ -33,7 +33,7 @@ const hungAfterMs = 240_000
 /** Time after which a client cancels a transfer that makes no progress. */
 const patienceMs = 5_000
 
-/** What all runs share. */
+/** Settings that all runs share. */
 export type SharedResources = { seededDatabase: SeededDatabase; idleWorkers: IdleWorkers }
 
 /** Runs one schedule from an empty chain to the verdict. */

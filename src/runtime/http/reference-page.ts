@@ -1,6 +1,7 @@
 import swagger from '@fastify/swagger'
 import swaggerUi from '@fastify/swagger-ui'
 import type { FastifyInstance, FastifyReply } from 'fastify'
+import { oncePer } from '#lib/once'
 import { type DocumentInput, type Introduction, openApiDocument } from './openapi/document.ts'
 
 export type ReferencePage = {
@@ -15,8 +16,8 @@ type ReferenceInput = ReferencePage & Pick<DocumentInput, 'endpoints'> & { baseU
 export async function registerReferencePage(server: FastifyInstance, input: ReferenceInput): Promise<void> {
   // Written on first use: that takes milliseconds, and the base address is known once the server listens.
   const document = { openapi: '3.0.3' }
-  const text = onFirstCall(() => {
-    Object.assign(document, openApiDocument({ ...input, servers: [{ url: input.baseUrl() ?? '/' }] }))
+  const textOf = oncePer((page: ReferenceInput) => {
+    Object.assign(document, openApiDocument({ ...page, servers: [{ url: page.baseUrl() ?? '/' }] }))
     return JSON.stringify(document)
   })
   await server.register(swagger, { mode: 'static', specification: { document: document as never } })
@@ -35,13 +36,13 @@ export async function registerReferencePage(server: FastifyInstance, input: Refe
     },
     uiHooks: {
       preHandler: (request, reply, done) => {
-        const json = text()
+        const json = textOf(input)
         if (request.url === '/docs/json') return sendDocument(reply, json)
         done()
       },
     },
   })
-  server.get('/openapi.json', (_, reply) => sendDocument(reply, text()))
+  server.get('/openapi.json', (_, reply) => sendDocument(reply, textOf(input)))
 }
 
 /** Variables of the script of the page, into which the text of `authorize` is written. */
@@ -51,9 +52,3 @@ const authorize = () => ui.preauthorizeApiKey('apiKey', config.tryOutKey)
 
 const sendDocument = (reply: FastifyReply, document: string) =>
   void reply.type('application/json; charset=utf-8').send(document)
-
-/** Keeps the result of the first call of `make`. */
-function onFirstCall(make: () => string): () => string {
-  let made: string | undefined
-  return () => (made ??= make())
-}

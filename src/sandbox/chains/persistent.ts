@@ -123,7 +123,7 @@ function headOf(journals: Generations['journals'], generation: number): number {
 
 /**
  * Replays from the oldest state, so that the node mines the newest blocks itself and can reorganise them. When that gives
- * other blocks than before, starts again from the newest state, which has them exactly.
+ * other blocks than before, starts again from the next newer state; the newest one has them exactly.
  */
 async function restore(
   { states, journals }: Generations,

@@ -167,14 +167,14 @@ async function dumpWhenDue(session: Session): Promise<void> {
     if (isFull || Number(pool.pending) <= maxWaiting) await gate.alone(() => dumpSession(session))
   } catch (error) {
     session.lastDumpMs = performance.now()
-    if (!session.isAbandoned) tellUnkept(session, error)
+    if (!session.isAbandoned) reportUnkept(session, error)
   } finally {
     session.isDumping = false
   }
 }
 
 /** Raises the alarm once, until the state is written again: the next attempt follows in seconds. */
-function tellUnkept(session: Session, error: unknown): void {
+function reportUnkept(session: Session, error: unknown): void {
   if (session.isUnkept) {
     session.log.debug({ err: error }, 'the state of a local chain still cannot be written')
     return

@@ -8,7 +8,7 @@ import { type AtomicValue, readAtomic } from './values.ts'
 
 type Value = AtomicValue | Value[]
 
-/** What is left of the bytes that a call may have: it bounds the work as well. */
+/** The rest of the bytes that a call may have: it bounds the work as well. */
 type Room = { bytes: number }
 
 const wordBytes = 32

@@ -2,7 +2,7 @@ import { isHex } from '#lib/hex'
 import { ValueProblem } from '../../value-problem.ts'
 import { parseEvmAddress } from '../address.ts'
 
-/** What the encoder takes for a type without parts. */
+/** The values that the encoder accepts for a type without parts. */
 export type AtomicValue = string | bigint | boolean
 
 /** Reads a JSON value as an atomic type. Throws ValueProblem at `location`, and nothing else. */

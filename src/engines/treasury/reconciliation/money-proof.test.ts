@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freeze, unfreeze } from '#custody/index'
 import { canonicalHead, hasProcessedSteps, startIndexer } from '#engines/indexer/index'
-import { post, resolveHolds, walletEntries } from '#engines/ledger/index'
+import { resolveHolds } from '#engines/ledger/index'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import {
   freshAddress,
@@ -13,10 +12,11 @@ import {
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
+import { forgeMoney } from '../../../../testing/forged-money.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { until } from '../../../../testing/until.ts'
-import { merchantWalletIdOf, proveMoney } from '../index.ts'
+import { proveMoney } from '../index.ts'
 
 const unit = 1_000_000n
 
@@ -60,19 +60,6 @@ const payoutEnded = (world: World, id: string) =>
     async () => (await world.call('GET', `/v1/payouts/${id}`)).status === 'complete',
     `payout ${id} is complete`,
   )
-/** Simulates a wrong posting by the program itself: it satisfies the rules of the ledger. */
-const book = ({ tenant: { entityId } }: World, amountAtomic: bigint) =>
-  harness.database.tx((tx) =>
-    post(tx, harness.clock.nowMs(), [
-      {
-        entityId,
-        blockchain: '',
-        blockHash: '',
-        fact: `forged:${randomUUID()}`,
-        entries: walletEntries(merchantWalletIdOf(entityId), 'USD', amountAtomic),
-      },
-    ]),
-  )
 const treasuryOf = ({ tenant }: World) =>
   harness.database.one<{ address: string }>(
     sql`select address from treasuries where entity_id = ${tenant.entityId}`,
@@ -97,14 +84,14 @@ describe('property 9: the coins and the money of merchants', () => {
     const world = await merchant()
     await fundMerchantWallet(world, 5n * unit)
     expect(await gapOf(world)).toBe(0n)
-    await book(world, 5n * unit)
+    await forgeMoney(world, 5n * unit)
     expect(await gapOf(world)).toBe(-5n * unit)
     const alarms = () =>
       owner.all(
         sql`select currency, owed::int8, coins::int8, gap::int8 from money_gaps where entity_id = ${world.tenant.entityId}`,
       )
     await until(async () => (await alarms()).length > 0, 'the gap is found without being asked for')
-    await book(world, -5n * unit)
+    await forgeMoney(world, -5n * unit)
     expect(await gapOf(world)).toBe(0n)
     expect(await alarms()).toEqual([{ currency: 'USD', owed: 10_000_000, coins: 5_000_000, gap: -5_000_000 }])
   })
@@ -116,7 +103,7 @@ describe('property 9: the coins and the money of merchants', () => {
     await freeze({ ...harness.ctx, actor: 'operator' }, { entityId })
     const { id } = await makePayout(world, { amount: usd('1') })
     expect(await gapOf(world)).toBe(0n)
-    await book(world, -unit)
+    await forgeMoney(world, -unit)
     await harness.database.tx(async (tx) => {
       await resolveHolds(tx, harness.clock.nowMs(), [
         { entityId, intentId: id, purpose: 'money', outcome: 'posted' },
@@ -169,11 +156,11 @@ describe('property 9: the coins and the money of merchants', () => {
     await harness.stopEngines()
     const set = (status: string) =>
       owner.run(sql`update payments set status = ${status} where entity_id = ${world.tenant.entityId}`)
-    await book(world, -2n * unit)
+    await forgeMoney(world, -2n * unit)
     await set('pending')
     expect(await gapOf(world)).toBe(2n * unit)
     await set('paid')
-    await book(world, 2n * unit)
+    await forgeMoney(world, 2n * unit)
     harness.startEngines()
     expect(await gapOf(world)).toBe(0n)
   })
