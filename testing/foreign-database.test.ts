@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { sandboxEntity, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { startTestChains, type TestChain } from './chain.ts'
+import { runCommand } from './command.ts'
 import { cloneDatabase } from './database.ts'
 import { urlOf } from './database-clone.ts'
 import { openHarness } from './harness.ts'
@@ -85,7 +86,7 @@ it('property 68: a version older than the tables changes nothing and names the m
   const dataDir = await newDirectory()
   const commands = [['migrate'], ['keys', 'list'], ['worker'], ['serve', '--port', '0']] as const
   for (const [command, ...args] of commands) {
-    const { code, stderr } = await runProgram({ dataDir, command, args, env })
+    const { code, stderr } = await runCommand({ dataDir, command, args, env })
     expect([command, code]).toEqual([command, 1])
     expect(stderr).toMatch(/9999_of_tomorrow\.sql, which this version does not know/)
   }
@@ -106,7 +107,7 @@ describe('property 68: a database without the tables of this version', () => {
     const before = await relationsOf(owner)
     const dataDir = await newDirectory()
     for (const [command, ...args] of [['migrate'], ['keys', 'list'], ['worker'], ['serve', '--port', '0']]) {
-      const { code, stdout, stderr } = await runProgram({ dataDir, command: command!, args, env })
+      const { code, stdout, stderr } = await runCommand({ dataDir, command: command!, args, env })
       expect([command, code, stdout]).toEqual([command, 1, ''])
       expect(stderr).toMatch(
         /^bezant: the database \S+ is of another program: it holds public\.schema_migrations, shop\.customers, .*Name an empty database in DATABASE_URL$/m,
@@ -121,7 +122,7 @@ describe('property 68: a database without the tables of this version', () => {
     const dataDir = await newDirectory()
     const commands = [['keys', 'list'], ['reconcile'], ['journal', 'list'], ['policy', 'show']]
     for (const [command, ...args] of commands) {
-      const { code, stdout, stderr } = await runProgram({ dataDir, command: command!, args, env })
+      const { code, stdout, stderr } = await runCommand({ dataDir, command: command!, args, env })
       expect([command, code, stdout]).toEqual([command, 1, ''])
       expect(stderr).toMatch(
         /^bezant: the database lacks the tables of this version \((\d+) of \1 .*\): run "bezant migrate"\n$/,
@@ -132,7 +133,7 @@ describe('property 68: a database without the tables of this version', () => {
     await older.owner.run(
       sql`delete from schema_migrations where name = (select max(name) from schema_migrations)`,
     )
-    const { code, stderr } = await runProgram({ dataDir, command: 'keys', args: ['list'], env: older.env })
+    const { code, stderr } = await runCommand({ dataDir, command: 'keys', args: ['list'], env: older.env })
     expect([code, stderr]).toEqual([1, expect.stringMatching(/\(1 of \d+ .*: run "bezant migrate"/)])
   })
 
@@ -140,7 +141,7 @@ describe('property 68: a database without the tables of this version', () => {
     const { owner, env } = await newDatabase('nothing')
     await owner.script('create extension pg_stat_statements')
     const dataDir = await newDirectory()
-    const { code, stdout } = await runProgram({ dataDir, command: 'migrate', env })
+    const { code, stdout } = await runCommand({ dataDir, command: 'migrate', env })
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^applied 0001_/)])
   })
 })
@@ -173,7 +174,7 @@ describe('property 68: a node that does not belong to its network', () => {
       { blockchain: 'OP-SEPOLIA', rpcUrl: 'http://127.0.0.1:1' },
     ]
     const dataDir = await newDirectory()
-    const key = await runProgram({
+    const key = await runCommand({
       dataDir,
       command: 'keys',
       args: ['create-entity', '--name', randomUUID(), '--json'],
@@ -257,7 +258,7 @@ describe('property 68: a node that does not belong to its network', () => {
         ? '0x'
         : result,
     )
-    const { code, stdout } = await runProgram({
+    const { code, stdout } = await runCommand({
       dataDir: await newDirectory(),
       command: 'reconcile',
       args: ['--json'],

@@ -9,7 +9,7 @@ import { freshAddress, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
 import { spawnWorker } from './programs.ts'
 import { sizeOf } from './size.ts'
-import { type HttpAnswer, httpAs, type Tenant } from './tenant.ts'
+import { type HttpAnswer, httpAs, type Tenant, untilAdmitted } from './tenant.ts'
 import { transferActions } from './transfers.ts'
 import { until } from './until.ts'
 import type { Worker } from './worker.ts'
@@ -179,11 +179,10 @@ it('property 61: writers of one tenant that wait for a lock block no other tenan
       amounts: ['0.5'],
       feeLevel: 'MEDIUM',
     }
-    for (;;) {
+    return untilAdmitted(async () => {
       const sealed = { ...body, entitySecretCiphertext: await harness.sealSecret() }
-      const answer = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body: sealed })
-      if (answer.status !== 429 && answer.status !== 503) return answer
-    }
+      return harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body: sealed })
+    })
   }
 
   const owner = openAsOwner(harness.connection)

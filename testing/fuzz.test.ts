@@ -22,11 +22,19 @@ import type { HttpAnswer, HttpOptions } from './tenant.ts'
  * FUZZ_SEED repeats a run.
  */
 const seed = Number(process.env['FUZZ_SEED'] ?? randomInt(2 ** 31))
-const numRuns = sizeOf('FUZZ_RUNS', { usual: 3, deep: 200 })
+const numRuns = sizeOf('FUZZ_RUNS', { usual: 2, deep: 200 })
 const random = seededRandom(seed)
 /** Number of values tried in each field, of 64. */
-const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 3, deep: 64 }), random }
-const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 2, deep: brokenBodies.length })
+const hostile = { each: sizeOf('FUZZ_VALUES', { usual: 2, deep: 64 }), random }
+const tooLong = 'x'.repeat(1_048_577)
+const bodies = [...brokenBodies, tooLong]
+const bodiesEach = sizeOf('FUZZ_BODIES', { usual: 2, deep: bodies.length })
+const otherTypes = [
+  'text/plain',
+  'application/xml',
+  'multipart/form-data',
+  'application/x-www-form-urlencoded',
+]
 
 /** Errors of paths that no longer are those of the operation. */
 const pathErrors: readonly ErrorName[] = ['notFound', 'idNotUuid']
@@ -152,14 +160,8 @@ describe.each(operations)('$name', ({ endpoint, name }) => {
   it('handles bodies that are not JSON objects', async () => {
     if (!bodySchema(endpoint)) return
     const path = addressOf(endpoint.path, (await sampleRequests[name]?.request(world))?.params)
-    for (const body of [...random.sample(brokenBodies, bodiesEach), 'x'.repeat(1_048_577)])
-      await tryOne(path, { body })
-    for (const type of [
-      'text/plain',
-      'application/xml',
-      'multipart/form-data',
-      'application/x-www-form-urlencoded',
-    ])
+    for (const body of random.sample(bodies, bodiesEach)) await tryOne(path, { body })
+    for (const type of random.sample(otherTypes, bodiesEach))
       await tryOne(path, { body: '{}', headers: { 'content-type': type } })
   })
 })

@@ -1,6 +1,7 @@
 /** A worker process that only follows one chain, for the tests to kill. Its one argument is its options, as JSON. */
 import { openTestIndexer, type TestIndexerOptions } from './test-indexer.ts'
 
-const indexing = await openTestIndexer(JSON.parse(process.argv[2]!) as TestIndexerOptions)
-indexing.start()
-process.stdout.write('following\n')
+openTestIndexer(JSON.parse(process.argv[2]!) as TestIndexerOptions).then(({ start }) => {
+  start()
+  process.stdout.write('following\n')
+})

@@ -22,20 +22,23 @@ const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.me
 const known = operations.filter(({ name }) => sampleRequests[name])
 
 const random = seededRandom(randomInt(2 ** 31))
-/** Number of bad keys tried on each operation; all share one key check. */
-const badKeysEach = isDeep ? 10 : 2
+/** Number of ids of internal rows that each reference is asked with, besides those of their resources. */
+const internalIdsEach = isDeep ? Number.POSITIVE_INFINITY : 3
+/** Number of operations asked with a revoked key: all share one key check. */
+const revokedEach = isDeep ? Number.POSITIVE_INFINITY : 10
 
 let harness: Harness
 let ours: World
 let theirs: World
 let theirIds: string[]
+let theirResourceIds: string[]
 let theirAddresses: string[]
 
 beforeAll(async () => {
   harness = await openHarness({ blockchains: ['BASE-SEPOLIA', 'ETH-SEPOLIA'] })
   ours = worldOf(harness, await harness.newEntity())
   theirs = worldOf(harness, await harness.newEntity())
-  const [wallet, funded, intent] = await Promise.all([
+  const [wallet, funded, intent, payment, transfer] = await Promise.all([
     theirs.wallet(),
     theirs.fundedWallet(),
     theirs.paymentIntent(),
@@ -43,6 +46,9 @@ beforeAll(async () => {
     theirs.transfer(),
   ])
   theirIds = await ownedIds(harness.database, theirs.tenant.entityId, isDeep ? 5 : 1)
+  const [account] = await theirs.call('GET', '/operator/accounts')
+  const resources = [await theirs.walletSet(), wallet, funded, intent, payment, transfer, account]
+  theirResourceIds = [theirs.tenant.entityId, ...resources.map(({ id }) => id)]
   theirAddresses = [wallet.address, funded.address, intent.depositAddress]
 })
 afterAll(() => harness?.close())
@@ -60,7 +66,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
     const request = await sampleRequests[name]!.request(ours)
     const ask = async (id: string) =>
       send(endpoint, { ...(await asNew(request)), params: { ...request.params, ...fill(names, id) } })
-    const { status, body } = await answersAlike(ask, theirIds, randomUUID)
+    const { status, body } = await answersAlike(ask, askedIds(), randomUUID)
     expect([status, locationsOf(body)]).toEqual([404, names])
   })
 
@@ -69,7 +75,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
     for (const field of referenceFields(bodySchema(endpoint))) {
       // A reference chosen by the client, stored unchanged.
       if (field === 'refId') continue
-      const values = /address/i.test(field) ? theirAddresses : theirIds
+      const values = /address/i.test(field) ? theirAddresses : askedIds()
       // A tenant sees an address there once it is in its own address book: a third tenant asks.
       const asker = field === 'address' ? await harness.newEntity() : ours.tenant
       const ask = async (value: string) => send(endpoint, await withBody(request, field, value), asker)
@@ -80,7 +86,7 @@ describe.each(known)('$name', ({ endpoint, name }) => {
   it('answers a foreign id or address in its query as an unknown one, and names the field', async () => {
     const request = await sampleRequests[name]!.request(ours)
     for (const field of referenceFields(querySchema(endpoint))) {
-      const values = /address/i.test(field) ? theirAddresses : theirIds
+      const values = /address/i.test(field) ? theirAddresses : askedIds()
       const ask = (value: string) =>
         send(endpoint, { ...request, query: { ...request.query, [field]: value } })
       expectNamed(field, await answersAlike(ask, values, /address/i.test(field) ? freshAddress : randomUUID))
@@ -91,42 +97,6 @@ describe.each(known)('$name', ({ endpoint, name }) => {
     if (endpoint.method !== 'GET') return
     const { text } = await send(endpoint, await sampleRequests[name]!.request(ours))
     for (const secret of [...theirIds, ...theirAddresses]) expect(text.toLowerCase()).not.toContain(secret)
-  })
-
-  it('refuses requests without a valid key with one message', async () => {
-    if (endpoint.auth === 'none') return
-    const [prefix, id, secret] = ours.tenant.apiKey.split(':') as [string, string, string]
-    const bad: Record<string, string | undefined> = {
-      none: undefined,
-      empty: '',
-      'other scheme': `Basic ${Buffer.from(ours.tenant.apiKey).toString('base64')}`,
-      'no scheme': ours.tenant.apiKey,
-      'wrong secret': `Bearer ${prefix}:${id}:${secret.replace(/.$/, secret.endsWith('0') ? '1' : '0')}`,
-      'unknown id': `Bearer ${prefix}:${randomUUID()}:${secret}`,
-      'another prefix': `Bearer LIVE_API_KEY:${id}:${secret}`,
-      'four parts': `Bearer ${ours.tenant.apiKey}:x`,
-      'two parts': `Bearer ${prefix}:${id}`,
-      'another tenant': `Bearer ${prefix}:${theirs.tenant.apiKey.split(':')[1]}:${secret}`,
-    }
-    const answers = new Set<string>()
-    for (const [what, authorization] of random.sample(Object.entries(bad), badKeysEach)) {
-      // The key is checked before anything else, so that even a malformed request reveals nothing.
-      for (const body of [undefined, {}]) {
-        if (endpoint.method === 'GET' && body) continue
-        const answer = await httpAs(harness.url, undefined)(endpoint.method, addressOf(endpoint.path), {
-          headers: { authorization },
-          ...(body && { body }),
-        })
-        expect([what, answer.status]).toEqual([what, 401])
-        answers.add(answer.text)
-      }
-    }
-    expect([...answers]).toHaveLength(1)
-    const unprefixed = await httpAs(harness.url, `${id}:${secret}:x`)(
-      endpoint.method,
-      addressOf(endpoint.path),
-    )
-    expect([unprefixed.status, unprefixed.body.code]).toEqual([401, 156007])
   })
 })
 
@@ -158,12 +128,13 @@ it('property 47: every operation declares its scope and refuses keys without it'
 it('refuses a revoked key within about a second in every process', async () => {
   const tenant = await harness.newEntity()
   const keyed = known.filter(({ endpoint }) => endpoint.auth !== 'none')
+  const sampled = random.sample(keyed, revokedEach)
   const ask = ({ endpoint }: { endpoint: Endpoint<never> }) =>
     tenant.http(endpoint.method, addressOf(endpoint.path, { id: randomUUID(), blockchain: 'BASE-SEPOLIA' }))
-  for (const operation of keyed) expect((await ask(operation)).status).not.toBe(401)
+  for (const operation of sampled) expect((await ask(operation)).status).not.toBe(401)
   await harness.database.tx((tx) => revokeApiKey(tx, tenant.apiKey.split(':')[1]!, harness.clock.nowMs()))
   await new Promise((resolve) => setTimeout(resolve, 1_100))
-  for (const operation of keyed)
+  for (const operation of sampled)
     expect([operation.name, (await ask(operation)).status]).toEqual([operation.name, 401])
 })
 
@@ -197,6 +168,15 @@ function send(
     ...(body && { body }),
   })
 }
+
+/** The ids of their resources, and a few of their internal rows, such as events and attempts. */
+const askedIds = () => [
+  ...theirResourceIds,
+  ...random.sample(
+    theirIds.filter((id) => !theirResourceIds.includes(id)),
+    internalIdsEach,
+  ),
+]
 
 /** Requests each foreign value, several at once, and an unknown one: the answers must not differ. Returns one of them. */
 async function answersAlike(

@@ -6,8 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { devAccounts } from '#sandbox/constants'
+import { runCommand } from './command.ts'
 import { rpc } from './json-rpc.ts'
-import { runProgram, spawnProgram, startProgram } from './program.ts'
+import { spawnProgram, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
 import { until } from './until.ts'
 
@@ -36,7 +37,7 @@ describe('property 69: beside a database', () => {
     await rename(join(dataDir, 'root.key'), away)
     const before = (await readdir(dataDir)).sort()
     for (const more of [[], ['--ephemeral']]) {
-      const { code, stderr } = await runProgram({ dataDir, args: [...chains, ...more] })
+      const { code, stderr } = await runCommand({ command: 'sandbox', dataDir, args: [...chains, ...more] })
       expect(code).toBe(1)
       expect(stderr).toContain(`${join(dataDir, 'root.key')} is missing`)
       expect(stderr).toMatch(/restore the file from a backup, or set BEZANT_ROOT_KEY/)
@@ -105,13 +106,21 @@ describe('property 69: a start that fails', () => {
     undo.push(() => rm(parent, { recursive: true, force: true }))
     const dataDir = join(parent, 'data')
     const port = String((server.address() as AddressInfo).port)
-    const { code, stderr } = await runProgram({ dataDir, args: [...chains, '--port', port] })
+    const { code, stderr } = await runCommand({
+      command: 'sandbox',
+      dataDir,
+      args: [...chains, '--port', port],
+    })
     expect([code, existsSync(dataDir)]).toEqual([1, false])
     expect(stderr).toMatch(/port \d+ is in use/)
   })
 
   it.skipIf(!existsSync('/proc/self'))('ends by itself where no directory can be created', async () => {
-    const { code, stderr } = await runProgram({ dataDir: '/proc/bezant/data', args: chains })
+    const { code, stderr } = await runCommand({
+      command: 'sandbox',
+      dataDir: '/proc/bezant/data',
+      args: chains,
+    })
     expect(code).toBe(1)
     expect(stderr).toMatch(/\/proc\/bezant.*--data-dir/)
   })

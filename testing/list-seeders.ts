@@ -1,6 +1,7 @@
 import {
   makeAccount,
   makeBusinessTransfer,
+  makeContract,
   makeDeposit,
   makePayment,
   makePaymentIntent,
@@ -12,6 +13,7 @@ import {
   makeWalletSet,
   type World,
 } from './builders.ts'
+import { makeNotification } from './subscriptions.ts'
 import { until } from './until.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: every list has items of its own shape
@@ -51,6 +53,10 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/v1/w3s/developer/wallets/balances',
     query: { blockchain: world.harness.chain().blockchain },
     add: () => makeWallet(world),
+  }),
+  'GET /v1/w3s/contracts': async (world) => ({
+    path: '/v1/w3s/contracts',
+    add: () => makeContract(world),
   }),
   'GET /v1/w3s/transactions': async (world) => ({
     path: '/v1/w3s/transactions',
@@ -132,6 +138,10 @@ export const listSeeders: Record<string, ListSeeder> = {
       add: () => makeAccount(world),
     }
   },
+  'GET /operator/notifications': async (world) => ({
+    path: '/operator/notifications',
+    add: () => makeNotification(world),
+  }),
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',
     add: async () => makePayment(world, (await world.paymentIntent()).depositAddress),

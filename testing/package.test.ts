@@ -27,7 +27,7 @@ const left: number[] = []
 beforeAll(async () => {
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root })
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
-  await run('npm', ['init', '-y'], { cwd: folder })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }))
   await (isDeep ? install(archive) : unpack(archive))
   for (const { path, text } of snippets()) {
     mkdirSync(join(folder, dirname(path)), { recursive: true })

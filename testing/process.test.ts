@@ -1,20 +1,22 @@
 import { spawn } from 'node:child_process'
 import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { seededRandom } from './adversary/seeded-random.ts'
+import { runCommand } from './command.ts'
 import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
-import { initializedDirectory } from './programs.ts'
+import { initializedDirectory, programFile } from './programs.ts'
 import { isDeep } from './size.ts'
 import { httpAs } from './tenant.ts'
 import { until } from './until.ts'
 
+const root = fileURLToPath(new URL('..', import.meta.url))
 const chains = ['--chains', 'BASE-SEPOLIA']
 const random = seededRandom(randomInt(2 ** 31))
 
@@ -210,9 +212,21 @@ async function mine(rpcUrl: string, from: string) {
 const receiptBlock = async (rpcUrl: string, hash: string) =>
   (await rpc<{ blockNumber: string } | null>(rpcUrl, 'eth_getTransactionReceipt', [hash]))?.blockNumber
 
+/** A package whose `npm start` is that of the repository, with the compiled program instead of the loader and the sources. */
+async function compiledPackage(): Promise<string> {
+  const directory = await newDirectory()
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as {
+    scripts: { start: string }
+  }
+  const [, options] = /^node --conditions=source --import tsx src\/main\.ts (.+)$/.exec(scripts.start)!
+  const start = `node ${await programFile('bezant')} ${options}`
+  await writeFile(join(directory, 'package.json'), JSON.stringify({ scripts: { start } }))
+  return directory
+}
+
 it('stops with the npm that started it, although npm forwards no signal', async () => {
   const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {
-    cwd: fileURLToPath(new URL('..', import.meta.url)),
+    cwd: isDeep ? root : await compiledPackage(),
     stdio: ['ignore', 'pipe', 'ignore'],
     detached: true,
   })
@@ -247,9 +261,10 @@ it.each([
   )
   await handedOn?.killAll()
   handedOn = undefined
-  const program = await spawnProgram({ dataDir, ...given, args: [...chains, ...(given.args ?? [])] })
-  expect(await program.exited).toEqual({ code: 1, signal: null })
+  const args = [...chains, ...(given.args ?? [])]
+  const { code, stderr } = await runCommand({ command: 'sandbox', dataDir, ...given, args })
   server.close()
-  expect(program.stderr()).toMatch(remedy)
-  expect(program.stderr()).not.toContain('secret')
+  expect(code).toBe(1)
+  expect(stderr).toMatch(remedy)
+  expect(stderr).not.toContain('secret')
 })

@@ -1,16 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import {
+  answerCreation,
   freshAddress,
   makeAccount,
+  makeContract,
   makeDeposit,
   makeRecipient,
   makeRecipientAddress,
   makeTransientIntent,
   makeWallet,
   makeWalletSet,
+  placeContract,
   type World,
 } from './builders.ts'
-import { certificateName, makeLinkToken, makeSubscription, webhookEndpoint } from './subscriptions.ts'
+import { notificationRequests } from './notification-requests.ts'
+import { templateRequests } from './template-requests.ts'
 
 export type RequestSamples = {
   /** A request that succeeds, a different one each time. */
@@ -65,6 +69,26 @@ const executionBody = async (world: World) => ({
   contractAddress: world.harness.chain().tokens.USDC,
   abiFunctionSignature: 'approve(address,uint256)',
   abiParameters: [freshAddress(), '7'],
+})
+
+const abiJson = JSON.stringify([
+  {
+    type: 'function',
+    name: 'answer',
+    inputs: [],
+    outputs: [{ name: '', type: 'uint256' }],
+    stateMutability: 'view',
+  },
+])
+const otherAbiJson = abiJson.replace('answer', 'reply')
+
+const deploymentBody = async (world: World) => ({
+  name: 'Exemplary',
+  walletId: (await world.fundedWallet()).id,
+  blockchain: blockchainOf(world),
+  abiJson,
+  bytecode: answerCreation,
+  feeLevel: 'MEDIUM',
 })
 
 const signed = (fields: (world: World) => Promise<object>): RequestSamples => ({
@@ -205,6 +229,63 @@ export const sampleRequests: Record<string, RequestSamples> = {
   'POST /v1/w3s/transactions/contractExecution/estimateFee': {
     request: async (world) => ({ body: await executionBody(world) }),
   },
+  'GET /v1/w3s/contracts': nothing,
+  'GET /v1/w3s/contracts/{id}': byId((world) => makeContract(world)),
+  'PATCH /v1/w3s/contracts/{id}': {
+    request: async (world) => ({
+      params: { id: (await makeContract(world)).id },
+      body: { name: 'Renamed', description: 'Old', archived: true },
+    }),
+  },
+  'POST /v1/w3s/contracts/import': {
+    request: async (world) => ({
+      body: {
+        idempotencyKey: randomUUID(),
+        name: 'Exemplary',
+        address: await placeContract(world),
+        blockchain: blockchainOf(world),
+        abiJson,
+      },
+    }),
+    changes: async (world) => ({
+      name: 'Other',
+      description: 'Other',
+      address: await placeContract(world),
+      refreshVerification: true,
+      abiJson: otherAbiJson,
+    }),
+    refused: async () => ({ abiJson: '{}' }),
+  },
+  'POST /v1/w3s/contracts/query': {
+    request: async (world) => ({
+      body: {
+        address: await placeContract(world),
+        blockchain: blockchainOf(world),
+        abiJson,
+        abiFunctionSignature: 'answer()',
+      },
+    }),
+  },
+  'POST /v1/w3s/contracts/deploy': {
+    request: async (world) => keyed(world, await deploymentBody(world)),
+    changes: async (world) => ({
+      name: 'Other',
+      description: 'Other',
+      walletId: (await makeWallet(world)).id,
+      abiJson: otherAbiJson,
+      bytecode: `${answerCreation}00`,
+      feeLevel: 'HIGH',
+      refId: 'another',
+    }),
+    refused: async () => ({ constructorParameters: ['1'] }),
+  },
+  'POST /v1/w3s/contracts/deploy/estimateFee': {
+    request: async (world) => ({
+      body: { walletId: (await world.fundedWallet()).id, bytecode: answerCreation },
+    }),
+  },
+  ...templateRequests,
+  ...notificationRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),
   'POST /v1/w3s/developer/sign/typedData': signed(async () => ({ data: typedData })),
   'POST /v1/w3s/developer/sign/typeData': signed(async () => ({ data: typedData })),
@@ -395,20 +476,6 @@ export const sampleRequests: Record<string, RequestSamples> = {
   'GET /v1/businessAccount/wallets/addresses/recipient': nothing,
   'DELETE /v1/businessAccount/wallets/addresses/recipient/{id}': byId((world) => makeRecipientAddress(world)),
   'DELETE /v1/addressBook/recipients/{id}': byId((world) => makeRecipient(world)),
-  'POST /v1/notifications/subscriptions': {
-    request: async () => ({ body: { endpoint: await webhookEndpoint('exemplary') } }),
-  },
-  'GET /v1/notifications/subscriptions': nothing,
-  'DELETE /v1/notifications/subscriptions/{id}': byId((world) => makeSubscription(world, 'deleted')),
-  'GET /v1/notifications/confirm': {
-    request: async (world) => ({ query: { Token: await makeLinkToken(world, 'confirm') } }),
-  },
-  'GET /v1/notifications/unsubscribe': {
-    request: async (world) => ({ query: { Token: await makeLinkToken(world, 'unsubscribe') } }),
-  },
-  'GET /v1/notifications/certificates/{name}': {
-    request: async (world) => ({ params: { name: await certificateName(world) } }),
-  },
 }
 
 export function addressOf(path: string, params: Record<string, string> = {}): string {

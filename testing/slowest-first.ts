@@ -10,7 +10,7 @@ const slow = [
   'src/engines/treasury/reconciliation/money-proof.test.ts',
   'src/engines/treasury/disbursements/reopened.test.ts',
   'testing/process.test.ts',
-  'src/engines/transactions/reprice.test.ts',
+  'src/engines/transactions/price-refusals.test.ts',
   'src/engines/transactions/refusal.test.ts',
   'testing/examples.test.ts',
   'src/engines/indexer/follow.test.ts',

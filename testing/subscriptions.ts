@@ -1,14 +1,17 @@
+import { randomUUID } from 'node:crypto'
 import { tokenOf } from '#engines/webhooks/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
 import { sql } from '#runtime/db/db'
 import type { World } from './builders.ts'
-import { openWebhookSink, type WebhookSink } from './webhook-sink.ts'
+import { openReceiver, type Receiver } from './receiver.ts'
 
-let sink: Promise<WebhookSink> | undefined
+let receiver: Promise<Receiver> | undefined
 
-/** URL of a sink that listens as long as this process lives; each `name` is a separate endpoint. */
+/** URL of a receiver that listens as long as this process lives; each `name` is a separate endpoint. */
 export async function webhookEndpoint(name: string): Promise<string> {
-  sink ??= openWebhookSink({ unref: true })
-  return `${(await sink).url}/${name}`
+  receiver ??= openReceiver(async () => undefined, { unref: true })
+  return `${(await receiver).url}/${name}`
 }
 
 /** A subscription whose regions are confirmed, whether engines run or not. */
@@ -18,6 +21,26 @@ export async function makeSubscription(world: World, name: string): Promise<{ id
   await world.harness.database.run(
     sql`update notification_subscription_details set status = 'confirmed' where subscription_id = ${id}`,
   )
+  return { id }
+}
+
+/** A v2 subscription to all types. */
+export const makeWebhookSubscription = async (world: World, name: string): Promise<{ id: string }> =>
+  world.call('POST', '/v2/notifications/subscriptions', { endpoint: await webhookEndpoint(name) })
+
+/** A notification in the log, with a delivery that failed. */
+export async function makeNotification(world: World): Promise<{ id: string }> {
+  const { id: subscriptionId } = await makeWebhookSubscription(world, 'notified')
+  const { clock, database } = world.harness
+  const nowMs = clock.nowMs()
+  const [id, at] = [newId(nowMs), formatInstant(nowMs)]
+  const { entityId } = world.tenant
+  const resourceId = randomUUID()
+  await database.run(sql`insert into notifications (entity_id, id, line, topic, resource_id, message, create_date)
+    values (${entityId}, ${id}, 'v2', 'transactions.inbound', ${resourceId}, '{}', ${at})`)
+  await database.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, state,
+      due_date, create_date, update_date)
+    values (${entityId}, ${subscriptionId}, ${id}, ${resourceId}, 'failed', ${at}, ${at}, ${at})`)
   return { id }
 }
 

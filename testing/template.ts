@@ -1,20 +1,25 @@
-import { openCustody, seedSandboxEntity, transportPublicKey } from '#custody/index'
-import { systemClock } from '#lib/time'
+import { openCustody, seedSandboxEntity } from '#custody/index'
+import { openVault, seal } from '#custody/sealing'
+import { insertTransportKey } from '#custody/store/transport-keys'
+import { newId } from '#lib/ids'
+import { formatInstant, systemClock } from '#lib/time'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
-import { type Connection, openDatabase } from '#runtime/db/db'
+import { type Connection, type Db, openDatabase } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
 import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { makeFourPrimeKey } from './four-prime-key.ts'
 import { testLog } from './log.ts'
 
 /** Opens every key at rest in test databases; one for all, because they are clones of one template. */
 export const testRootKey = Buffer.alloc(32, 0x5e)
 
-/** Fills a migrated database with the start of every test: the transport key and the sandbox entity. */
+/** Fills a migrated database with the start of every test: the platform's RSA keys and the sandbox entity. */
 export async function seedTemplate(connection: Connection): Promise<void> {
   const database = openDatabase(connection, 2)
   const scope = { database, db: database, clock: systemClock, log: testLog() }
-  const custody = await openCustody({ ...scope, rootKey: testRootKey })
   const nowMs = systemClock.nowMs()
+  await seedTransportKey(database, nowMs)
+  const custody = await openCustody({ ...scope, rootKey: testRootKey })
   const { id: entityId, environment } = sandboxEntity
   await database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
@@ -28,8 +33,14 @@ export async function seedTemplate(connection: Connection): Promise<void> {
     })
   })
   await seedSandboxEntity({ ...scope, custody }, { entityId, secretHex: sandboxEntitySecret })
-  // The key pair is made in the background.
-  await transportPublicKey(custody)
+  await custody.notary.certificateId()
   await custody.close()
   await database.close()
+}
+
+async function seedTransportKey(database: Db, nowMs: number): Promise<void> {
+  const id = newId(nowMs)
+  const { publicKey, privateKey } = makeFourPrimeKey()
+  const sealedPrivateKey = seal(openVault(testRootKey).root, ['transport key', id], privateKey)
+  await insertTransportKey(database, { id, publicKey, sealedPrivateKey, createDate: formatInstant(nowMs) })
 }

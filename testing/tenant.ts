@@ -1,4 +1,5 @@
 import { constants, publicEncrypt } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Answered, request } from './http.ts'
 
 export type Query = Record<string, string | number | boolean | readonly string[] | undefined>
@@ -17,6 +18,15 @@ export type HttpAnswer = Answered & {
 }
 
 export type Http = (method: string, path: string, options?: HttpOptions) => Promise<HttpAnswer>
+
+/** Asks again while the server is too busy, as a client does. A busy machine refuses crowds that a quiet one serves. */
+export async function untilAdmitted(ask: () => Promise<HttpAnswer>): Promise<HttpAnswer> {
+  for (;;) {
+    const answer = await ask()
+    if (answer.status !== 429 && answer.status !== 503) return answer
+    await sleep(1_000)
+  }
+}
 
 /** One entity with the credentials of its developer. */
 export type Tenant = {

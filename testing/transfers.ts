@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import { balancesOf } from '#engines/ledger/index'
 import { findTransaction, type State, type TransactionRow } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from './builders.ts'
+import { dataOf, freshAddress, makeWallet, type Wallet, type World, worldOf } from './builders.ts'
 import type { Harness } from './harness.ts'
-import type { HttpAnswer } from './tenant.ts'
+import { type HttpAnswer, untilAdmitted } from './tenant.ts'
 import { until } from './until.ts'
 
 /** One signed transaction as it is stored. */
@@ -26,7 +26,8 @@ export function transferActions(harness: Harness) {
 
   /** Transfers 0.5 USDC to an unused address, unless `changes` say otherwise; returns the id. */
   async function transfer(wallet: Wallet, changes: Record<string, unknown> = {}): Promise<string> {
-    const { id } = await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+    const path = '/v1/w3s/developer/transactions/transfer'
+    const body = {
       idempotencyKey: randomUUID(),
       entitySecretCiphertext: await harness.sealSecret(),
       walletId: wallet.id,
@@ -35,8 +36,8 @@ export function transferActions(harness: Harness) {
       amounts: ['0.5'],
       feeLevel: 'MEDIUM',
       ...changes,
-    })
-    return id
+    }
+    return dataOf(await untilAdmitted(() => harness.http('POST', path, { body })), path).id
   }
 
   const ask = async (id: string, what: 'accelerate' | 'cancel'): Promise<HttpAnswer> =>

@@ -175,6 +175,8 @@ describe('a refused key', () => {
     const [prefix, id, secret] = tenant.apiKey.split(':') as [string, string, string]
     const bad = [
       undefined,
+      '',
+      tenant.apiKey,
       `Basic ${tenant.apiKey}`,
       `Bearer ${prefix}:${id}:wrong`,
       `Bearer ${prefix}:${randomUUID()}:${secret}`,
@@ -183,6 +185,7 @@ describe('a refused key', () => {
       `Bearer ${revoked.apiKey}`,
       `Bearer ${prefix}:not-a-uuid:${secret}`,
       `Bearer ${prefix}:${id}`,
+      `Bearer ${tenant.apiKey}:x`,
     ]
     const answers = new Set<string>()
     for (const { method, path } of keyed)
@@ -196,6 +199,8 @@ describe('a refused key', () => {
       )
     expect([...answers]).toEqual([expect.stringMatching(/^401 .*"code":401/)])
     expect([...answers][0]).not.toContain('sandbox')
+    const unprefixed = await httpAs(url, `${id}:${secret}:x`)('GET', '/v1/w3s/walletSets')
+    expect([unprefixed.status, unprefixed.body.code]).toEqual([401, 156007])
   })
 })
 

@@ -123,8 +123,11 @@ async function close(): Promise<void> {
 
 // The parent process may be gone.
 process.stdout.on('error', () => process.exit(0))
-answer({ said: 'loaded' })
-for await (const line of createInterface(process.stdin))
-  answer(await execute(JSON.parse(line) as WorkerCommand))
+void executeAll()
 
-process.exit(0)
+async function executeAll(): Promise<void> {
+  answer({ said: 'loaded' })
+  for await (const line of createInterface(process.stdin))
+    answer(await execute(JSON.parse(line) as WorkerCommand))
+  process.exit(0)
+}

@@ -4,7 +4,7 @@ import type { PrivateKeyAccount } from 'viem/accounts'
 import { baseSepolia as viemChain } from 'viem/chains'
 import { attachSignature, digestOf, transferCall } from '#chains/evm/build'
 import { baseSepolia } from '#chains/networks/base-sepolia'
-import { secp256k1Signer } from '#custody/signers/secp256k1'
+import { webAssemblySigner } from '#custody/signers/web-assembly'
 import { bytesOf } from '#lib/hex'
 import type { SandboxAccount } from '#sandbox/constants'
 import { rpc } from '../../testing/json-rpc.ts'
@@ -26,6 +26,7 @@ async function signedTransfers(
   first: number,
   count: number,
 ): Promise<string[]> {
+  const signer = await webAssemblySigner()
   return Array.from({ length: count }, (_, index) => {
     const call = transferCall(recipient(index), amountAtomic, node.usdc)
     const transaction = {
@@ -35,7 +36,7 @@ async function signedTransfers(
       maxFeeAtomic: parseGwei('20'),
       priorityFeeAtomic: parseGwei('1'),
     }
-    const signature = secp256k1Signer.sign(digestOf(baseSepolia, transaction), bytesOf(from.privateKey))
+    const signature = signer.sign(digestOf(baseSepolia, transaction), bytesOf(from.privateKey))
     return attachSignature(baseSepolia, transaction, signature).raw
   })
 }

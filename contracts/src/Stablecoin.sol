@@ -19,7 +19,7 @@ import {Permit} from "./stablecoin/Permit.sol";
 ///
 /// @dev There is neither a constructor nor an immutable: the runtime code is the same bytes on every chain and at every
 /// address, and may be placed there by a genesis file. Its state is then either written into storage beside it or set
-/// by `initialize`. Uninitialised code is anybody's to initialise, so place both in one step.
+/// by `initialize`. Any account can initialise uninitialised code, so place both in one step.
 ///
 /// Modules keep their state private and touch each other's by functions only. The order of bases fixes the
 /// storage layout; a genesis writer relies on the layout generated from it.

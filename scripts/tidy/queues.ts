@@ -24,6 +24,7 @@ const exempt: Record<string, string> = {
     'those that endedDisbursements chose',
   'src/engines/treasury/sweeping/store.ts unsweptOf': 'one tenant',
   'src/engines/webhooks/store/deliveries.ts dueDeliveries': 'one subscription',
+  'src/engines/webhooks/store/delivery-log.ts requeueRange': 'one subscription',
   'src/engines/webhooks/store/deliveries.ts forgetOld': 'each is removed by the statement that claims it',
   'src/engines/webhooks/store/queue.ts takeQueued': 'one tenant',
   'src/engines/webhooks/store/subscriptions.ts expireDetails':

@@ -3,7 +3,8 @@ import type { Repository, Rule, SourceFile } from './repository.ts'
 
 const linesMax = 500
 const functionLinesMax = 70
-const generated = /^(src\/chains\/evm\/abi\/stablecoin\.ts|src\/sandbox\/artifacts\/|testing\/artifacts\/)/
+const generated =
+  /^(src\/chains\/evm\/abi\/stablecoin\.ts|src\/(sandbox|api\/contracts\/templates)\/artifacts\/|testing\/artifacts\/)/
 
 const handWritten = (repository: Repository) =>
   repository

@@ -4,11 +4,14 @@ import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
 import { configurationEndpoints } from '#api/configuration/routes'
+import { contractEndpoints } from '#api/contracts/routes'
+import { templateEndpoints } from '#api/contracts/templates/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
+import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
@@ -24,8 +27,10 @@ import { stablecoinEndpoints } from '#api/stablecoins/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
+import { transactionNotification } from '#api/transactions/transaction-notification'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
+import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
 import type { Topics } from '#engines/webhooks/index'
 import type { Endpoint } from '#runtime/http/endpoint'
 
@@ -45,6 +50,8 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...transactionEndpoints,
   ...executionEndpoints,
   ...signingEndpoints,
+  ...contractEndpoints,
+  ...templateEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,
@@ -57,7 +64,9 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...stablecoinEndpoints,
   ...businessDepositEndpoints,
   ...subscriptionEndpoints,
+  ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
+  ...operatorNotificationEndpoints,
 ]
 
 const probePaths = ['/ping', '/ready', '/metrics']
@@ -67,13 +76,20 @@ export const probes = endpoints.filter(({ path }) => probePaths.includes(path))
 
 /** Topics of notifications, by the first part of the event's type; each shows its resource as its GET does. */
 export const topics: Topics = {
-  paymentIntent: { name: 'paymentIntents', key: 'paymentIntent', show: paymentIntentNotification },
-  payment: { name: 'payments', key: 'payment', show: paymentNotification },
-  transfer: { name: 'transfers', key: 'transfer', show: transferNotification },
-  payout: { name: 'payouts', key: 'payout', show: payoutNotification },
+  paymentIntent: {
+    line: 'v1',
+    name: 'paymentIntents',
+    key: 'paymentIntent',
+    show: paymentIntentNotification,
+  },
+  payment: { line: 'v1', name: 'payments', key: 'payment', show: paymentNotification },
+  transfer: { line: 'v1', name: 'transfers', key: 'transfer', show: transferNotification },
+  payout: { line: 'v1', name: 'payouts', key: 'payout', show: payoutNotification },
   addressBookRecipient: {
+    line: 'v1',
     name: 'addressBookRecipients',
     key: 'addressBookRecipient',
     show: recipientNotification,
   },
+  transaction: { line: 'v2', show: transactionNotification },
 }

@@ -45,7 +45,8 @@ Quote the \`X-Request-Id\` of a response to the operator of the server: the log 
 
 Subscribe an endpoint with \`POST /v1/notifications/subscriptions\` to be told of each change of payment intents, payments,
 payouts, transfers and recipients. Each notification shows the resource as its GET does, is signed, and is delivered at least
-once: ignore a \`MessageId\` that you have seen.`
+once: ignore a \`MessageId\` that you have seen. \`POST /v2/notifications/subscriptions\` does the same for transactions of
+wallets, in the format of webhooks: ignore a \`notificationId\` that you have seen.`
 
 const tags = [
   { name: 'Configuration', description: 'The server and the business account.' },
@@ -68,6 +69,10 @@ const tags = [
     name: 'Signing',
     description: 'Signatures with the key of a wallet, over messages, typed data and transactions.',
   },
+  {
+    name: 'Contracts',
+    description: 'Deployed and imported contracts, and queries of their state.',
+  },
   { name: 'Faucet', description: 'Test coins on the local chains of a sandbox.' },
   { name: 'Payment intents', description: 'Expected deposits, each with an address to pay to.' },
   { name: 'Payments', description: 'Deposits to the addresses of payment intents, and their refunds.' },
@@ -86,6 +91,7 @@ const tags = [
   { name: 'Stablecoins', description: 'The stablecoins and their supply.' },
   { name: 'Deposits', description: 'Dollars that arrive by wire, which a sandbox can simulate.' },
   { name: 'Notifications', description: 'Subscriptions of endpoints to changes of resources.' },
+  { name: 'Webhooks', description: 'Subscriptions of endpoints to changes of transactions of wallets.' },
   { name: 'Operator', description: 'Health, metrics and the books of the server, for its operator.' },
   { name: 'Sandbox', description: 'The credentials and the chains of a sandbox.' },
 ] as const

@@ -31,12 +31,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/w3s/user/sign/transaction',
   'POST /v1/w3s/developer/transactions/walletUpgrade',
   'POST /v1/w3s/developer/sign/delegateAction',
-  'POST /v2/notifications/subscriptions',
-  'GET /v2/notifications/subscriptions',
-  'GET /v2/notifications/subscriptions/{id}',
-  'PATCH /v2/notifications/subscriptions/{id}',
-  'DELETE /v2/notifications/subscriptions/{id}',
-  'GET /v2/notifications/publicKey/{id}',
 
   // Modular wallets, under the two names that they have in documents and in clients.
   'GET /v1/w3s/modular/transfers',
@@ -54,21 +48,12 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/rpc/w3s/buidl',
   'POST /v1/rpc/w3s/buidl/{blockchain}',
 
-  // Contracts and screening.
-  'GET /v1/w3s/contracts',
-  'GET /v1/w3s/contracts/{id}',
-  'PATCH /v1/w3s/contracts/{id}',
-  'POST /v1/w3s/contracts/deploy',
-  'POST /v1/w3s/contracts/deploy/estimateFee',
-  'POST /v1/w3s/contracts/import',
-  'POST /v1/w3s/contracts/query',
+  // Event monitors, templates of contracts, and screening.
   'GET /v1/w3s/contracts/monitors',
   'POST /v1/w3s/contracts/monitors',
   'PUT /v1/w3s/contracts/monitors/{id}',
   'DELETE /v1/w3s/contracts/monitors/{id}',
   'GET /v1/w3s/contracts/events',
-  'POST /v1/w3s/templates/{id}/deploy',
-  'POST /v1/w3s/templates/{id}/deploy/estimateFee',
   'POST /v1/w3s/compliance/screening/addresses',
 
   // Transfers from chain to chain.

@@ -14,7 +14,11 @@ const usableWith = (ctx: Ctx, nameOf: 'blockchain' | 'businessChain'): string[] 
 /** The blockchain of a request that may omit it. */
 export const firstUsable = (ctx: Ctx): string | undefined => usableWith(ctx, 'blockchain')[0]
 
-type UnusableReason = 'chainNotStarted' | 'blockchainUnavailable' | 'chainUnsupported'
+type UnusableReason =
+  | 'chainNotStarted'
+  | 'blockchainUnavailable'
+  | 'chainUnsupported'
+  | 'contractChainUnsupported'
 
 /** Refuses a listed blockchain that cannot be used here, with the reason and the usable ones. */
 export function unusableChain(ctx: Ctx, field: string, blockchain: Blockchain, kind: UnusableReason) {

@@ -10,6 +10,8 @@ export type Capabilities = {
   derive: boolean
   /** Has smart contract accounts. */
   smartAccounts: boolean
+  /** Runs contracts that can be deployed, imported and queried. */
+  contracts: boolean
   /** The faucet of a sandbox pays on it. */
   faucet: boolean
   /** The business account receives, holds and pays coins on it. */
@@ -21,19 +23,33 @@ const nothing: Capabilities = {
   sign: false,
   derive: false,
   smartAccounts: false,
+  contracts: false,
   faucet: false,
   businessAccount: false,
 }
 
 const ofFamily: Record<ChainFamily, Capabilities> = {
-  evm: { keys: 'evm', sign: true, derive: true, smartAccounts: true, faucet: true, businessAccount: true },
+  evm: {
+    keys: 'evm',
+    sign: true,
+    derive: true,
+    smartAccounts: true,
+    contracts: true,
+    faucet: true,
+    businessAccount: true,
+  },
   solana: nothing,
   aptos: nothing,
   near: nothing,
 }
 
 /** Blockchains that stand for any chain of their family: their wallets only sign. */
-const ofVirtual: Partial<Capabilities> = { smartAccounts: false, faucet: false, businessAccount: false }
+const ofVirtual: Partial<Capabilities> = {
+  smartAccounts: false,
+  contracts: false,
+  faucet: false,
+  businessAccount: false,
+}
 
 const table = new Map<Blockchain, Capabilities>(
   blockchains.map((blockchain) => [

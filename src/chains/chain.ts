@@ -1,5 +1,6 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from './addresses/types.ts'
+import type { AbiError, Contracts } from './contracts.ts'
 import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
 
@@ -43,8 +44,8 @@ export type Receipt = {
   blockNumber: number
 }
 
-/** The call of a transaction, before nonce and fee are known. */
-export type Call = { to: Address; valueAtomic: bigint; data: Hex }
+/** The call of a transaction, before nonce and fee are known. Without `to`, its data creates a contract. */
+export type Call = { to: Address | undefined; valueAtomic: bigint; data: Hex }
 
 /** All signed fields. Fees per gas in wei; `maxFeeAtomic` is the `gasPrice` on chains without EIP-1559. */
 export type UnsignedTransaction = Call & {
@@ -135,7 +136,7 @@ export type Chain = {
   /** Inspects each endpoint not yet verified and returns the refused ones: none for a chain without inspection. */
   inspect(): Promise<readonly RefusedEndpoint[]>
   /** Number of confirmations, the block itself counted, after which a block is complete. */
-  completeDepth: number
+  confirmations: number
   /** The same, after which it is final where nodes know no `finalized` block. */
   finalityDepth: number
   /** Whether this program started the chain and may rewind it: a reorg of any depth is followed instead of halting it. */
@@ -155,10 +156,10 @@ export type Chain = {
   hasCode(address: Address): Promise<boolean>
   totalSupplyOf(token: Address): Promise<bigint>
   fees(): Promise<FeeSuggestion>
-  /** Never throws for an unreachable node: the estimate is `unknown`. */
-  estimateGas(from: Address, call: Call): Promise<GasEstimate>
+  /** Never throws for an unreachable node: the estimate is `unknown`. A revert is also decoded with `errors`. */
+  estimateGas(from: Address, call: Call, errors?: readonly AbiError[]): Promise<GasEstimate>
   /** The lowest gas limit with which a block can include a call with this data. */
-  intrinsicGas(data: Hex): bigint
+  intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */
   transferCall(to: Address, amountAtomic: bigint, token?: Address): Call
   /** The EIP-712 domain separator of a token, part of every digest signed for it. It never changes. */
@@ -174,6 +175,7 @@ export type Chain = {
   encodeCall(signature: string, values: readonly unknown[]): Hex
   /** Maximum bytes of data of a call. */
   callDataBytesMax: number
+  contracts: Contracts
   /** The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. */
   explainRevert(from: Address, call: Call, gasLimit: bigint, blockHash: Hex): Promise<string | undefined>
   /** The decoded effects of a call, for policy to evaluate; never throws. */

@@ -38,11 +38,11 @@ const forConfigured = (network: Network): Network => ({
 })
 
 function connect({ network: named, local, ...node }: Node, inspection: Inspection | undefined): Chain {
-  const completeDepth = local ? localDepth : named.confirmations
-  const finalityDepth = local ? localDepth : Math.max(completeDepth, named.finalityDepth ?? 0)
+  const confirmations = local ? localDepth : named.confirmations
+  const finalityDepth = local ? localDepth : Math.max(confirmations, named.finalityDepth ?? 0)
   const network = local ? named : forConfigured(named)
   const inFlightMax = node.inFlightMax ?? (local ? localInFlightMax : named.inFlightMax)
-  const depths = { completeDepth, finalityDepth }
+  const depths = { confirmations, finalityDepth }
   if (network.family === 'evm')
     return createEvmChain({ ...node, ...depths, network, local, inFlightMax, inspection })
   throw new Error(`${network.blockchain}: the chain family ${network.family} cannot be connected to yet`)

@@ -1,14 +1,10 @@
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { settings } from '#runtime/settings'
-import { programFile } from '../../testing/programs.ts'
+import { runCommand } from '../../testing/command.ts'
+import { runProgram } from '../../testing/program.ts'
 
-type Ended = { stdout: string; stderr: string; code?: number }
-
-const bezant = async (...args: string[]): Promise<Ended> =>
-  promisify(execFile)(process.execPath, [await programFile('bezant'), ...args]).catch((error: Ended) => error)
+const bezant = (command: string, ...args: string[]) => runCommand({ command, args })
 
 describe('bezant help', () => {
   const listed = (stdout: string) => [...stdout.matchAll(/^ {2}([A-Z_]+) /gm)].map(([, name]) => name)
@@ -20,11 +16,12 @@ describe('bezant help', () => {
       'BEZANT_PORT',
       'BEZANT_BODY_BYTES_MAX',
       'BEZANT_RECIPIENT_HOLD_HOURS',
+      'BEZANT_CONTRACT_SOURCES_DIR',
     ])
   })
 
   it('serve --help lists every setting', async () => {
-    const { stdout } = await bezant('serve', '--help')
+    const { stdout } = await runProgram({ command: 'serve', args: ['--help'] })
     expect(listed(stdout)).toEqual(Object.keys(settings))
     expect(stdout).toMatch(/BEZANT_PORT +Port of the API\. Default: 4020\.\n/)
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(120)
@@ -43,7 +40,7 @@ describe('bezant help', () => {
   })
 
   it('an unknown command is an error that names it', async () => {
-    const { code, stderr } = await bezant('help', 'nothing')
+    const { code, stderr } = await runProgram({ command: 'help', args: ['nothing'] })
     expect([code, stderr]).toEqual([2, 'bezant: unknown command "nothing"\nSee: bezant --help\n'])
   })
 })

@@ -34,7 +34,8 @@ accepted transactions wait until unfreeze.
 FILE is JSON, such as the following with full addresses:
 
   {"mode": "rules",
-   "operations": ["transfer", "contractExecution", "signMessage", "signTypedData", "signTransaction"],
+   "operations": ["transfer", "contractExecution", "contractDeployment",
+     "signMessage", "signTypedData", "signTransaction"],
    "destinations": ["BASE:0x…", "*:0x…"],
    "tokens": ["BASE:0x…", "BASE:native"],
    "contracts": [{"contract": "BASE:0x…", "selectors": ["deposit(uint256)", "0x12345678"]}],

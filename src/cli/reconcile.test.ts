@@ -3,7 +3,8 @@ import { rm } from 'node:fs/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { joinEmbeddedPostgres } from '#sandbox/postgres/join'
-import { type Program, runProgram, startProgram } from '../../testing/program.ts'
+import { runCommand } from '../../testing/command.ts'
+import { type Program, startProgram } from '../../testing/program.ts'
 import { initializedDirectory } from '../../testing/programs.ts'
 
 let dataDir: string
@@ -18,7 +19,7 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const run = (args: string[] = []) => runProgram({ dataDir, args, command: 'reconcile' })
+const run = (args: string[] = []) => runCommand({ dataDir, args, command: 'reconcile' })
 
 it('prints zero gaps for a running platform, and exits with 1 and the account when the books were changed', async () => {
   const proven = await run()

@@ -34,6 +34,8 @@ export const grantOf = (entityId: string, intentId: string, address: string, int
 
 export const signingCertificateKey = (id: string): SealContext => ['signing certificate key', id]
 
+export const webhookKey = (id: string, curve: 'P-256' | 'Ed25519'): SealContext => ['webhook key', id, curve]
+
 export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
 
 export const recoveryBundle = (entityId: string, generation: number): SealContext => [

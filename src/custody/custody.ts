@@ -4,9 +4,10 @@ import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
 import { type Notary, openNotary } from './notary.ts'
 import { openVault, type Vault } from './sealing.ts'
-import { provenSigner } from './signers/secp256k1.ts'
+import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
+import { openWebhookSigner, type WebhookSigner } from './webhook-signer.ts'
 
 /** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
 export type Custody = {
@@ -14,6 +15,7 @@ export type Custody = {
   readonly signer: Signer
   readonly transport: Transport
   readonly notary: Notary
+  readonly webhookSigner: WebhookSigner
   close(): Promise<void>
 }
 
@@ -41,8 +43,8 @@ export type OpenCustodyInput = {
 /** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
 export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const vault = openVault(input.rootKey)
-  const signer = provenSigner()
-  const transport = await openTransport({ ...input, vault })
+  const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
   const notary = openNotary({ ...input, vault })
-  return { vault, signer, transport, notary, close: async () => transport.close() }
+  const webhookSigner = openWebhookSigner({ ...input, vault })
+  return { vault, signer, transport, notary, webhookSigner, close: async () => transport.close() }
 }

@@ -16,7 +16,7 @@ import {
   createPlatformKey,
   createWalletSet,
   createWallets,
-  decide,
+  decidePolicy,
   type EntitySecret,
   eraseGrants,
   freeze,
@@ -145,7 +145,7 @@ describe('a grant', () => {
   it('is made once by each decision, in the tx of the decision', async () => {
     const operation = { kind: 'transfer', effects: [], dangers: [] } as const
     const ask = (ctx: CustodyCtx) =>
-      decide(ctx, wallets[0]!, { intentId: randomUUID(), intent: Buffer.from('x'), operation })
+      decidePolicy(ctx, wallets[0]!, { intentId: randomUUID(), intent: Buffer.from('x'), operation })
     const twice = entity.act(async (ctx) => {
       const decision = await ask(ctx)
       await grantSigning(ctx, secret, decision)

@@ -5,12 +5,13 @@ import { wordlist } from '@scure/bip39/wordlists/english'
 import { describe, expect, it } from 'vitest'
 import { pureSigner } from '../../testing/pure-signer.ts'
 import { deriveKeys, newEntropy, seedOf } from './hierarchy.ts'
-import { secp256k1Signer } from './signers/secp256k1.ts'
+import { nativeSigner } from './signers/native.ts'
+import { webAssemblySigner } from './signers/web-assembly.ts'
 
 describe('derivation', () => {
   it('gives the well-known addresses of the well-known test phrase', async () => {
     const phrase = `${'test '.repeat(11)}junk`
-    const keys = await deriveKeys(secp256k1Signer, mnemonicToEntropy(phrase, wordlist), [0, 1, 9])
+    const keys = await deriveKeys(pureSigner, mnemonicToEntropy(phrase, wordlist), [0, 1, 9])
     expect(keys.map((key) => key.address)).toEqual([
       '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266',
       '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
@@ -34,11 +35,13 @@ describe('derivation', () => {
   })
 
   it.each([
-    ['WebAssembly', secp256k1Signer],
-    ['oracle', pureSigner],
+    ['native', nativeSigner],
+    ['WebAssembly', webAssemblySigner],
+    ['oracle', async () => pureSigner],
   ] as const)(
     'gives the same key at an index whatever else is derived, with the %s signer',
-    async (_, signer) => {
+    async (_, makeSigner) => {
+      const signer = await makeSigner()
       const entropy = newEntropy()
       const indexes = Array.from({ length: 40 }, (_, index) => index)
       const all = await deriveKeys(signer, entropy, indexes)

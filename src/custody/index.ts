@@ -29,10 +29,10 @@ export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform
 export {
   type Decision,
   type DecisionRequest,
-  decide,
+  decidePolicy,
   releaseAllowance,
   reserveAllowanceAgain,
-} from './policy/decide.ts'
+} from './policy/decide-policy.ts'
 export { type FreezeSubject, freeze, isFrozen, unfreeze, WalletFrozen } from './policy/freeze.ts'
 export { type PolicyChange, policyHistory } from './policy/history.ts'
 export type { Operation, OperationDanger, OperationEffect, OperationKind } from './policy/operation.ts'
@@ -71,6 +71,7 @@ export {
   type WalletFilters,
   walletsMadeWith,
 } from './store/wallets.ts'
+export { findWebhookKey } from './store/webhook-keys.ts'
 export type * from './types.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
@@ -81,6 +82,7 @@ export {
   updateWallet,
   walletsPerSetMax,
 } from './wallets.ts'
+export type { WebhookSigner } from './webhook-signer.ts'
 
 /** The public key that clients encrypt the entity secret to, PEM. */
 export const transportPublicKey = (custody: Custody): Promise<string> => custody.transport.publicKey()

@@ -212,7 +212,8 @@ describe('the database', () => {
     const { addressOf } = await import('./hierarchy.ts')
     let windows = 0
     for (const table of tables) {
-      const scope = ['transport_keys'].includes(table) ? sql`true` : sql`entity_id = ${entity.id}`
+      const newest = sql`id = (select id from transport_keys order by create_date desc limit 1)`
+      const scope = table === 'transport_keys' ? newest : sql`entity_id = ${entity.id}`
       const rows = await test.database.all<Record<string, unknown>>(
         sql`select * from ${{ text: [table], values: [] }} where ${scope}`,
       )

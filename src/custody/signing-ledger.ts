@@ -5,7 +5,7 @@
  */
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db } from '#runtime/db/db'
-import { type NonceRef, type PayloadRow, payloadsOf, takePlaces } from './store/signatures.ts'
+import { insertInSequence, type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 
 /** A payload that custody refuses to sign, because another one was signed for its nonce. */
 export class SecondPayload extends Error {}
@@ -14,7 +14,7 @@ export class SecondPayload extends Error {}
 export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs: number): Promise<void> {
   const createDate = formatInstant(nowMs)
   const dated = rows.map((row) => ({ ...row, createDate }))
-  const taken = await takePlaces(tx, dated).catch((error) => {
+  const taken = await insertInSequence(tx, dated).catch((error) => {
     const broken = constraintOf(error)
     if (!broken?.startsWith('signatures_')) throw error
     throw new SecondPayload((error as Error).message, { cause: error })
@@ -52,7 +52,7 @@ export async function restorePayloads(tx: Db, rows: readonly KeptPayload[]): Pro
   // A replacement needs the payload that it replaces to be recorded.
   const ordinals = [...new Set(missing.map(({ ordinal }) => ordinal))].sort((one, other) => one - other)
   for (const ordinal of ordinals)
-    await takePlaces(
+    await insertInSequence(
       tx,
       missing.filter((row) => row.ordinal === ordinal),
     )

@@ -1,3 +1,5 @@
+import { contractErrorKinds } from './contract-error-kinds.ts'
+
 type ErrorKind = { code: number; status: number; text: string }
 
 /**
@@ -276,6 +278,7 @@ export const errorKinds = {
     text: 'Not found: the link is invalid or incomplete.',
   },
   certificateNotFound: { code: 404, status: 404, text: 'Not found: the certificate name is unknown.' },
+  webhookKeyNotFound: { code: 404, status: 404, text: 'Not found: the key id is unknown.' },
   chainUnsupported: { code: 2005, status: 400, text: 'The chain is not supported.' },
   payoutNotFound: { code: 5001, status: 404, text: 'The payout id is unknown.' },
   payoutAmountNotPositive: { code: 5002, status: 400, text: 'The payout amount must be above zero.' },
@@ -328,6 +331,18 @@ export const errorKinds = {
     text: 'The refunds of a payment intent cannot exceed its paid amount.',
   },
   addressUnverified: { code: 2004, status: 400, text: 'The address is not a verified withdrawal address.' },
+  notificationNotFound: { code: 404, status: 404, text: 'Not found: the notification id is unknown.' },
+  replayNotFound: { code: 404, status: 404, text: 'Not found: the replay id is unknown.' },
+  replayTooLarge: {
+    code: 2,
+    status: 400,
+    text: 'The replay has too many notifications: choose a shorter range.',
+  },
+  subscriptionReceivesNothing: {
+    code: 2,
+    status: 400,
+    text: 'The subscription is disabled or unconfirmed, and receives nothing.',
+  },
   accountNotFound: { code: 404, status: 404, text: 'Not found: the account id is unknown.' },
   depositNotFound: { code: 404, status: 404, text: 'Not found: the deposit id is unknown.' },
   recipientNotFound: { code: 404, status: 404, text: 'Not found: the recipient id is unknown.' },
@@ -352,6 +367,8 @@ export const errorKinds = {
   addressUnpayable: { code: 5011, status: 400, text: 'The destination address is invalid.' },
   addressUnfitForChain: { code: 5014, status: 400, text: 'The address is invalid for its chain.' },
   chainUnfitForCurrency: { code: 5015, status: 400, text: 'The chain does not carry this currency.' },
+
+  ...contractErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

@@ -43,6 +43,8 @@ export type Config = {
   notificationTargets: Targets
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
+  /** Directory of verified sources of contracts; unset: none. */
+  contractSourcesDir: string | undefined
   /** Whether an npm script started this process: a signal to npm ends the shell in between and is not forwarded. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
@@ -94,6 +96,9 @@ export function readConfig(
       'BEZANT_NOTIFICATION_TARGETS',
     ),
     notificationSignature: signatureOf(environment),
+    contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
+      ? resolve(environment['BEZANT_CONTRACT_SOURCES_DIR'])
+      : undefined,
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     failpoint: failpointPlanOf(environment),

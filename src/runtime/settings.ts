@@ -94,6 +94,12 @@ export const settings = {
       'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout.',
     default: '`US`',
   },
+  BEZANT_CONTRACT_SOURCES_DIR: {
+    about:
+      'Directory of verified sources of contracts, in the layout of Sourcify: `CHAIN-ID/ADDRESS/metadata.json`, with the source files in `sources` beside it. Imported contracts get their ABI and sources from it.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_TRANSFER_RUNNING: {
     about: '0 shows transfers in progress as `pending`, for clients that do not know `running`.',
     default: '1',

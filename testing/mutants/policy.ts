@@ -1,11 +1,11 @@
 import { edit, type Mutant, proof } from './mutant.ts'
 
 const evaluate = 'src/custody/policy/evaluate.ts'
-const decide = 'src/custody/policy/decide.ts'
+const decide = 'src/custody/policy/decide-policy.ts'
 const decodeCall = 'src/chains/evm/decode-call.ts'
 const decodeSigning = 'src/chains/evm/decode-signing.ts'
 const corpus = proof('src/custody/policy/corpus.test.ts', 'none is allowed that needs a permission')
-const decided = (title: string) => proof('src/custody/policy/decide.test.ts', title)
+const decided = (title: string) => proof('src/custody/policy/decide-policy.test.ts', title)
 
 /** Policy: bugs here sign something that no rule allows. */
 export const policyMutants: readonly Mutant[] = [

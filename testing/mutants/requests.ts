@@ -35,4 +35,16 @@ export const requestMutants: readonly Mutant[] = [
       'include an event that commits after later ones',
     ),
   },
+  {
+    name: 'present-state-notified',
+    about: 'a webhook shows its transaction as it is by now, not as the event left it',
+    edits: [
+      edit(
+        'src/api/transactions/transaction-notification.ts',
+        '{ ...row, ...after, state,',
+        '{ ...row, state,',
+      ),
+    ],
+    test: proof('src/engines/webhooks/webhooks.test.ts', 'property 50: are in order by their header'),
+  },
 ]

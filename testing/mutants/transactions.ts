@@ -113,12 +113,12 @@ export const transactionMutants: readonly Mutant[] = [
     about: 'a node that calls every fee too low is paid more and more',
     edits: [
       edit(
-        `${engine}/reprice.ts`,
+        `${engine}/price-refusals.ts`,
         "isBelowSuggestion(fee, suggestion) ? 'price-rose'",
         "isBelowSuggestion(fee, suggestion) || fee ? 'price-rose'",
       ),
     ],
-    test: proof(`${engine}/reprice.test.ts`, 'property 28: is not believed'),
+    test: proof(`${engine}/price-refusals.test.ts`, 'property 28: is not believed'),
   },
   {
     name: 'used-nonce-is-refusal',
@@ -136,7 +136,7 @@ export const transactionMutants: readonly Mutant[] = [
     name: 'noop-without-its-hold',
     about: 'a more expensive no-op holds its fee under an id that nothing releases',
     edits: [edit(`${engine}/fill-gaps.ts`, 'holder?.intentId ?? id', 'id')],
-    test: proof(`${engine}/reprice.test.ts`, 'property 28: a no-op'),
+    test: proof(`${engine}/price-refusals.test.ts`, 'property 28: a no-op'),
   },
   {
     name: 'native-unheld',

@@ -423,5 +423,8 @@ const other: Asked[] = [
 export const callCases: Case[] = [...tokenCalls, ...batchCalls, ...other].map(([name, asked, needs]) => ({
   name,
   needs,
-  operation: { kind: 'contractExecution', ...decodeCall(blockchain, asked) },
+  operation: {
+    kind: asked.to === undefined ? 'contractDeployment' : 'contractExecution',
+    ...decodeCall(blockchain, asked),
+  },
 }))

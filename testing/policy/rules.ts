@@ -14,7 +14,14 @@ export const own: Hex = `0x${'0c'.repeat(20)}`
 
 export const strictRules = {
   mode: 'rules',
-  operations: ['transfer', 'contractExecution', 'signMessage', 'signTypedData', 'signTransaction'],
+  operations: [
+    'transfer',
+    'contractExecution',
+    'contractDeployment',
+    'signMessage',
+    'signTypedData',
+    'signTransaction',
+  ],
   destinations: [`${blockchain}:${friend}`],
   tokens: [`${blockchain}:${usdc}`, `${blockchain}:native`],
   contracts: [

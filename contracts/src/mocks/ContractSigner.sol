@@ -6,7 +6,7 @@ import {ECDSA} from "@openzeppelin/contracts/utils/cryptography/ECDSA.sol";
 
 /// @title ContractSigner
 /// @notice A contract account for tests: its key holder signs for it by ERC-1271. Its signature is the key's 65 bytes
-/// with one more byte, 0x01, in front, so that nobody can take the one for the other.
+/// with one more byte, 0x01, in front, so that one cannot pass for the other.
 contract ContractSigner is IERC1271 {
     address private immutable _keyHolder;
 

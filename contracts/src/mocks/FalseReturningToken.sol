@@ -5,7 +5,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title FalseReturningToken
 /// @notice Hostile: a transfer that fails returns false instead of reverting, so its transaction succeeds on chain
-/// though nothing moved and no log was written. Anybody may mint.
+/// though nothing moved and no log was written. Any account may mint.
 contract FalseReturningToken is ERC20("False Token", "FALSE") {
     /// @inheritdoc ERC20
     function decimals() public pure override returns (uint8) {

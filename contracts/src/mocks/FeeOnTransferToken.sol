@@ -5,7 +5,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title FeeOnTransferToken
 /// @notice Hostile: burns 1 % of every transfer, so the payee gets less than the caller asked to send. Its logs are
-/// honest (one Transfer for what arrives, one for the fee); anybody may mint.
+/// honest (one Transfer for what arrives, one for the fee); any account may mint.
 contract FeeOnTransferToken is ERC20("Fee Token", "FEE") {
     /// @notice The share that is burned, in hundredths of a percent.
     uint256 public constant FEE_BASIS_POINTS = 100;

@@ -2,8 +2,8 @@
 pragma solidity ^0.8.24;
 
 /// @title LyingToken
-/// @notice Hostile: writes a Transfer log and returns true, but moves nothing and owns up to no balance. Whoever books
-/// a deposit by the log alone books money that does not exist. `forge` writes a log between any two accounts.
+/// @notice Hostile: writes a Transfer log and returns true, but moves nothing and reports no balance. A program
+/// that credits a deposit by the log alone credits money that does not exist. `forge` writes a log between any two accounts.
 contract LyingToken {
     string public constant name = "USD Coin";
     string public constant symbol = "USDC";
@@ -23,7 +23,7 @@ contract LyingToken {
         return true;
     }
 
-    /// @notice Claims to move `value` from `from` to `to`, whom nobody asked.
+    /// @notice Claims to move `value` from `from` to `to`, without consent of either.
     function transferFrom(address from, address to, uint256 value) external returns (bool) {
         emit Transfer(from, to, value);
         return true;

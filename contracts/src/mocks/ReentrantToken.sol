@@ -5,7 +5,7 @@ import {ERC20} from "@openzeppelin/contracts/token/ERC20/ERC20.sol";
 
 /// @title ReentrantToken
 /// @notice Hostile: calls an address of its master's choice in the middle of each transfer, after the payer was debited
-/// and before the payee is credited. Anybody may mint and arm it.
+/// and before the payee is credited. Any account may mint and arm it.
 contract ReentrantToken is ERC20("Reentrant Token", "REENTER") {
     address private _target;
     bytes private _payload;

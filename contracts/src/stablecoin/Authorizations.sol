@@ -4,10 +4,10 @@ pragma solidity ^0.8.24;
 import {TypedData} from "./TypedData.sol";
 
 /// @title Authorizations
-/// @notice EIP-3009: a transfer authorised by a signature that somebody else hands in and pays for. Nonces are free
+/// @notice EIP-3009: a transfer authorised by a signature that another account hands in and pays for. Nonces are free
 /// 32-byte values, used in any order, each once.
 /// @dev `receiveWithAuthorization` binds the caller to the payee, so that a contract which pulls a payment cannot be
-/// overtaken by somebody who hands the same signature in first.
+/// overtaken by an account that hands the same signature in first.
 abstract contract Authorizations is TypedData {
     bytes32 public constant TRANSFER_WITH_AUTHORIZATION_TYPEHASH = keccak256(
         "TransferWithAuthorization(address from,address to,uint256 value,uint256 validAfter,uint256 validBefore,bytes32 nonce)"
@@ -33,7 +33,7 @@ abstract contract Authorizations is TypedData {
         return _spent[authorizer][nonce];
     }
 
-    /// @notice Moves `value` as `from` signed; anybody may call. Valid strictly between the two times (seconds).
+    /// @notice Moves `value` as `from` signed; any account may call. Valid strictly between the two times (seconds).
     function transferWithAuthorization(
         address from,
         address to,
@@ -91,7 +91,7 @@ abstract contract Authorizations is TypedData {
         _move(RECEIVE_WITH_AUTHORIZATION_TYPEHASH, from, to, value, validAfter, validBefore, nonce, signature);
     }
 
-    /// @notice Makes an unused nonce unusable, as `authorizer` signed; anybody may call.
+    /// @notice Makes an unused nonce unusable, as `authorizer` signed; any account may call.
     function cancelAuthorization(address authorizer, bytes32 nonce, uint8 v, bytes32 r, bytes32 s) external {
         _cancelAuthorization(authorizer, nonce, abi.encodePacked(r, s, v));
     }

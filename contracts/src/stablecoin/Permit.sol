@@ -4,7 +4,7 @@ pragma solidity ^0.8.24;
 import {TypedData} from "./TypedData.sol";
 
 /// @title Permit
-/// @notice EIP-2612: an allowance granted by a signature that anybody may hand in.
+/// @notice EIP-2612: an allowance granted by a signature that any account may hand in.
 abstract contract Permit is TypedData {
     bytes32 public constant PERMIT_TYPEHASH =
         keccak256("Permit(address owner,address spender,uint256 value,uint256 nonce,uint256 deadline)");

@@ -1,6 +1,6 @@
 import Type from 'typebox'
-import { requirePlace } from '#api/place'
 import { requireMainWallet } from '#api/source-wallet'
+import { requireTokenNetwork } from '#api/token-network'
 import type { Ctx } from '#engines/ctx'
 import {
   type DepositAddress,
@@ -50,7 +50,7 @@ export const depositAddressEndpoints = [
     errors: ['merchantWalletUnknown', 'chainUnsupported', 'chainUnfitForCurrency', 'chainNotStarted'],
     verb: async (ctx: Ctx, { query, body: { chain, currency } }) => {
       requireMainWallet(ctx, 'walletId', query.walletId, 'merchantWalletUnknown')
-      const { network } = requirePlace(ctx, 'chain', chain, currency)
+      const { network } = requireTokenNetwork(ctx, 'chain', chain, currency)
       const { blockchain, family } = network
       const by = { entityId: ctx.entity.id, actor: ctx.actor, requestId: ctx.requestId }
       return show(await openDepositAddress(ctx, { ...by, chain, blockchain, currency, family }))

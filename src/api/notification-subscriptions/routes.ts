@@ -2,7 +2,7 @@ import Type from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { deleteSubscription, listSubscriptions } from '#engines/webhooks/index'
 import { endpoint } from '#runtime/http/endpoint'
-import { createSubscription, probeEndpoint } from './create-subscription.ts'
+import { createSubscription, prepareSubscription } from './create-subscription.ts'
 import { confirmSubscription, endSubscription } from './follow-link.ts'
 import { getCertificate } from './get-certificate.ts'
 import {
@@ -30,7 +30,7 @@ export const subscriptionEndpoints = [
     body: newSubscriptionSchema,
     response: subscriptionSchema,
     errors: ['endpointUnusable', 'subscriptionLimitReached'],
-    prepare: (ctx: Ctx, { body }) => probeEndpoint(ctx, body),
+    prepare: (ctx: Ctx, { body }) => prepareSubscription(ctx, body),
     verb: (ctx: Ctx, { body }) => createSubscription(ctx, body),
   }),
   endpoint({

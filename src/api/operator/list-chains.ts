@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { highestFinal, indexedHead, isHalted } from '#engines/indexer/index'
 import { keptFor } from '#lib/once'
 import { formatInstant } from '#lib/time'
-import { within } from '#lib/within'
+import { resultWithin } from '#lib/time-limit'
 
 /** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */
 const keptMs = 1_000
@@ -47,4 +47,4 @@ const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined): Cha
 }
 
 const headOf = (chain: Chain): Promise<BlockRef | undefined> =>
-  kept(chain, () => within(patienceMs, chain.head()))
+  kept(chain, () => resultWithin(patienceMs, chain.head()))

@@ -2,7 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
-import { within } from '#lib/within'
+import { resultWithin } from '#lib/time-limit'
 import { listChains, patienceMs } from './list-chains.ts'
 
 const gweiDecimals = 9
@@ -27,6 +27,6 @@ const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms }: ReturnType<Chain['hea
 
 async function baseFeeOf(chain: Chain): Promise<{ baseFee?: string }> {
   if (!chain.network.eip1559) return {}
-  const fees = await within(patienceMs, suggestedFees(chain))
+  const fees = await resultWithin(patienceMs, suggestedFees(chain))
   return fees ? { baseFee: formatAmount(fees.baseFeeAtomic, gweiDecimals) } : {}
 }

@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { followedChains } from '#engines/indexer/index'
 import { keptFor } from '#lib/once'
 import { hostOffMaxMs } from '#lib/time'
-import { within } from '#lib/within'
+import { resultWithin } from '#lib/time-limit'
 import type { Db } from '#runtime/db/db'
 import { type Answer, answer } from '#runtime/http/endpoint'
 import { listChains } from './list-chains.ts'
@@ -36,7 +36,7 @@ export const showReadiness = (ctx: EngineCtx): Promise<Answer> =>
 async function look(ctx: EngineCtx): Promise<Omit<Readiness, 'ready'>> {
   const db = ctx.database.reading
   const clock = Math.abs(ctx.clock.hostOffMs?.() ?? 0) > hostOffMaxMs ? 'off' : 'ready'
-  const found = await within(
+  const found = await resultWithin(
     patienceMs,
     Promise.all([listChains({ ...ctx, db }), followedChains(db, graceMs)]),
   )

@@ -1,6 +1,6 @@
 import type { Static } from 'typebox'
-import { requirePlace } from '#api/place'
 import { readAmount } from '#api/read-amount'
+import { requireTokenNetwork } from '#api/token-network'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
@@ -15,7 +15,7 @@ export async function createPaymentIntent(ctx: Ctx, { body }: { body: CreatePaym
   const currency = currencyOf(body, isTransient)
   checkMerchantWallet(ctx, body.merchantWalletId)
   const { chain } = body.paymentMethods[0]!
-  const { network, decimals } = requirePlace(ctx, 'paymentMethods[0].chain', chain, currency)
+  const { network, decimals } = requireTokenNetwork(ctx, 'paymentMethods[0].chain', chain, currency)
   const due = isTransient
     ? {
         amount: readAmount('amount.amount', body.amount?.amount, decimals, 'paymentAmountNotPositive'),

@@ -1,11 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { type AddressBookRecipientRequest, Circle } from '@circle-fin/circle-sdk'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { compileResponse } from '#runtime/http/validate'
-import { freshAddress } from '../../../testing/builders.ts'
+import {
+  freshAddress,
+  makeRecipient,
+  makeRecipientAddress,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { until } from '../../../testing/until.ts'
+import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { recipientSchema } from './schema.ts'
 
 const path = '/v1/addressBook/recipients'
@@ -290,5 +297,46 @@ describe('the hold for new recipients', () => {
     held.clock.moveMs(60_000)
     await becomes('active')
     held.ctx.config.recipientHoldHours = 0
+  })
+})
+
+describe('a notification of a recipient', () => {
+  let world: World
+  let sink: WebhookSink
+  beforeEach(async () => {
+    world = worldOf(harness, await harness.newEntity())
+    sink = await openWebhookSink()
+    await world.call('POST', '/v1/notifications/subscriptions', { endpoint: sink.url })
+    await sink.confirm()
+    return () => sink.close()
+  })
+
+  const shown = () =>
+    sink
+      .notices('addressBookRecipients')
+      .map((notice) => notice['addressBookRecipient'] as Record<string, unknown>)
+  const untilShown = (count: number) =>
+    until(async () => shown().length >= count, `${count} recipients were notified of`)
+
+  it('is sent for each status, even a short one, as its GET shows it', async () => {
+    const { id } = await makeRecipient(world)
+    await untilShown(2)
+    expect(shown().map(({ status }) => status)).toEqual(['pending', 'active'])
+    expect(shown()[1]).toEqual(await world.call('GET', `/v1/addressBook/recipients/${id}`))
+    await world.call('PATCH', `/v1/addressBook/recipients/${id}`, { metadata: { nickname: 'Ada L.' } })
+    await untilShown(4)
+    expect(shown().map(({ status }) => status)).toEqual(['pending', 'active', 'pending', 'active'])
+  })
+
+  it('is sent for the verification of a withdrawal address, in the form of a recipient', async () => {
+    const { id, address } = await makeRecipientAddress(world)
+    await untilShown(2)
+    expect(shown().map(({ status }) => status)).toEqual(['pending', 'active'])
+    expect(shown()[1]).toMatchObject({
+      id,
+      address,
+      chain: 'BASE',
+      metadata: { nickname: 'Our cold wallet' },
+    })
   })
 })

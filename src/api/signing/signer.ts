@@ -3,7 +3,7 @@ import { onOtherEnvironment } from '#api/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
 import {
-  decide,
+  decidePolicy,
   type EntitySecret,
   findWalletAnywhere,
   findWalletByAddress,
@@ -54,7 +54,7 @@ export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signi
   const { digest, operation, memo } = signing
   await requireNotHalted(ctx.db, wallet.blockchain)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
-  const signature = await signNow(ctx, secret, await decide(ctx, wallet, request))
+  const signature = await signNow(ctx, secret, await decidePolicy(ctx, wallet, request))
   const { actor, requestId } = ctx
   const what = { operation: operation.kind, digest: hexOf(digest), blockchain: wallet.blockchain }
   const data = { ...what, ...(memo && { memo }) }

@@ -1,3 +1,5 @@
+import { requireChain } from '#api/connected-chain'
+import { type FeeFields, parseFeeRequest } from '#api/fee-request'
 import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -5,8 +7,6 @@ import { InsufficientFunds } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
 import { type ExecutionFields, requireCall } from './execution-request.ts'
-import { type FeeFields, parseFeeRequest } from './fee-request.ts'
-import { requireChain } from './transfer-request.ts'
 
 export type ExecutionBody = SourceFields & ExecutionFields & FeeFields & { refId?: string }
 
@@ -20,7 +20,7 @@ export async function createExecution(ctx: Ctx, { body }: { body: ExecutionBody 
       wallet,
       chain,
       call,
-      fee: parseFeeRequest(body, chain, call.data),
+      fee: parseFeeRequest(body, chain, call),
       refId,
       shown: {
         operation: 'CONTRACT_EXECUTION',

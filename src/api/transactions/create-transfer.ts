@@ -1,17 +1,12 @@
+import { requireChain } from '#api/connected-chain'
+import { type FeeFields, parseFeeRequest } from '#api/fee-request'
 import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
-import { type FeeFields, parseFeeRequest } from './fee-request.ts'
-import {
-  requireAmount,
-  requireChain,
-  requireDestination,
-  requireToken,
-  type TokenFields,
-} from './transfer-request.ts'
+import { requireAmount, requireDestination, requireToken, type TokenFields } from './transfer-request.ts'
 
 export type TransferBody = SourceFields &
   TokenFields &
@@ -35,7 +30,7 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   const amount = requireAmount(body.amounts ?? [], token)
   const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain)
   const call = chain.transferCall(destinationAddress, amount.atomic, token.address ?? undefined)
-  const fee = parseFeeRequest(body, chain, call.data)
+  const fee = parseFeeRequest(body, chain, call)
   try {
     return await submit(ctx, secret, {
       wallet,

@@ -1,7 +1,7 @@
+import { requireChain } from '#api/connected-chain'
+import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
 import type { Ctx } from '#engines/ctx'
-import { type EstimateSource, estimateSource, estimateTable } from './estimate.ts'
 import { type ExecutionFields, requireCall } from './execution-request.ts'
-import { requireChain } from './transfer-request.ts'
 
 /** Estimates the cost of a contract call at each fee level, for any sender; without signature and data, a plain call. */
 export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {

@@ -1,9 +1,10 @@
+import { requireChain } from '#api/connected-chain'
+import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { type EstimateSource, estimateSource, estimateTable } from './estimate.ts'
-import { requireAmount, requireChain, requireToken, type TokenFields } from './transfer-request.ts'
+import { requireAmount, requireToken, type TokenFields } from './transfer-request.ts'
 
 export type EstimateBody = TokenFields & EstimateSource & { destinationAddress: string; amounts: string[] }
 

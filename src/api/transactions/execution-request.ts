@@ -15,7 +15,11 @@ export type ExecutionFields = {
 }
 
 /** The call of a request, given by either signature or data; `neither` allows a plain call without both. */
-export function requireCall(chain: Chain, fields: ExecutionFields, { neither = false } = {}): Call {
+export function requireCall(
+  chain: Chain,
+  fields: ExecutionFields,
+  { neither = false } = {},
+): Call & { to: Address } {
   return {
     to: requireContract(fields.contractAddress, chain.network.blockchain),
     valueAtomic: requireNativeAmount(chain, fields.amount),

@@ -1,9 +1,3 @@
-import { openSecretOf } from '#custody/index'
-import type { Ctx } from '#engines/ctx'
-import { findTransaction } from '#engines/transactions/index'
-import { ApiError } from '#lib/errors'
-import { endpoint } from '#runtime/http/endpoint'
-import { createExecution } from './create-contract-execution.ts'
 import {
   chainErrors,
   estimateErrors,
@@ -11,10 +5,17 @@ import {
   feeErrors,
   secretErrors,
   sourceErrors,
-} from './documented-errors.ts'
+} from '#api/documented-errors'
+import { feeTableAnswer } from '#api/fee-schema'
+import { provisionalBalance } from '#api/provisional-balance'
+import { openSecretOf } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { findTransaction } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { endpoint } from '#runtime/http/endpoint'
+import { createExecution } from './create-contract-execution.ts'
 import { estimateExecution } from './estimate-execution.ts'
-import { provisionalBalance } from './provisional-balance.ts'
-import { estimateExecutionBody, executionBody, feeTableAnswer, transferAnswer } from './schema.ts'
+import { estimateExecutionBody, executionBody, transferAnswer } from './schema.ts'
 
 const tag = 'Transactions'
 

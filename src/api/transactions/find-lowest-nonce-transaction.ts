@@ -1,3 +1,5 @@
+import { requireChain } from '#api/connected-chain'
+import { answered, feeTable } from '#api/estimate'
 import { walletUnknown } from '#api/source'
 import { canonicalAddress } from '#chains/addresses/canonical'
 import { findWallet, findWalletByAddress } from '#custody/index'
@@ -6,9 +8,7 @@ import { feeAt, lowestNonceTransaction, suggestedFees } from '#engines/transacti
 import { formatAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
-import { answered, feeTable } from './estimate.ts'
 import { showTransaction } from './schema.ts'
-import { requireChain } from './transfer-request.ts'
 
 type LowestNonceQuery = { walletId?: string; address?: string; blockchain?: string }
 

@@ -1,8 +1,8 @@
+import { requireChain } from '#api/connected-chain'
+import { feeTable } from '#api/estimate'
 import { firstUsable } from '#api/usable-chains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { feeTable } from './estimate.ts'
-import { requireChain } from './transfer-request.ts'
 
 /** Gets the fees of a blockchain. Clients may omit the name, so the answer names the blockchain. */
 export async function getFeeParameters(ctx: Ctx, { query }: { query: { blockchain?: string } }) {

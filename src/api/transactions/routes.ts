@@ -1,3 +1,6 @@
+import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from '#api/documented-errors'
+import { feeTableAnswer } from '#api/fee-schema'
+import { provisionalBalance } from '#api/provisional-balance'
 import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { openSecretOf } from '#custody/index'
@@ -8,11 +11,9 @@ import { orderedWalletCollection } from '#runtime/collection/query'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer } from './create-transfer.ts'
-import { chainErrors, estimateErrors, feeErrors, secretErrors, sourceErrors } from './documented-errors.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getFeeParameters } from './get-fee-parameters.ts'
-import { provisionalBalance } from './provisional-balance.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
   acceleratedAnswer,
@@ -20,7 +21,6 @@ import {
   estimateBody,
   feeParametersAnswer,
   feeParametersQuery,
-  feeTableAnswer,
   lowestNonceAnswer,
   lowestNonceQuery,
   transactionAnswer,

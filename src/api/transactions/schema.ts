@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { feeFields, feeTier, feeTiers, levelField, refIdField } from '#api/fee-schema'
 import {
   blockchainField,
   ciphertextField,
@@ -14,10 +15,6 @@ import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const optionalText = (description: string, maxLength = 200) =>
   Type.Optional(Type.String({ description, maxLength }))
-const levelField = Type.Enum(['LOW', 'MEDIUM', 'HIGH'], {
-  title: 'FeeLevel',
-  description: 'How much to offer for a place in the next blocks.',
-})
 const stateField = Type.Enum([...states], {
   title: 'TransactionState',
   description:
@@ -48,15 +45,6 @@ const estimateSourceFields = {
   ),
   blockchain: Type.Optional(described(blockchainField, 'The blockchain of sourceAddress.')),
 }
-const feeFields = {
-  feeLevel: Type.Optional(described(levelField, 'The fee level; excludes gasPrice, maxFee and priorityFee.')),
-  gasLimit: optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
-  gasPrice: optionalText('The price of gas in gwei, on chains without EIP-1559.'),
-  maxFee: optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).'),
-  priorityFee: optionalText('The priority fee for each unit of gas in gwei (EIP-1559).'),
-  refId: optionalText('A reference of your own.'),
-}
-
 const destinationAddress = Type.String({ maxLength: 200, description: 'The address to pay.' })
 
 export const transferBody = Type.Object(
@@ -73,6 +61,7 @@ export const transferBody = Type.Object(
     ),
     ...tokenFields,
     ...feeFields,
+    refId: refIdField,
   },
   { title: 'CreateTransferRequest', description: 'A transfer to create.' },
 )
@@ -120,6 +109,7 @@ export const executionBody = Type.Object(
     ...sourceFields,
     ...executionFields,
     ...feeFields,
+    refId: refIdField,
   },
   { title: 'CreateContractExecutionRequest', description: 'A contract call to create.' },
 )
@@ -134,28 +124,6 @@ export const estimateBody = Type.Object(
   { title: 'EstimateTransferFeeRequest', description: 'The transfer to estimate.' },
 )
 
-const fee = (description: string) => Type.Optional(Type.String({ description }))
-const feeTier = Type.Object(
-  {
-    gasLimit: fee('The limit of gas.'),
-    gasPrice: fee('The price of gas in gwei, on chains without EIP-1559.'),
-    baseFee: fee('The base fee of the next block in gwei.'),
-    priorityFee: fee('The priority fee in gwei.'),
-    maxFee: fee('The maximum fee in gwei.'),
-    networkFee: fee('The highest cost in native coins: gasLimit times maxFee.'),
-    networkFeeRaw: fee('The cost in native coins at the current base fee.'),
-  },
-  { title: 'FeeTier', description: 'Fees at one level.' },
-)
-const feeTiers = {
-  low: described(feeTier, 'The fees at the level LOW.'),
-  medium: described(feeTier, 'The fees at the level MEDIUM.'),
-  high: described(feeTier, 'The fees at the level HIGH.'),
-}
-export const feeTableAnswer = Type.Object(feeTiers, {
-  title: 'EstimatedFees',
-  description: 'The estimated fees at each level.',
-})
 export const feeParametersAnswer = Type.Object(
   { blockchain: Type.String({ description: 'The blockchain of the fees.' }), ...feeTiers },
   { title: 'FeeParameters', description: 'The current fees of a blockchain at each level.' },
@@ -232,11 +200,11 @@ export const transactionShape = Type.Object(
     blockHeight: Type.Optional(Type.Integer({ description: 'The number of that block.' })),
     networkFee: Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
     firstConfirmDate: Type.Optional(dateField('The time of that block.')),
-    operation: Type.String({ description: 'TRANSFER or CONTRACT_EXECUTION.' }),
+    operation: Type.String({ description: 'TRANSFER, CONTRACT_EXECUTION or CONTRACT_DEPLOYMENT.' }),
     feeLevel: Type.Optional(described(levelField, 'The fee level of the request.')),
     estimatedFee: Type.Optional(described(feeTier, 'The fees that the signed transaction offers.')),
     refId: Type.String({ description: 'Your reference; empty without one.' }),
-    contractAddress: optionalString('The called contract.'),
+    contractAddress: optionalString('The called contract, or the one that a CONFIRMED deployment created.'),
     abiFunctionSignature: optionalString('The called function.'),
     abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()], {
       description: 'The parameters of the called function; null for transfers and for callData.',
@@ -280,6 +248,10 @@ const gweiDecimals = 9
 /** States without a hash: it is shown from SENT on, since nothing is broadcast before. */
 const hashless = new Set(['INITIATED', 'CLEARED', 'QUEUED', 'DENIED'])
 
+/** The address of a deployment is known from its nonce before the contract is there. */
+const hasContract = ({ operation, state }: TransactionRow) =>
+  operation !== 'CONTRACT_DEPLOYMENT' || state === 'CONFIRMED' || state === 'COMPLETE'
+
 export function showTransaction(row: TransactionRow) {
   return {
     id: row.id,
@@ -302,7 +274,7 @@ export function showTransaction(row: TransactionRow) {
     ...given('feeLevel', row.feeLevel),
     ...(row.estimatedFee && { estimatedFee: showFee(row.estimatedFee) }),
     refId: row.refId,
-    ...given('contractAddress', row.contractAddress),
+    ...(hasContract(row) && given('contractAddress', row.contractAddress)),
     ...given('abiFunctionSignature', row.abiFunctionSignature),
     abiParameters: row.abiParameters,
     // A transaction that is about to fail already has its reason, which is shown only once it is FAILED.

@@ -1,30 +1,12 @@
-import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
 import { parseAddress } from '#chains/address'
-import { type Blockchain, environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
-import type { Address, Chain } from '#chains/chain'
+import type { Blockchain } from '#chains/blockchains'
+import type { Address } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
 import { nativeToken, type Token, tokenByAddress, tokenById } from '#engines/ledger/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 
 export type TokenFields = { tokenId?: string; tokenAddress?: string }
-
-/** The connected chain of that name, reachable with this kind of API key. */
-export function requireChain(ctx: Ctx, blockchain: string): Chain {
-  if (!isBlockchain(blockchain)) throw invalid('blockchain', 'is not a known blockchain', blockchain)
-  if (environmentOf(blockchain) !== ctx.entity.environment)
-    throw onOtherEnvironment(ctx, 'blockchain', blockchain)
-  if (isVirtual(blockchain))
-    throw invalid(
-      'blockchain',
-      'is for signing only: it has no chain to send to',
-      blockchain,
-      'blockchainUnsupportedForOperation',
-    )
-  const chain = ctx.chains.find(blockchain)
-  if (chain) return chain
-  throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
-}
 
 /** The token that is sent; without any token field, or with an empty address, the native coin. */
 export async function requireToken(

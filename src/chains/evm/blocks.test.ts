@@ -44,14 +44,14 @@ beforeAll(async () => {
   reader = createEvmChain({
     network: baseSepolia,
     rpcUrl: node.url,
-    completeDepth: 1,
+    confirmations: 1,
     finalityDepth: 1,
     local: false,
   })
   own = createEvmChain({
     network: baseSepolia,
     rpcUrl: node.url,
-    completeDepth: 1,
+    confirmations: 1,
     finalityDepth: 1,
     local: true,
   })
@@ -234,7 +234,7 @@ describe.each(providers)('a provider that gives %s', (_, script) => {
     doubting = createEvmChain({
       network: baseSepolia,
       rpcUrl: hostile.url,
-      completeDepth: 1,
+      confirmations: 1,
       finalityDepth: 1,
       local: false,
     })

@@ -7,7 +7,7 @@ import { isDeep } from '../../../testing/size.ts'
 import type { UnsignedTransaction } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { baseSepolia } from '../networks/base-sepolia.ts'
-import { attachSignature, digestOf, transferCall } from './build.ts'
+import { attachSignature, digestOf, intrinsicGas, transferCall } from './build.ts'
 
 const privateKey: Hex = `0x${'4c'.repeat(32)}`
 const account = privateKeyToAccount(privateKey)
@@ -80,6 +80,7 @@ describe.each([
       { maxFeeAtomic: 2n * 10n ** 9n + 1n },
       { valueAtomic: 1n },
       { to: `0x${'23'.repeat(20)}` },
+      { to: undefined },
       transferCall(`0x${'11'.repeat(20)}`, 2n, `0x${'22'.repeat(20)}`),
       ...(network.eip1559 ? [{ priorityFeeAtomic: 1n }] : []),
     ]
@@ -87,6 +88,17 @@ describe.each([
     expect(new Set(digests).size).toBe(digests.length)
     const elsewhere = { ...network, chainId: network.chainId + 1 }
     expect(hexOf(digestOf(elsewhere, base))).not.toBe(digests[0])
+  })
+})
+
+describe('the lowest gas limit', () => {
+  it('pays for the data of a call, and for creating a contract', () => {
+    const to: Hex = `0x${'ab'.repeat(20)}`
+    expect(intrinsicGas({ to, data: '0x' })).toBe(21_000n)
+    expect(intrinsicGas({ to, data: '0x0001' })).toBe(21_050n)
+    expect(intrinsicGas({ to: undefined, data: '0x0001' })).toBe(53_000n + 20n + 2n)
+    const large: Hex = `0x${'01'.repeat(40_000)}`
+    expect(intrinsicGas({ to: undefined, data: large })).toBe(intrinsicGas({ to, data: large }))
   })
 })
 

@@ -19,20 +19,27 @@ export function transferCall(to: Address, amountAtomic: bigint, token?: Address)
   return { to: token, valueAtomic: 0n, data: `${transferSelector}${recipient}${amount}` }
 }
 
+/** Cost of creating a contract, and of each 32 bytes of the data that creates it (EIP-3860). */
+const creationGas = 32_000n
+const creationWordGas = 2n
+
 /**
  * The lowest gas limit with which a block includes the call: below it no node mines it, and some pools keep it for ever.
  * Per byte of data as in EIP-2028 and, as the floor, EIP-7623.
  */
-export function intrinsicGas(data: Hex): bigint {
+export function intrinsicGas({ to, data }: Pick<Call, 'to' | 'data'>): bigint {
   const bytes = bytesOf(data)
   const zeros = bytes.filter((byte) => byte === 0).length
   const tokens = BigInt(zeros + 4 * (bytes.length - zeros))
-  return 21_000n + 10n * tokens
+  const floor = 21_000n + 10n * tokens
+  if (to !== undefined) return floor
+  const created = 21_000n + creationGas + 4n * tokens + creationWordGas * BigInt(Math.ceil(bytes.length / 32))
+  return created > floor ? created : floor
 }
 
 function requestOf(network: Network, transaction: UnsignedTransaction) {
   const { to, valueAtomic: value, data, nonce, gasLimit: gas } = transaction
-  const call = { chainId: network.chainId, to: to as Hex, value, data, nonce, gas }
+  const call = { chainId: network.chainId, ...(to && { to: to as Hex }), value, data, nonce, gas }
   if (!network.eip1559) return { ...call, type: 'legacy' as const, gasPrice: transaction.maxFeeAtomic }
   const fees = { maxFeePerGas: transaction.maxFeeAtomic, maxPriorityFeePerGas: transaction.priorityFeeAtomic }
   return { ...call, ...fees, type: 'eip1559' as const }

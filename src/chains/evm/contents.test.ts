@@ -41,7 +41,7 @@ function open(count: number): Chain {
     network: baseSepolia,
     rpcUrl: rpcUrls[0]!,
     rpcUrls,
-    completeDepth: 1,
+    confirmations: 1,
     finalityDepth: 1,
     local: false,
   }

@@ -169,7 +169,7 @@ describe('reads from several endpoints', () => {
       network: baseSepolia,
       rpcUrl: rpcUrls[0]!,
       rpcUrls,
-      completeDepth: 1,
+      confirmations: 1,
       finalityDepth: 1,
       local: true,
       timeoutMs,
@@ -199,7 +199,7 @@ describe('reads from several endpoints', () => {
       network: baseSepolia,
       rpcUrl: urls[0]!,
       rpcUrls: urls,
-      completeDepth: 1,
+      confirmations: 1,
       finalityDepth: 1,
       local: false,
     }

@@ -1,4 +1,5 @@
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
+import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
 import { quantity, toQuantity } from './quantities.ts'
 import { explainRevert, isRevert, quoteReason } from './revert.ts'
@@ -51,12 +52,17 @@ function median(values: readonly bigint[]): bigint {
 }
 
 /** Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. */
-export async function estimateGas(rpc: Rpc, from: Address, call: Call): Promise<GasEstimate> {
-  const request = { from, to: call.to, value: toQuantity(call.valueAtomic), data: call.data }
+export async function estimateGas(
+  rpc: Rpc,
+  from: Address,
+  { to, valueAtomic, data }: Call,
+  errors: readonly AbiError[] = [],
+): Promise<GasEstimate> {
+  const request = { from, ...(to && { to }), value: toQuantity(valueAtomic), data }
   try {
     return { kind: 'estimated', gas: quantity(await rpc.call('eth_estimateGas', [request]), 'gas estimate') }
   } catch (error) {
-    if (error instanceof RpcError) return verdictOf(rpc, error)
+    if (error instanceof RpcError) return verdictOf(rpc, error, errors)
     if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
     throw error
   }
@@ -78,9 +84,9 @@ const gasLimitMax = 2n ** 24n
  * Classifies a refusal to estimate. A rate limit, a time-out, a block that this node does not have and unlisted messages are
  * no verdict on the call: `unknown`.
  */
-async function verdictOf(rpc: Rpc, error: RpcError): Promise<GasEstimate> {
+async function verdictOf(rpc: Rpc, error: RpcError, errors: readonly AbiError[]): Promise<GasEstimate> {
   const { message, rpcCode } = error
-  if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error) }
+  if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
   if (poorPattern.test(message)) return { kind: 'insufficient-funds', message }
   const [, allowance] = /gas required exceeds allowance:? \(?(\d+)/i.exec(message) ?? []
   if (allowance !== undefined) {

@@ -33,7 +33,7 @@ async function finalizedOf(...tags: Tags[]) {
       return chain.rpc(method, [quantity(number), false])
     })
   const urls = tags.map((_, index) => nodes[index]!.url)
-  const depths = { completeDepth: 1, finalityDepth: 1 }
+  const depths = { confirmations: 1, finalityDepth: 1 }
   const read = createEvmChain({
     network: baseSepolia,
     rpcUrl: urls[0]!,
@@ -61,7 +61,7 @@ it.each<[string, Tags[], number | string]>([
 })
 
 it('property 20: a local chain has no block that cannot be taken back', async () => {
-  const depths = { completeDepth: 1, finalityDepth: 1 }
+  const depths = { confirmations: 1, finalityDepth: 1 }
   const local = createEvmChain({ network: baseSepolia, rpcUrl: chain.rpcUrl, ...depths, local: true })
   expect(await local.finalized()).toBe('no tag')
   await local.close()

@@ -5,6 +5,7 @@ import { encodeCall } from './abi/encode.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
+import { contractsThrough } from './contracts.ts'
 import { decodeCall } from './decode-call.ts'
 import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
@@ -22,7 +23,7 @@ export type EvmChainInput = {
   rpcUrls?: readonly string[] | undefined
   agree?: number | undefined
   inspection?: Inspection | undefined
-  completeDepth: number
+  confirmations: number
   finalityDepth: number
   local: boolean
   inFlightMax?: number | undefined
@@ -42,7 +43,7 @@ const delegationPrefix = '0xef0100'
 
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
-  const { network, rpcUrl, completeDepth, finalityDepth, local, inFlightMax = network.inFlightMax } = input
+  const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
@@ -61,7 +62,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     hosts: (input.rpcUrls ?? [rpcUrl]).map((url) => new URL(url).host),
     health: () => rpc.health(),
     inspect: () => rpc.inspect(),
-    completeDepth,
+    confirmations,
     finalityDepth,
     local,
     head: () => believed(readHead(rpc, network.chainId)),
@@ -83,7 +84,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
     totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     fees: () => suggestFees(rpc, network),
-    estimateGas: (from, call) => estimateGas(rpc, from, call),
+    estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors),
     intrinsicGas,
     transferCall,
     domainSeparatorOf: async (token) => {
@@ -95,6 +96,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     authorizedTransferCall,
     encodeCall,
     callDataBytesMax,
+    contracts: contractsThrough(rpc, input),
     explainRevert: (from, call, gasLimit, blockHash) => replayRevert(rpc, from, call, gasLimit, blockHash),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),

@@ -2,6 +2,7 @@ import { type Abi, decodeErrorResult, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
 import { isHex } from '#lib/hex'
 import type { Address, Call } from '../chain.ts'
+import type { AbiError } from '../contracts.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
 import { hash, toQuantity } from './quantities.ts'
 import { type Rpc, RpcError } from './rpc.ts'
@@ -49,10 +50,13 @@ const replayTimeoutMs = 3_000
 /** Nodes without history report so permanently; any other error is worth a retry. */
 const goneState = /missing trie node|pruned|historical state|state (is )?(not|no longer) available|no state/i
 
-/** The reason that a node gives for a revert, in one line. Its texts come from contracts: they are cleaned and cut. */
-export function explainRevert({ message, data }: RpcError): string {
+/**
+ * The reason that a node gives for a revert, in one line. Its texts come from contracts: they are cleaned and cut. `errors`
+ * are further ones that are decoded by name.
+ */
+export function explainRevert({ message, data }: RpcError, errors: readonly AbiError[] = []): string {
   const bytes = revertData(data)
-  const reason = bytes === undefined ? reasonIn(message) : explainData(bytes)
+  const reason = bytes === undefined ? reasonIn(message) : explainData(bytes, errors)
   return `the call reverts: ${reason}`
 }
 
@@ -68,18 +72,24 @@ function reasonIn(message: string): string {
   return said === undefined ? 'no reason is given' : quoteReason(said.replaceAll(/^'|'$/g, ''))
 }
 
-export function explainData(data: Hex): string {
+export function explainData(data: Hex, errors: readonly AbiError[] = []): string {
   if (data.length < 10) return `the bytes ${data}`
   try {
-    const { errorName, args = [] } = decodeErrorResult({ abi: knownErrors, data })
+    const abi = [...knownErrors, ...errors.map((error) => ({ type: 'error', ...error }))] as Abi
+    const { errorName, args = [] } = decodeErrorResult({ abi, data })
     if (errorName === 'Error') return quoteReason(String(args[0]))
     if (errorName === 'Panic')
       return `panic ${toQuantity(args[0] as bigint)}, ${panics[String(args[0])] ?? 'unknown'}`
-    return clean(`${errorName}(${args.join(', ')})`)
+    return clean(`${errorName}(${args.map(textOf).join(', ')})`)
   } catch {
     return `custom error ${data.slice(0, 10)}, with ${data.length / 2 - 5} bytes of arguments`
   }
 }
+
+const textOf = (value: unknown): string =>
+  typeof value === 'object'
+    ? JSON.stringify(value, (_, each) => (typeof each === 'bigint' ? each.toString() : each))
+    : String(value)
 
 /** A text of a contract, or of a node about one, cleaned for display. */
 export function quoteReason(text: string): string {
@@ -105,7 +115,7 @@ export async function replayRevert(
   })
   if (!block) return undefined
   const { to, valueAtomic, data } = call
-  const request = { from, to, data, value: toQuantity(valueAtomic), gas: toQuantity(gasLimit) }
+  const request = { from, ...(to && { to }), data, value: toQuantity(valueAtomic), gas: toQuantity(gasLimit) }
   for (const at of [hash(block.parentHash, 'parent hash'), blockHash]) {
     try {
       await rpc.call('eth_call', [request, { blockHash: at }], {

@@ -2,6 +2,7 @@
 export const operationKinds = [
   'transfer',
   'contractExecution',
+  'contractDeployment',
   'signMessage',
   'signTypedData',
   'signTransaction',

@@ -4,7 +4,7 @@ import type { CustodyCtx, EntitySecret } from '../custody.ts'
 import { familyOfKey } from '../families.ts'
 import { withUnsealed } from '../sealing.ts'
 import { findKey } from '../store/keys.ts'
-import { type Decision, useDecision } from './decide.ts'
+import { type Decision, useDecision } from './decide-policy.ts'
 
 /** Signs the payload that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
 export async function signNow(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<Buffer> {

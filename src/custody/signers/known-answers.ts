@@ -34,17 +34,17 @@ const generator =
   '0479be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798' +
   '483ada7726a3c4655da4fbfc0e1108a8fd17b448a68554199c47d08ffb10d4b8'
 
-/** Returns the signer's first fault, or `undefined` when it answers every vector as published. */
-export function faultOf(signer: Signer): string | undefined {
+/** Throws the signer's first fault when it does not answer every vector as published. */
+export function requireAnswers(signer: Signer): void {
   for (const { privateKey, message, r, s } of knownAnswers) {
     const digest = createHash('sha256').update(message).digest()
     const signature = signer.sign(digest, Buffer.from(privateKey, 'hex'))
     if (signature.toString('hex', 0, 64) !== r + s)
-      return `its signature of "${message.slice(0, 16)}" differs from the published one`
+      throw new Error(`its signature of "${message.slice(0, 16)}" differs from the published one`)
   }
   const point = signer.publicKeyOf(Buffer.from(one, 'hex')).toString('hex')
-  if (point !== generator) return 'its public key of 1 is not the generator'
+  if (point !== generator) throw new Error('its public key of 1 is not the generator')
   const sum = Buffer.from(largest, 'hex')
   signer.addToPrivateKey(sum, Buffer.from(two, 'hex'))
-  return sum.toString('hex') === one ? undefined : 'its sum of the largest private key and 2 is not 1'
+  if (sum.toString('hex') !== one) throw new Error('its sum of the largest private key and 2 is not 1')
 }

@@ -1,4 +1,4 @@
-/** An implementation of secp256k1 with deterministic signatures (RFC 6979, low `s`). */
+/** An implementation of secp256k1. All give byte-identical signatures (RFC 6979, low `s`), so one can replace another. */
 export type Signer = {
   /** `digest` and `privateKey` are 32 bytes; the signature is 65: r, s in the lower half of the order, recovery. */
   sign(digest: Uint8Array, privateKey: Uint8Array): Buffer

@@ -30,7 +30,7 @@ const asked = (rows: readonly Dated[]) =>
  * Inserts each row at its place in the sequence of its nonce. A place that is taken stays unchanged, so the caller must
  * compare with `payloadsOf`. Throws when a replacement violates the rules of the table.
  */
-export const takePlaces = (tx: Db, rows: readonly Dated[]) =>
+export const insertInSequence = (tx: Db, rows: readonly Dated[]) =>
   tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, noop, max_fee,
       priority_fee, replaces, create_date)
     select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.noop,

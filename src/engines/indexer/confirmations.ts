@@ -16,7 +16,7 @@ export async function confirmedHeights(
   block: Block,
 ): Promise<ConfirmedHeights> {
   const { blockchain } = chain.network
-  const confirmedNumber = block.number - chain.completeDepth + 1
+  const confirmedNumber = block.number - chain.confirmations + 1
   const hashAt = async (number: number) =>
     number === block.number ? block.hash : canonicalHashAt(ctx.database, blockchain, number)
   if (confirmedNumber < 0) return { completeTo: confirmedNumber, finalTo: undefined }

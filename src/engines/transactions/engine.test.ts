@@ -1,10 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { baseSepolia } from '#chains/networks/base-sepolia'
 import { sql } from '#runtime/db/db'
-import { issuerAccount } from '#sandbox/constants'
 import { freshAddress } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { transferActions } from '../../../testing/transfers.ts'
+import { until } from '../../../testing/until.ts'
 import { startTransactionWorker } from './index.ts'
 
 const together = isDeep ? 60 : 12
@@ -20,16 +22,6 @@ beforeAll(async () => {
 afterAll(() => harness?.close())
 
 const grantsOf = (id: string) => harness.database.all(sql`select 1 from grants where intent_id = ${id}`)
-
-/** Blocklists the address as the issuer of USDC: it can receive no more payments. */
-async function blocklist(address: string): Promise<void> {
-  const { rpc, tokens } = harness.chain()
-  const from = issuerAccount.address
-  const data = `0xf9f92be4${address.slice(2).padStart(64, '0')}`
-  await rpc('anvil_impersonateAccount', [from])
-  await rpc('eth_sendTransaction', [{ from, to: tokens.USDC, gas: '0x30d40', data }])
-  await rpc('anvil_stopImpersonatingAccount', [from])
-}
 
 describe('several workers', () => {
   it('assign each nonce once, without gaps, and move each value once', async () => {
@@ -80,6 +72,43 @@ describe('a transfer that cannot succeed', () => {
   })
 })
 
+describe('property 26: a transfer that reverts in its block', () => {
+  const payee = freshAddress()
+  it.each([
+    ['the payee is blocklisted', 'blocklist', 'unblocklist', payee, /blocklisted/],
+    ['the token is paused', 'pause', 'unpause', undefined, /paused/],
+  ] as const)(
+    'because %s gives its hold back, books its gas and says why',
+    async (_, forbid, allow, whom, reason) => {
+      const { setAutomine, mine, oracle, tokens } = harness.chain()
+      const wallet = await on.fundedWallet()
+      await setAutomine(false)
+      const id = await on.transfer(wallet, { destinationAddress: payee })
+      await on.reaches(id, 'SENT')
+      expect(await on.held(wallet)).toBeGreaterThan(0n)
+      await sendAsIssuer(harness.chain(), forbid, whom)
+      await mine()
+      await setAutomine(true)
+      const failed = await on.reaches(id, 'FAILED')
+      expect(failed.errorReason).toBe('FAILED_ON_CHAIN')
+      await until(async () => (await on.read(id)).errorDetails !== null, 'the node was asked why')
+      expect((await on.read(id)).errorDetails).toMatch(reason)
+      expect(await on.held(wallet)).toBe(0n)
+      const [sent] = await oracle.transactions(wallet.address)
+      expect(sent).toMatchObject({ success: false, nonce: 0 })
+      const booked = new Map(
+        (await on.booked(wallet)).map(({ tokenId, postedAtomic }) => [tokenId, postedAtomic]),
+      )
+      expect(booked.get(baseSepolia.nativeToken.id)).toBe(10n ** 19n - sent!.feeAtomic)
+      expect(booked.get(on.world.usdcId)).toBe(await oracle.balanceOf(wallet.address, tokens.USDC))
+      expect(booked.get(on.world.usdcId)).toBe(10n ** 9n)
+      await sendAsIssuer(harness.chain(), allow, whom)
+      const again = await on.transfer(wallet, { destinationAddress: payee })
+      await on.reaches(again, 'COMPLETE')
+    },
+  )
+})
+
 describe('a sender whose transfer cannot be signed', () => {
   it('delays neither other senders nor its own later transfers', async () => {
     const [broken, sound] = [
@@ -107,7 +136,7 @@ describe('a backlog', () => {
     const wallet = await on.fundedWallet({ usdc: '100', native: '1' })
     await harness.stopEngines()
     const blocked = freshAddress()
-    await blocklist(blocked)
+    await sendAsIssuer(harness.chain(), 'blocklist', blocked)
     const bad = await on.transfer(wallet, { destinationAddress: blocked })
     const good: string[] = []
     for (let count = 0; count < backlog; count++) good.push(await on.transfer(wallet))

@@ -78,12 +78,16 @@ it('property 20: a reorg reopens a complete transfer that is not final; it can b
 it('property 20: without the finalized tag a block is final at the depth of its network, not before its confirmations', async () => {
   const network = networks.find(({ blockchain }) => blockchain === 'ETH-SEPOLIA')!
   const plain = await openLyingNode(harness.chain().rpcUrl)
+  const telling = (answer: unknown) =>
+    plain.lie((method, result, [key]) => {
+      if (method === 'eth_chainId') return quantity(network.chainId)
+      return isTag(key) ? answer : result
+    })
+  telling(null)
   const chains = createChains([{ network, rpcUrl: plain.url, local: false }])
   const [chain] = chains.list()
   const block = { ...(await chain!.head()), number: 500, transactions: [], transfers: [] }
   const depths = () => confirmedHeights(harness.ctx, chain!, block)
-  const telling = (answer: unknown) => plain.lie((_, result, [key]) => (isTag(key) ? answer : result))
-  telling(null)
   expect(await depths()).toEqual({ completeTo: 489, finalTo: 405 })
   // A node that served the tag and no longer does is faulty: its chain does not fall back to the depth.
   telling({ number: quantity(499), hash: `0x${'0'.repeat(64)}` })

@@ -2,10 +2,11 @@ import type { Chain, FeeSuggestion } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead, syncBalances } from '#engines/indexer/index'
 import { balancesOf, nativeToken } from '#engines/ledger/index'
-import { type Hex, hexOf } from '#lib/hex'
-import { createTally } from '#lib/tally'
+import { createFailureCounts } from '#lib/failure-counts'
+import type { Hex } from '#lib/hex'
 import { defer } from '#runtime/turns/store'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import {
   oldestInFlight,
@@ -26,7 +27,7 @@ const firstBalanceGas = 30_000n
 const coinTransferGas = 21_000n
 
 /** Number of consecutive undecided estimates of each transaction. */
-const undecidedTimes = createTally()
+const undecidedTimes = createFailureCounts()
 
 /**
  * Simulates the waiting transactions of one sender and sets their gas limit and fee, outside any database transaction.
@@ -127,7 +128,7 @@ async function reportUndecided(
 /** Transfers of one token cost about the same; the cost of a contract call is known only for that very call. */
 function kindOf({ id, operation, callData, callTo }: WaitingTransaction): string {
   if (operation !== 'TRANSFER') return id
-  return callData.length === 0 ? callTo : `token:${callTo}`
+  return `${callData.length === 0 ? 'coins' : 'token'}:${callTo}`
 }
 
 /**
@@ -173,10 +174,9 @@ function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain)
 }
 
 async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction): Promise<Estimate> {
-  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
-  const estimate = await chain.estimateGas(row.address, call)
+  const estimate = await chain.estimateGas(row.address, callOf(row))
   if (estimate.kind === 'estimated') {
     if (isCoin) return { kind: 'gas', gas: estimate.gas }
     // Contract state may change until the call is mined; unused gas costs nothing.

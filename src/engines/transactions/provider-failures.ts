@@ -1,7 +1,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { createNews } from '#lib/news'
 import { oncePer } from '#lib/once'
+import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
 
 /** Number of consecutive failures before an alarm: a single failure is normal. */
@@ -11,7 +11,7 @@ const everyMs = 60_000
 type Doing = 'estimating' | 'sending' | 'explaining'
 
 /** Whether a message about the chain was not logged within the last minute. */
-const isNews = oncePer((_chain: Chain) => createNews(everyMs))
+const isFirstReport = oncePer((_chain: Chain) => createRepeatFilter(everyMs))
 
 /**
  * Logs, at most once a minute for each chain, activity and severity, that nodes give no conclusive answer. Transactions wait
@@ -24,7 +24,7 @@ export function logProviderFailure(
 ): void {
   const { blockchain } = chain.network
   const isAlarm = tries >= alarmTries
-  if (!isNews(chain)(`${doing} ${isAlarm}`)) return
+  if (!isFirstReport(chain)(`${doing} ${isAlarm}`)) return
   const about = { blockchain, doing, said, tries }
   if (isAlarm)
     raiseAlarm(
@@ -41,7 +41,7 @@ export function logProviderFailure(
  * others share.
  */
 export function logSigningFailure(ctx: EngineCtx, chain: Chain, about: object, error: unknown): void {
-  if (!isNews(chain)(`signing ${error}`)) return
+  if (!isFirstReport(chain)(`signing ${error}`)) return
   const { blockchain } = chain.network
   ctx.log.error({ err: error, blockchain, ...about }, 'signing failed; trying again')
 }

@@ -3,14 +3,14 @@ import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
-import { bytesOf, hexOf } from '#lib/hex'
+import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
-import { intentBytes } from './intent.ts'
+import { callOf, intentBytes } from './intent.ts'
 import { logSigningFailure } from './provider-failures.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
@@ -114,10 +114,8 @@ async function plan(
   const fee = replacementFee(suggestion, replaced)
   const own = row.address
   const cancelling = kindOf(row) === 'cancel'
-  const call: Call = cancelling
-    ? { to: own, valueAtomic: 0n, data: '0x' }
-    : { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
-  const gasLimit = cancelling ? await estimateSelfCall(chain, call) : row.gasLimit
+  const call: Call = cancelling ? { to: own, valueAtomic: 0n, data: '0x' } : callOf(row)
+  const gasLimit = cancelling ? await estimateSelfCall(chain, own, call) : row.gasLimit
   return gasLimit * fee.maxFeeAtomic > feeMaxAtomic ? 'too expensive' : { call, gasLimit, fee }
 }
 
@@ -125,8 +123,8 @@ async function plan(
 const kindOf = ({ requested, kind }: ReplacementRequest): ReplacementKind =>
   requested === 'cancel' || kind === 'cancel' ? 'cancel' : 'bump'
 
-async function estimateSelfCall(chain: Chain, call: Call): Promise<bigint> {
-  const estimate = await chain.estimateGas(call.to, call)
+async function estimateSelfCall(chain: Chain, own: string, call: Call): Promise<bigint> {
+  const estimate = await chain.estimateGas(own, call)
   if (estimate.kind === 'estimated') return estimate.gas
   throw new Error(`cannot estimate a cancel transaction: ${estimate.message}`)
 }

@@ -1,14 +1,14 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { hexOf } from '#lib/hex'
-import { createTally } from '#lib/tally'
+import { createFailureCounts } from '#lib/failure-counts'
 import { defer, type Turn } from '#runtime/turns/store'
+import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { type RevertedTransaction, recordRevertReasons, withoutRevertReason } from './store/revert-reasons.ts'
 
 const batchMax = 20
 /** Number of consecutive failures to read the revert reason of each transaction. */
-const failedReads = createTally()
+const failedReads = createFailureCounts()
 const unknownReason = 'the transaction was reverted in its block'
 
 /**
@@ -39,9 +39,8 @@ export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn
 
 /** Returns the revert reason, or `undefined` when it must be read again. */
 async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction) {
-  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
   try {
-    const reason = await chain.explainRevert(row.address, call, row.gasLimit, row.blockHash)
+    const reason = await chain.explainRevert(row.address, callOf(row), row.gasLimit, row.blockHash)
     failedReads.ended(row.id)
     return reason ?? unknownReason
   } catch (error) {

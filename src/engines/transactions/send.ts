@@ -2,16 +2,16 @@ import type { BroadcastOutcome, Chain, RefusalReason } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { indexedHead } from '#engines/indexer/index'
 import { failpoint } from '#lib/failpoints'
+import { createFailureCounts } from '#lib/failure-counts'
 import { hexOf } from '#lib/hex'
-import { createTally } from '#lib/tally'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { recordChanges } from '#runtime/record/store'
 import type { Turn } from '#runtime/turns/store'
 import { requeueAfterOverlookedUse } from './external-nonce-use.ts'
 import { failUnsent } from './fail-unsent.ts'
 import type { JournalWriter } from './journal/writer.ts'
+import { type PriceRefusal, readPriceRefusals } from './price-refusals.ts'
 import { logProviderFailure } from './provider-failures.ts'
-import { type PriceRefusal, readPriceRefusals } from './reprice.ts'
 import { type ClaimedAttempt, claimDueAttempts, recordSends, type SendResult } from './store/attempts.ts'
 import { cancelRefused, requestBumps } from './store/replacements.ts'
 import { enterState } from './store/transactions.ts'
@@ -253,7 +253,7 @@ const refusalsMax = 5
  * Number of refusals of each attempt that this process received; broadcasts without an answer do not count. A restarted
  * process counts from zero, so it cancels later, never sooner.
  */
-const refusals = createTally()
+const refusals = createFailureCounts()
 
 /**
  * Only the first broadcast of bytes can be refused for good: an earlier one without an answer may have arrived. Bytes that

@@ -4,13 +4,13 @@ import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
-import { bytesOf, hexOf } from '#lib/hex'
+import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { defer, type Turn } from '#runtime/turns/store'
 import { type Failure, failUnsent } from './fail-unsent.ts'
-import { intentBytes } from './intent.ts'
+import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { logSigningFailure } from './provider-failures.ts'
 import {
@@ -280,10 +280,14 @@ async function signAll(
       id: plan.row.id,
       txHash: attempts[index]!.txHash,
       fee: shownFee(plan),
+      createdContract: createdContractOf(chain, attempts[index]!, plan.row),
     })),
   )
   await recordQueued(tx, nowMs, plans)
 }
+
+const createdContractOf = (chain: Chain, { address, nonce }: NewAttempt, { callTo }: WaitingTransaction) =>
+  callTo === null ? chain.contracts.createdAddress(address, nonce) : undefined
 
 /** The fields of a payload that the signing ledger records. */
 export const pricedNonce = (
@@ -335,7 +339,7 @@ const recordQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
 
 function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {
   const { maxFeeAtomic, priorityFeeAtomic } = fee
-  const call = { to: row.callTo, valueAtomic: row.callValue, data: hexOf(row.callData) }
+  const call = callOf(row)
   return { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
 }
 

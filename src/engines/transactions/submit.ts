@@ -1,7 +1,7 @@
 import type { Call, Chain } from '#chains/chain'
 import {
   type Decision,
-  decide,
+  decidePolicy,
   type EntitySecret,
   grantPlatformSigning,
   grantSigning,
@@ -30,7 +30,11 @@ export type FeeRequest = {
   priorityFeeAtomic?: bigint | undefined
 }
 
-const kinds = { TRANSFER: 'transfer', CONTRACT_EXECUTION: 'contractExecution' } as const
+const kinds = {
+  TRANSFER: 'transfer',
+  CONTRACT_EXECUTION: 'contractExecution',
+  CONTRACT_DEPLOYMENT: 'contractDeployment',
+} as const
 
 type Request = {
   /** The id of the new transaction; generated when absent. */
@@ -128,9 +132,10 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
   const id = request.id ?? newId(ctx.nowMs)
   const entityId = ctx.entity.id
   const callData = bytesOf(call.data)
-  const intent = intentBytes({ blockchain, callTo: call.to, callValue: call.valueAtomic, callData })
+  const callTo = call.to ?? null
+  const intent = intentBytes({ blockchain, callTo, callValue: call.valueAtomic, callData })
   // Must come first: counting limits locks the policy before any account.
-  const decision = await decide(ctx, signatory, { intentId: id, intent, operation: origin.operation })
+  const decision = await decidePolicy(ctx, signatory, { intentId: id, intent, operation: origin.operation })
   await requireRoom(ctx, chain, signatory)
   await insertOutbound(ctx.db, {
     entityId,
@@ -140,7 +145,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     address: signatory.address,
     custodyType: origin.custodyType,
     ...request.shown,
-    callTo: call.to,
+    callTo,
     callValue: call.valueAtomic,
     callData,
     feeLevel: fee.feeLevel,

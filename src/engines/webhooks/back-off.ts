@@ -1,8 +1,6 @@
 import { randomInt } from 'node:crypto'
 
-/** Maximum attempts for a notification, spread over about a day, before it fails. */
-export const attemptsMax = 32
-/** An older notification gets at most one more attempt: after a long outage, missed notifications are not retried. */
+/** Time for which a notification is attempted, at the end about every hour, before it fails. */
 export const keptTryingMs = 3 * 86_400_000
 /** Number of attempts after which later notifications of the same resource no longer wait for this one. */
 export const attemptsInOrder = 5

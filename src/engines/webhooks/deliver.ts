@@ -2,8 +2,9 @@ import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { OutboundCaller } from '#runtime/outbound/call'
-import { attemptsInOrder, attemptsMax, backOffMs, keptTryingMs } from './back-off.ts'
-import { makeEnvelope } from './envelope.ts'
+import { attemptsInOrder, backOffMs, keptTryingMs } from './back-off.ts'
+import { type Envelope, makeEnvelope } from './envelope.ts'
+import { handleFailing } from './failing-endpoints.ts'
 import {
   type Delivery,
   dropDelivery,
@@ -13,9 +14,11 @@ import {
   recordAttempt,
   releaseLane,
 } from './store/deliveries.ts'
+import type { Line } from './topics.ts'
+import { makeWebhook } from './webhook.ts'
 
-/** Timeout for an endpoint's complete response. */
-const timeoutMs = 10_000
+/** Timeout for an endpoint's complete response, as documented for each line. */
+export const timeoutMs: Record<Line, number> = { v1: 10_000, v2: 5_000 }
 /** Lease of a subscription, longer than any round. After a worker is killed, its subscriptions wait this long. */
 export const leaseMs = 15_000
 /** Maximum concurrent requests to one endpoint. */
@@ -45,8 +48,10 @@ export async function runLane(
     }
   }
   const restMs = failureCount === 0 ? 0 : Math.min(backOffMs(failureCount), restMaxMs)
-  const restDate = restMs === 0 ? null : formatInstant(ctx.clock.nowMs() + restMs)
-  await releaseLane(ctx.database, lane, attemptsInOrder, { failureCount, restDate })
+  const nowMs = ctx.clock.nowMs()
+  const restDate = restMs === 0 ? null : formatInstant(nowMs + restMs)
+  if (failureCount > 0 && lane.line === 'v2') await handleFailing(ctx, lane)
+  await releaseLane(ctx.database, lane, attemptsInOrder, { failureCount, restDate, at: formatInstant(nowMs) })
 }
 
 const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())
@@ -59,40 +64,35 @@ async function deliver(
   delivery: Delivery,
   signal: AbortSignal,
 ): Promise<'delivered' | 'failed' | 'dropped' | 'aborted'> {
-  const { messageId, detailId, region, message, environment } = delivery
-  if (!delivery.wanted || detailId === null || region === null) {
+  const { messageId } = delivery
+  const envelope = await envelopeOf(ctx, lane, delivery)
+  if (!envelope) {
     await dropDelivery(ctx.database, lane, messageId, nowOf(ctx))
     ctx.metrics.deliveries.inc({ outcome: 'dropped' })
     return 'dropped'
   }
-  const { headers, body } = await makeEnvelope({
-    notary: ctx.custody.notary,
-    signatureVersion: ctx.config.notificationSignature,
-    baseUrl: ctx.config.publicUrl ?? delivery.baseUrl,
-    environment,
-    region,
-    detailId,
-    entityId: lane.entityId,
-    messageId,
-    timestamp: delivery.createDate,
-    message,
-  })
   const startedMs = performance.now()
-  const answer = await call({ method: 'POST', url: lane.endpoint, headers, body, timeoutMs, signal }).catch(
-    (error: Error) => ({ status: null, text: reasonOf(error) }),
-  )
+  const answer = await call({
+    ...{ method: 'POST', url: lane.endpoint, timeoutMs: timeoutMs[lane.line], signal },
+    ...envelope,
+  }).catch((error: Error) => ({ status: null, headers: null, text: reasonOf(error) }))
   if (signal.aborted && answer.status === null) return 'aborted'
   failpoint('before-delivery-record')
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
   const number = delivery.attemptCount + 1
+  const text = answer.text.replaceAll('\0', '')
   const nowMs = ctx.clock.nowMs()
-  const isOver = number >= attemptsMax || nowMs - Date.parse(delivery.createDate) > keptTryingMs
+  const isOver = nowMs - Date.parse(delivery.createDate) > keptTryingMs
   const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting'
   const outcome = {
     messageId,
     number,
     status: answer.status,
-    error: isDelivered ? null : answer.text.replaceAll('\0', ''),
+    error: isDelivered ? null : text,
+    cause: delivery.cause,
+    requestHeaders: envelope.headers,
+    responseHeaders: answer.headers,
+    responseBody: answer.status === null ? null : text,
     durationMs: Math.round(performance.now() - startedMs),
     state,
     dueDate: formatInstant(state === 'waiting' ? nowMs + backOffMs(number) : nowMs),
@@ -107,6 +107,35 @@ async function deliver(
         : 'a notification was not delivered; retrying later',
     )
   return isDelivered ? 'delivered' : 'failed'
+}
+
+/** Builds the request of a delivery, or returns `undefined` when it is not to be sent any more. */
+async function envelopeOf(ctx: EngineCtx, lane: Lane, delivery: Delivery): Promise<Envelope | undefined> {
+  const { messageId, createDate, wanted, detailId, region, topic, message, environment } = delivery
+  if (!wanted) return undefined
+  if (lane.line === 'v2')
+    return makeWebhook({
+      signer: ctx.custody.webhookSigner,
+      subscriptionId: lane.subscriptionId,
+      notificationId: messageId,
+      notificationType: topic!,
+      notification: message!,
+      createDate,
+      orderNumber: delivery.orderNumber!,
+      sentMs: ctx.clock.nowMs(),
+    })
+  return makeEnvelope({
+    notary: ctx.custody.notary,
+    signatureVersion: ctx.config.notificationSignature,
+    baseUrl: ctx.config.publicUrl ?? delivery.baseUrl,
+    environment,
+    region: region!,
+    detailId: detailId!,
+    entityId: lane.entityId,
+    messageId,
+    timestamp: createDate,
+    message,
+  })
 }
 
 const reasonOf = (error: Error & { code?: string }) => error.message || error.code || error.name

@@ -54,28 +54,48 @@ async function notificationsFor(
   entityId: string,
   events: readonly QueuedEvent[],
 ): Promise<NewNotification[]> {
-  const named = events.flatMap(({ type, resourceId }) => {
-    const topic = topicOf(topics, type)?.name
-    return topic === undefined ? [] : [{ topic, resourceId }]
-  })
-  const sent = await lastNotifications(tx, entityId, named)
-  const last = new Map(sent.map(({ topic, resourceId, message }) => [`${topic} ${resourceId}`, message]))
+  const shown: (QueuedEvent & Content)[] = []
+  for (const event of events) {
+    const content = await contentOf(tx, topics, event, config)
+    if (content) shown.push({ ...event, ...content })
+  }
+  const nameOf = ({ topic, resourceId }: { topic: string; resourceId: string }) => `${topic} ${resourceId}`
+  const sent = await lastNotifications(tx, entityId, shown)
+  const last = new Map(sent.map((each) => [nameOf(each), each]))
   const made: NewNotification[] = []
-  for (const { id, type, resourceId, updateDate } of events) {
-    const topic = topicOf(topics, type)
-    const shown = await topic?.show(tx, { entityId, resourceId, type, updateDate }, config)
-    if (!topic || !shown) continue
-    const message = JSON.stringify({
-      clientId: entityId,
-      notificationType: topic.name,
-      version: 1,
-      customAttributes: { clientId: entityId },
-      [topic.key]: shown,
-    })
-    const name = `${topic.name} ${resourceId}`
-    if (last.get(name) === message) continue
-    last.set(name, message)
-    made.push({ entityId, id, topic: topic.name, resourceId, message })
+  for (const { id, line, topic, resourceId, updateDate, message } of shown) {
+    const before = last.get(nameOf({ topic, resourceId }))
+    if (before?.message === message) continue
+    // Time alone could repeat: two states may be recorded with one change of the resource.
+    const orderNumber = Math.max(Date.parse(updateDate), (before?.orderNumber ?? 0) + 1)
+    const next = { id, line, topic, resourceId, message, orderNumber }
+    last.set(nameOf(next), next)
+    made.push(next)
   }
   return made
+}
+
+type Content = Pick<NewNotification, 'line' | 'topic' | 'message'>
+
+async function contentOf(
+  tx: Db,
+  topics: Topics,
+  event: QueuedEvent,
+  config: EngineCtx['config'],
+): Promise<Content | undefined> {
+  const topic = topicOf(topics, event.type)
+  if (topic?.line === 'v2') {
+    const shown = await topic.show(tx, event, config)
+    return shown && { line: 'v2', topic: shown.notificationType, message: JSON.stringify(shown.notification) }
+  }
+  const resource = await topic?.show(tx, event, config)
+  if (!topic || !resource) return undefined
+  const message = JSON.stringify({
+    clientId: event.entityId,
+    notificationType: topic.name,
+    version: 1,
+    customAttributes: { clientId: event.entityId },
+    [topic.key]: resource,
+  })
+  return { line: 'v1', topic: topic.name, message }
 }

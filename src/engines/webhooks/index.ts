@@ -16,11 +16,34 @@ import { claimLanes, type Lane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
 
+export { timeoutMs as deliveryTimeoutMs } from './deliver.ts'
+export {
+  readNotification,
+  readReplay,
+  replayNotifications,
+  resendNotification,
+} from './delivery-log.ts'
 export { type LinkPurpose, subscriptionArn, tokenOf } from './envelope.ts'
+export { disableDateOf } from './failing-endpoints.ts'
+export { notificationTypes } from './notification-types.ts'
 export { waitingDeliveries } from './store/deliveries.ts'
+export {
+  type LoggedAttempt,
+  type LoggedDelivery,
+  type LoggedNotification,
+  notificationsPage,
+  type Replay,
+} from './store/delivery-log.ts'
 export { type Detail, findSubscription, listSubscriptions, type Subscription } from './store/subscriptions.ts'
+export {
+  findWebhookSubscription,
+  listWebhookSubscriptions,
+  type WebhookSubscription,
+} from './store/webhook-subscriptions.ts'
 export { confirm, deleteSubscription, subscribe, unsubscribe } from './subscriptions.ts'
-export type { Topic, TopicEvent, Topics } from './topics.ts'
+export type { Topic, TopicEvent, Topics, WebhookContent } from './topics.ts'
+export { makeTestWebhook } from './webhook.ts'
+export { subscribeWebhook, unsubscribeWebhook, updateWebhook } from './webhook-subscriptions.ts'
 
 /** Maximum endpoints that one process sends to concurrently; endpoints that failed last take at most half. */
 const lanesMax = 200

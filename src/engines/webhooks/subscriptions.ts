@@ -6,7 +6,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { type LinkPurpose, tokenOf } from './envelope.ts'
-import { dropDeliveries, forgetOld, insertConfirmations } from './store/deliveries.ts'
+import { endDeliveries, forgetOld, insertConfirmations } from './store/deliveries.ts'
 import {
   type Detail,
   type DetailRow,
@@ -89,7 +89,7 @@ export async function deleteSubscription(ctx: Ctx, id: string): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   const at = formatInstant(nowMs)
   await removeSubscription(db, entity.id, id, at)
-  await dropDeliveries(db, entity.id, id, at)
+  await endDeliveries(db, entity.id, id, 'dropped', at)
   const change = { entityId: entity.id, actor, requestId, resourceId: id }
   await recordChanges(db, nowMs, [{ ...change, type: 'subscription.deleted' }])
 }

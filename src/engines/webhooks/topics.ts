@@ -9,10 +9,16 @@ export type TopicEvent = {
   type: string
   /** The resource's update date after the event; each change sets a later date than the one before. */
   updateDate: string
+  /** The changing part of the resource after the event, of kinds for which the view `notified_resources` has one. */
+  snapshot: Record<string, unknown> | null
 }
 
-/** One kind of notification. */
+/** The two lines of notifications: v1 of the business account, v2 of the wallet product. */
+export type Line = 'v1' | 'v2'
+
+/** One kind of v1 notification. */
 export type Topic = {
+  line: 'v1'
   /** Its `notificationType`, such as `payments`. */
   name: string
   /** The member of the message that holds the resource, such as `payment`. */
@@ -21,10 +27,19 @@ export type Topic = {
   show: (db: Db, event: TopicEvent, config: Config) => Promise<object | undefined>
 }
 
-/** Topics by the first part of the event type; the trigger on `events` queues no other events. */
-export type Topics = Readonly<Record<string, Topic>>
+/** One kind of resource whose v2 notifications have types of their own, such as `transactions.inbound`. */
+export type WebhookTopic = {
+  line: 'v2'
+  /** The type, and the resource as its GET returned it after the event; undefined when there is nothing to notify. */
+  show: (db: Db, event: TopicEvent, config: Config) => Promise<WebhookContent | undefined>
+}
 
-export const topicOf = (topics: Topics, type: string): Topic | undefined => {
+export type WebhookContent = { notificationType: string; notification: object }
+
+/** Topics by the first part of the event type; the trigger on `events` queues no other events. */
+export type Topics = Readonly<Record<string, Topic | WebhookTopic>>
+
+export const topicOf = (topics: Topics, type: string): Topic | WebhookTopic | undefined => {
   const name = type.split('.')[0]!
   return Object.hasOwn(topics, name) ? topics[name] : undefined
 }

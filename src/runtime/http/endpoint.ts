@@ -38,7 +38,7 @@ export type Endpoint<Ctx = RequestScope> = {
   /** The schema of `data`; absent when the response has no body. */
   response?: TSchema | undefined
   /** The status of a first success. Default 200. */
-  status?: 200 | 201 | 204
+  status?: 200 | 201 | 202 | 204
   /** Further statuses of a success, each with its meaning; 204 has no body. */
   alternatives?: { 200?: string; 204?: string }
   /** A second status whose response has the shape of a success: that of a probe which reports a problem. */
@@ -60,6 +60,8 @@ export type Endpoint<Ctx = RequestScope> = {
   media?: string
   /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */
   errors: readonly ErrorName[]
+  /** The errors that the product line of this operation reports under codes of its own. */
+  errorsAs?: Partial<Record<ErrorName, ErrorName>>
   /** Work that must not hold a database transaction, such as decrypting; its result is passed to the verb. */
   prepare?: (ctx: Ctx, input: Input<never, never, never>) => Promise<unknown>
   verb: (ctx: Ctx, input: Input<never, never, never>, prepared: never) => Promise<unknown>

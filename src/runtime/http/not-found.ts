@@ -4,6 +4,13 @@ import { pathsOf } from './schemas.ts'
 /** A documented operation that is not implemented, such as `GET /v1/w3s/users/{id}`. */
 export type NotBuilt = `${Endpoint['method']} /${string}`
 
+/** The routes of those operations whose paths have no parameter. */
+export const fixedPathsOf = (notBuilt: readonly NotBuilt[]) =>
+  notBuilt.flatMap((operation) => {
+    const [method, path] = operation.split(' ') as [Endpoint['method'], string]
+    return path.includes('{') ? [] : pathsOf(path).map((url) => ({ method, url }))
+  })
+
 /** Creates the message of a 404, which distinguishes a documented but unimplemented operation from an unknown path. */
 export function createNotFoundMessage(
   notBuilt: readonly NotBuilt[],

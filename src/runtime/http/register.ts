@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { errorKinds } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
@@ -53,7 +54,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
   const query = querying && checkOf(querying, 'query')
   const bodied = bodySchema(endpoint)
   const body = bodied && checkOf(bodied, 'body')
-  return async (request: FastifyRequest, reply: FastifyReply) => {
+  const respond = async (request: FastifyRequest, reply: FastifyReply) => {
     const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
     const caller = endpoint.auth === 'none' ? anonymous : callerOf(request)
@@ -74,6 +75,21 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
     const { result, replayed } = await invoke(endpoint, ctx, input)
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
+  return (request: FastifyRequest, reply: FastifyReply) =>
+    respond(request, reply).catch((error) => {
+      throw inOwnCodes(endpoint, error)
+    })
+}
+
+/** The same error under the code of the endpoint's product line. */
+function inOwnCodes({ errorsAs }: Endpoint<never>, error: unknown): unknown {
+  const own = error instanceof ApiError ? errorsAs?.[error.kind] : undefined
+  if (!own || !(error instanceof ApiError)) return error
+  return new ApiError(
+    own,
+    error.message.replace(errorKinds[error.kind].text, errorKinds[own].text),
+    error.fields,
+  )
 }
 
 const anonymous = { entity: { id: '', environment: 'TEST', appId: '' }, actor: 'anybody' } as const

@@ -13,7 +13,7 @@ import { admitRequests } from './admission.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
-import { createNotFoundMessage, type NotBuilt } from './not-found.ts'
+import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { registerEndpoint } from './register.ts'
 
@@ -81,6 +81,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   answerErrors(server, input)
   for (const endpoint of input.endpoints) registerEndpoint(server, { ...input, callerOf }, endpoint)
   for (const removed of input.removed) registerRemoved(server, removed)
+  for (const route of fixedPathsOf(input.notBuilt)) server.route({ ...route, handler: answerNotFound })
   return server
 }
 
@@ -130,6 +131,9 @@ function answerErrors(server: FastifyInstance, { scope, notBuilt }: ServerInput)
     return sendError(reply, new ApiError('notFound', message))
   })
 }
+
+/** Otherwise an operation with a parameter would answer a path that is not built: `contracts/{id}` for `contracts/events`. */
+const answerNotFound = (_: FastifyRequest, reply: FastifyReply) => reply.callNotFound()
 
 function sendError(reply: FastifyReply, error: ApiError) {
   const isCrowded = error.status === 429 || error.status === 503

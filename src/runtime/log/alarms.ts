@@ -25,6 +25,7 @@ export const alarmNames = [
   'session-stuck',
   'sweep-failed',
   'treasury-low-on-gas',
+  'webhook-endpoint-failing',
 ] as const
 
 export type AlarmName = (typeof alarmNames)[number]

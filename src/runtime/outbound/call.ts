@@ -12,8 +12,8 @@ export type OutboundCall = {
   signal?: AbortSignal | undefined
 }
 
-/** A response; `text` is the beginning of the body. */
-export type Answered = { status: number; text: string }
+/** A response: its first headers, and the beginning of its body. */
+export type Answered = { status: number; headers: Record<string, string>; text: string }
 
 /**
  * Calls URLs that customers supplied. Resolves the name once per call, checks every address, and connects to a checked
@@ -23,6 +23,8 @@ export type OutboundCaller = (call: OutboundCall) => Promise<Answered>
 
 const answerBytesMax = 65_536
 const textMax = 300
+const headersMax = 30
+const headerLengthMax = 300
 
 export const createCaller =
   (targets: Targets, resolve: Resolve = resolveName): OutboundCaller =>
@@ -68,7 +70,8 @@ function read(response: IncomingMessage): Promise<Answered> {
   const kept: Buffer[] = []
   let bytes = 0
   return new Promise((resolve) => {
-    const end = () => resolve({ status, text: Buffer.concat(kept).toString('utf8', 0, textMax) })
+    const headers = headersOf(response)
+    const end = () => resolve({ status, headers, text: Buffer.concat(kept).toString('utf8', 0, textMax) })
     response.on('data', (chunk: Buffer) => {
       if (bytes < textMax) kept.push(chunk)
       bytes += chunk.length
@@ -78,6 +81,16 @@ function read(response: IncomingMessage): Promise<Answered> {
     response.on('close', end)
   })
 }
+
+const headersOf = ({ headers }: IncomingMessage): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(headers)
+      .slice(0, headersMax)
+      .map(([name, value]) => [
+        name.slice(0, headerLengthMax),
+        String(value).replaceAll('\0', '').slice(0, headerLengthMax),
+      ]),
+  )
 
 /** Returns a lookup of the checked addresses, which replaces a second DNS query. */
 const lookupIn =

@@ -102,7 +102,7 @@ function blockEntry(block: NodeBlock, offsetS: number): BlockEntry {
 
 function resultOf(answer: RpcAnswer | undefined): unknown {
   if (!answer || answer.error || answer.result === null) {
-    throw new Error(`The local node did not tell its blocks: ${answer?.error?.message ?? 'no answer'}`)
+    throw new Error(`The local node did not report its blocks: ${answer?.error?.message ?? 'no answer'}`)
   }
   return answer.result
 }

@@ -78,7 +78,11 @@ async function openSession(options: PersistentOptions, mining: Mining): Promise<
     const wanted = { chainId: network.chainId, gasLimit: genesisGasLimit, cacheDir: files.cache, source }
     return startNode({ ...wanted, port: previous?.port || undefined, onSpawn })
   }
-  const { node, settings, replayed, entries } = await restore(opened, startFrom, options.minesAtOnce, log)
+  const restored = await restore(opened, startFrom, options.minesAtOnce, log).catch((error) => {
+    opened.journal.close()
+    throw error
+  })
+  const { node, settings, replayed, entries } = restored
   let session: Session | undefined
   try {
     const { mining: mode, lastBlock } = replayed

@@ -8,8 +8,8 @@ import { type AtomicValue, readAtomic } from './values.ts'
 
 type Value = AtomicValue | Value[]
 
-/** The rest of the bytes that a call may have: it bounds the work as well. */
-type Room = { bytes: number }
+/** The rest of the `bytesMax` bytes that the data may have: it bounds the work as well. */
+type Room = { bytes: number; bytesMax: number }
 
 const wordBytes = 32
 
@@ -19,17 +19,30 @@ const wordBytes = 32
  */
 export function encodeCall(signature: string, values: readonly unknown[]): Hex {
   const { name, parameters } = parseSignature(signature)
-  const room = { bytes: callDataBytesMax - 4 }
-  const read = readTuple(parameters, values, 'abiParameters', room)
-  const selector = toFunctionSelector(`${name}(${parameters.map(canonical).join(',')})`)
-  return `${selector}${encodeAbiParameters(parameters, read).slice(2)}` as Hex
+  const room = { bytes: callDataBytesMax - 4, bytesMax: callDataBytesMax }
+  const read = readValues(parameters, values, 'abiParameters', room)
+  return `${selectorOf(name, parameters)}${encodeAbiParameters(parameters, read).slice(2)}` as Hex
 }
 
-function canonical({ type, components }: AbiType): string {
-  return components ? type.replace('tuple', `(${components.map(canonical).join(',')})`) : type
+/** The canonical signature, `name(type,…)`. */
+export const signatureOf = (name: string, parameters: readonly AbiType[]): string =>
+  `${name}(${parameters.map(canonicalType).join(',')})`
+
+export const selectorOf = (name: string, parameters: readonly AbiType[]): Hex =>
+  toFunctionSelector(signatureOf(name, parameters))
+
+/** The type as signatures write it: a tuple as the types of its components. */
+export function canonicalType({ type, components }: AbiType): string {
+  return components ? type.replace('tuple', `(${components.map(canonicalType).join(',')})`) : type
 }
 
-function readTuple(types: readonly AbiType[], values: unknown, location: string, room: Room): Value[] {
+/** Reads JSON values as these types. Throws ValueProblem at the value, as `location[0][1]`. */
+export function readValues(
+  types: readonly AbiType[],
+  values: unknown,
+  location: string,
+  room: Room,
+): Value[] {
   if (!Array.isArray(values)) throw new ValueProblem(location, `must be a list of ${types.length} values`)
   if (values.length !== types.length)
     throw new ValueProblem(
@@ -48,7 +61,7 @@ function readValue({ type, components }: AbiType, value: unknown, location: stri
       readValue(item, each, `${location}[${index}]`, room),
     )
   }
-  if (components) return readTuple(components, value, location, room)
+  if (components) return readValues(components, value, location, room)
   if (typeof value === 'string' && (type === 'string' || type === 'bytes'))
     take(room, type === 'bytes' ? value.length / 2 : Buffer.byteLength(value), location)
   return readAtomic(type, value, location)
@@ -63,8 +76,5 @@ function readItems(value: unknown, length: number | undefined, location: string)
 function take(room: Room, bytes: number, location: string): void {
   room.bytes -= bytes
   if (room.bytes < 0)
-    throw new ValueProblem(
-      location,
-      `makes the call larger than ${callDataBytesMax} bytes, which no node takes`,
-    )
+    throw new ValueProblem(location, `makes the data larger than ${room.bytesMax} bytes, which no node takes`)
 }

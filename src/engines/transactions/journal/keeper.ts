@@ -6,7 +6,7 @@
 
 import { join } from 'node:path'
 import type { EngineCtx } from '#engines/ctx'
-import { createNews } from '#lib/news'
+import { createRepeatFilter } from '#lib/repeat-filter'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { repeat } from '#runtime/loop'
 import {
@@ -218,10 +218,10 @@ type ReportFailure = (error: unknown) => void
 
 /** Raises the alarm of a failure when it starts, and again every `remindMs`. */
 function failureReporter(ctx: EngineCtx): ReportFailure {
-  const isNews = createNews(remindMs)
+  const isFirstReport = createRepeatFilter(remindMs)
   return (error) => {
     const { message } = error as Error
-    if (!isNews(message)) return
+    if (!isFirstReport(message)) return
     const alarm = error instanceof JournalError ? error.alarm : 'journal-unavailable'
     raiseAlarm(
       ctx.log,

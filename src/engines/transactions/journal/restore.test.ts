@@ -2,8 +2,6 @@
  * An older copy of the database replaces it, after transfers were sent that the copy does not contain. Two machines with
  * a worker each, killed at a random moment; the chain is read by a reader that shares no code with them.
  */
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,9 +9,9 @@ import { afterEach, expect, it } from 'vitest'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { type SeededRandom, seededRandom, seedsOf } from '../../../../testing/adversary/seeded-random.ts'
 import { makeTransfer, worldOf } from '../../../../testing/builders.ts'
+import { runCommand } from '../../../../testing/command.ts'
 import { type Clone, urlOf } from '../../../../testing/database-clone.ts'
 import { openHarness } from '../../../../testing/harness.ts'
-import { programFile } from '../../../../testing/programs.ts'
 import {
   cleanUp,
   cleanups,
@@ -217,19 +215,9 @@ const awaitedIn = async (clone: Clone) =>
 
 /** The operator's command, on this database. */
 async function command(clone: Clone, args: readonly string[]) {
-  const env = {
-    ...process.env,
-    DATABASE_URL: urlOf(clone.connection),
-    BEZANT_ROOT_KEY: testRootKey.toString('hex'),
-  }
-  const child = spawn(process.execPath, [await programFile('bezant'), 'journal', ...args, '--json'], {
-    env,
-    stdio: ['ignore', 'pipe', 'ignore'],
-  })
-  const chunks: Buffer[] = []
-  child.stdout.on('data', (chunk) => chunks.push(chunk))
-  const [code] = (await once(child, 'close')) as [number]
-  const said = Buffer.concat(chunks).toString().split('\n').filter(Boolean)
+  const env = { DATABASE_URL: urlOf(clone.connection), BEZANT_ROOT_KEY: testRootKey.toString('hex') }
+  const { code, stdout } = await runCommand({ command: 'journal', args: [...args, '--json'], env })
+  const said = stdout.split('\n').filter(Boolean)
   return {
     code,
     said: said.map((line) => JSON.parse(line) as { id?: string; awaited?: boolean; added?: number }),

@@ -20,6 +20,12 @@ export type DisplayedRequest =
       /** The native coins that the call carries, if any. */
       amountText: string | undefined
     }
+  | {
+      operation: 'CONTRACT_DEPLOYMENT'
+      /** The signature of the constructor. */
+      abiFunctionSignature: string | undefined
+      abiParameters: readonly unknown[] | undefined
+    }
 
 export type NewOutbound = DisplayedRequest & {
   entityId: string
@@ -29,7 +35,7 @@ export type NewOutbound = DisplayedRequest & {
   walletId: string | null
   address: string
   custodyType: string
-  callTo: string
+  callTo: string | null
   callValue: bigint
   callData: Buffer
   feeLevel: Level | undefined
@@ -44,15 +50,17 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   const at = formatInstant(row.nowMs)
   const transfer = row.operation === 'TRANSFER' ? row : undefined
   const execution = row.operation === 'CONTRACT_EXECUTION' ? row : undefined
+  const called = row.operation === 'TRANSFER' ? undefined : row
+  const amountText = row.operation === 'CONTRACT_DEPLOYMENT' ? undefined : row.amountText
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
       ref_id, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
-      ${row.amountText === undefined ? null : [row.amountText]}, ${textOf(transfer?.amountAtomic)},
-      ${execution?.contractAddress ?? null}, ${execution?.abiFunctionSignature ?? null},
-      ${execution?.abiParameters === undefined ? null : JSON.stringify(execution.abiParameters)},
+      ${amountText === undefined ? null : [amountText]}, ${textOf(transfer?.amountAtomic)},
+      ${execution?.contractAddress ?? null}, ${called?.abiFunctionSignature ?? null},
+      ${called?.abiParameters === undefined ? null : JSON.stringify(called.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
 }

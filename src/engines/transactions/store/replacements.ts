@@ -80,7 +80,7 @@ export type ReplacementRequest = Ref & {
   requested: ReplacementKind
   state: State
   address: string
-  callTo: string
+  callTo: string | null
   callValue: bigint
   callData: Buffer
   attemptId: string

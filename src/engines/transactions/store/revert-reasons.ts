@@ -8,7 +8,7 @@ export type RevertedTransaction = {
   entityId: string
   id: string
   address: Hex
-  callTo: Hex
+  callTo: Hex | null
   callValue: bigint
   callData: Buffer
   gasLimit: bigint

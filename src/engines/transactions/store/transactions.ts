@@ -127,7 +127,8 @@ export type WaitingTransaction = {
   id: string
   address: string
   operation: string
-  callTo: string
+  /** Null where the data creates a contract. */
+  callTo: string | null
   callValue: bigint
   callData: Buffer
   feeLevel: Level | null
@@ -227,16 +228,21 @@ export const intentOf = (db: Db, entityId: string, id: string) =>
 /** A row of one entity: a transaction, or one of its attempts. */
 export type Ref = { entityId: string; id: string }
 
-/** Sets signed, durable transactions to QUEUED, with hash and fee. */
+/**
+ * Sets signed, durable transactions to QUEUED, with hash, fee and, for a deployment, the address that its nonce gives the
+ * contract: it is recorded before the contract can exist.
+ */
 export async function markQueued(
   tx: Db,
   nowMs: number,
-  rows: readonly (Ref & { txHash: string; fee: SignedFee })[],
+  rows: readonly (Ref & { txHash: string; fee: SignedFee; createdContract: string | undefined })[],
 ): Promise<void> {
   await tx.run(sql`update transactions t set state = 'QUEUED', tx_hash = n.h, estimated_fee = n.f::jsonb,
+      contract_address = coalesce(n.c, t.contract_address),
       error_details = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
-      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[]) as n(e, i, h, f)
+      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[],
+      ${rows.map((row) => row.createdContract ?? null)}::text[]) as n(e, i, h, f, c)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
 }
 

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness.close())
 
-const completeDepth = 3
+const confirmations = 3
 const usdc = network.tokens.find(({ symbol }) => symbol === 'USDC')!
 const hashOf = (number: number, fork = 'a') => `0x${fork}${number}`
 
@@ -66,8 +66,8 @@ const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string
     creditDeposits(
       tx,
       Date.now(),
-      { network, completeDepth },
-      { number, hash: hashOf(number, fork), completeTo: number - completeDepth + 1 },
+      { network, confirmations },
+      { number, hash: hashOf(number, fork), completeTo: number - confirmations + 1 },
       transfers,
     ),
   )

@@ -19,12 +19,12 @@ const lostAfterBlocks = 12
 export async function creditDeposits(
   tx: Db,
   nowMs: number,
-  { network, completeDepth }: { network: Network; completeDepth: number },
+  { network, confirmations }: { network: Network; confirmations: number },
   block: ObservedBlock & { completeTo: number },
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
   const arrivals = await arrivalsIn(tx, network, transfers)
-  const lostTo = block.number - Math.max(completeDepth, lostAfterBlocks)
+  const lostTo = block.number - Math.max(confirmations, lostAfterBlocks)
   await applyPayments(tx, nowMs, network, { ...block, lostTo }, arrivals)
   await applyIncoming(tx, nowMs, network, { ...block, lostTo }, arrivals)
 }

@@ -25,7 +25,7 @@ import { sweepingAmount } from '../sweeping/store.ts'
 import { sweepShortage } from '../sweeping/sweep.ts'
 import { requireTreasury, signatoryOf, treasuryCoins } from '../treasuries.ts'
 import { endDisbursements } from './end-disbursements.ts'
-import { blockedByOperator, denialOf } from './screen.ts'
+import { blockedByOperator, riskReasonOf } from './screen.ts'
 import {
   claimWaiting,
   type Disbursement,
@@ -100,7 +100,7 @@ async function pay(
   costAtomic: bigint,
 ): Promise<PayOutcome> {
   failpoint('before-screening')
-  const denial = denialOf(disbursement, ctx.config.entityCountry)
+  const denial = riskReasonOf(disbursement, ctx.config.entityCountry)
   failpoint('before-screening-record')
   if (denial)
     return end(ctx, disbursement, { status: 'failed', errorCode: 'transaction_denied', riskReason: denial })

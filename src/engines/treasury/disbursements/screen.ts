@@ -21,7 +21,7 @@ const alwaysNamed = ['SG', 'FR']
  * Returns the risk reason code for which an entity of this country must not pay the disbursement, as shown to its owner, or
  * `undefined`.
  */
-export function denialOf(
+export function riskReasonOf(
   { currency, amount, identified }: Disbursement,
   entityCountry: string,
 ): string | undefined {

@@ -1,5 +1,6 @@
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
+import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
 
 /** A subscription leased by a worker. Only the lease holder records the outcomes of its deliveries. */
@@ -7,13 +8,17 @@ export type Lane = {
   entityId: string
   subscriptionId: string
   endpoint: string
+  line: Line
   fencingToken: number
   /** Number of consecutive rounds in which nothing was delivered. */
   failureCount: number
 }
 
-/** Maximum subscriptions of one tenant that are leased at once, over all processes. */
-const lanesOfTenantMax = 8
+/**
+ * Maximum subscriptions of one tenant that are leased at once, over all processes: all that it may have, so that no endpoint
+ * waits for another, but fewer of those that fail.
+ */
+const lanesOfTenantMax = { sound: 24, failing: 8 } as const
 
 /**
  * Leases subscriptions with due deliveries for `leaseMs` of database time, round-robin over tenants: with `failing` those
@@ -25,12 +30,13 @@ export async function claimLanes(
   now: string,
   { failing, limit, leaseMs }: { failing: boolean; limit: number; leaseMs: number },
 ): Promise<readonly Lane[]> {
+  const max = failing ? lanesOfTenantMax.failing : lanesOfTenantMax.sound
   const isFree = sql`s.wake_date <= ${now} and (s.lease_until is null or s.lease_until < now())
     and (s.failure_count > 0) = ${failing}`
   const rows = sql`select * from (select s.entity_id, s.id from notification_subscriptions s
     where s.entity_id = turn.entity_id and ${isFree} order by s.wake_date
-    limit (select greatest(0, ${lanesOfTenantMax} - count(*)) from notification_subscriptions b
-      where b.entity_id = turn.entity_id and b.lease_until > now())) allowed`
+    limit (select greatest(0, ${max} - count(*)) from notification_subscriptions b
+      where b.entity_id = turn.entity_id and b.lease_until > now() and (b.failure_count > 0) = ${failing})) allowed`
   const shared = { from: sql`notification_subscriptions s`, where: sql`s.wake_date is not null`, rows }
   const lanes = await db.all<Lane>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
     due as materialized (
@@ -41,7 +47,7 @@ export async function claimLanes(
     update notification_subscriptions s
     set lease_until = now() + ${leaseMs} * interval '1 millisecond', fencing_token = s.fencing_token + 1
     from due where s.entity_id = due.entity_id and s.id = due.id
-    returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.fencing_token as "fencingToken",
+    returning s.entity_id as "entityId", s.id as "subscriptionId", s.endpoint, s.line, s.fencing_token as "fencingToken",
       s.failure_count as "failureCount"`)
   return served(turn, lanes)
 }
@@ -61,7 +67,7 @@ const sendable = (lane: Lane, triesInOrder: number) =>
       and e.subscription_id = w.subscription_id and e.resource_id = w.resource_id and e.state = 'waiting'
       and e.sequence < w.sequence and e.attempt_count < ${triesInOrder})`
 
-export type Rest = { failureCount: number; restDate: string | null }
+export type Rest = { failureCount: number; restDate: string | null; at: string }
 
 /**
  * Releases the lease. The subscription wakes when its next delivery is due, but not before its backoff ends. The row is
@@ -76,11 +82,16 @@ export async function releaseLane(database: Db, lane: Lane, triesInOrder: number
     const next = await tx.one<{ dueDate: string | null }>(sql`select min(w.due_date) as "dueDate"
       from notification_deliveries w where ${sendable(lane, triesInOrder)}`)
     await tx.run(sql`update notification_subscriptions set lease_until = null, failure_count = ${rest.failureCount},
-        rest_date = ${rest.restDate}, wake_date = case when removed_date is null and ${next.dueDate}::timestamptz is not null
+        failing_since = case when ${rest.failureCount} > 0 then coalesce(failing_since, ${rest.at}) end,
+        notice_date = case when ${rest.failureCount} > 0 then notice_date end, rest_date = ${rest.restDate},
+        wake_date = case when removed_date is null and ${next.dueDate}::timestamptz is not null
           then greatest(${next.dueDate}::timestamptz, ${rest.restDate}::timestamptz) end
       where ${isOurs(lane)}`)
   })
 }
+
+/** Why a delivery was queued: by its event, or by an operator who sends one again, or a range. */
+export type Cause = 'auto' | 'resend' | 'replay'
 
 export type Delivery = {
   messageId: string
@@ -92,9 +103,12 @@ export type Delivery = {
   region: 'us-east-1' | 'us-west-2' | null
   baseUrl: string
   environment: 'TEST' | 'LIVE'
+  topic: string | null
+  orderNumber: number | null
+  cause: Cause
   /** Null for a subscription confirmation. */
   message: string | null
-  /** Whether to send it: false once the subscription or region is deleted, or the region to confirm is confirmed. */
+  /** Whether to send it: false once its receiver is deleted or disabled, or the region to confirm is confirmed. */
   wanted: boolean
 }
 
@@ -102,8 +116,10 @@ export type Delivery = {
 export const dueDeliveries = (db: Db, lane: Lane, now: string, triesInOrder: number, limit: number) =>
   db.all<Delivery>(sql`select w.message_id as "messageId", w.attempt_count as "attemptCount",
       coalesce(n.create_date, w.create_date) as "createDate", d.id as "detailId", d.region, s.base_url as "baseUrl",
-      s.environment, n.message,
-      s.removed_date is null and (n.id is null) = (d.status = 'pending') and d.id is not null as wanted
+      s.environment, n.topic, n.order_number as "orderNumber", w.cause, n.message,
+      s.removed_date is null and case s.line
+        when 'v1' then (n.id is null) = (d.status = 'pending') and d.id is not null
+        else s.enabled and n.id is not null end as wanted
     from notification_deliveries w
     join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
     left join notifications n on w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id
@@ -120,12 +136,21 @@ export type AttemptOutcome = {
   number: number
   status: number | null
   error: string | null
+  cause: Cause
+  requestHeaders: Record<string, string>
+  /** Null when there was no answer. */
+  responseHeaders: Record<string, string> | null
+  /** The beginning of the body. */
+  responseBody: string | null
   durationMs: number
   state: 'waiting' | 'delivered' | 'failed'
   dueDate: string
 }
 
-/** Records an attempt, unless another worker holds the lease by now. */
+/**
+ * Records an attempt, unless another worker holds the lease by now. A delivery that was ended meanwhile stays so, unless it
+ * arrived.
+ */
 export async function recordAttempt(
   database: Db,
   lane: Lane,
@@ -133,20 +158,22 @@ export async function recordAttempt(
   at: string,
 ): Promise<void> {
   const { entityId, subscriptionId } = lane
-  const { messageId, number, status, error, durationMs, state, dueDate } = outcome
+  const { messageId, number, status, error, cause, durationMs, state, dueDate } = outcome
+  const { requestHeaders, responseHeaders, responseBody } = outcome
   await database.run(sql`with ours as (
       select 1 from notification_subscriptions where ${isOurs(lane)} for key share
     ), tried as (
       insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
-        create_date)
+        cause, request_headers, response_headers, response_body, create_date)
       select ${entityId}, ${subscriptionId}, ${messageId}, ${number}::integer, ${status}::integer, ${error}::text,
-        ${durationMs}::integer, ${at}::timestamptz
+        ${durationMs}::integer, ${cause}::text, ${JSON.stringify(requestHeaders)}::jsonb,
+        ${responseHeaders && JSON.stringify(responseHeaders)}::jsonb, ${responseBody}::text, ${at}::timestamptz
       from ours
     )
-    update notification_deliveries set state = ${state}, attempt_count = ${number}, due_date = ${dueDate},
-      update_date = ${at}
+    update notification_deliveries set state = case when state = 'waiting' or ${state} = 'delivered' then ${state} else state end,
+      attempt_count = ${number}, due_date = ${dueDate}, update_date = ${at}
     where entity_id = ${entityId} and subscription_id = ${subscriptionId} and message_id = ${messageId}
-      and state = 'waiting' and exists (select 1 from ours)`)
+      and exists (select 1 from ours)`)
 }
 
 /** Drops a delivery that is no longer needed. */
@@ -173,12 +200,18 @@ export async function insertConfirmations(
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }
 
-/** Drops all waiting deliveries of a subscription. */
-export const dropDeliveries = (tx: Db, entityId: string, subscriptionId: string, at: string) =>
-  tx.run(sql`update notification_deliveries set state = 'dropped', update_date = ${at}
+/** Ends all waiting deliveries of a subscription. */
+export const endDeliveries = (
+  tx: Db,
+  entityId: string,
+  subscriptionId: string,
+  state: 'dropped' | 'failed',
+  at: string,
+) =>
+  tx.run(sql`update notification_deliveries set state = ${state}, update_date = ${at}
     where entity_id = ${entityId} and subscription_id = ${subscriptionId} and state = 'waiting'`)
 
-/** Deletes deliveries that ended, and notifications created, before these dates: at most `limit` of each. */
+/** Deletes deliveries that ended, and notifications and replays created, before these dates: about `limit` of each. */
 export async function forgetOld(
   db: Db,
   { endedBefore, madeBefore }: { endedBefore: string; madeBefore: string },
@@ -193,6 +226,7 @@ export async function forgetOld(
       select entity_id, id from notifications where create_date < ${madeBefore} limit ${limit} for update skip locked
     )
     delete from notifications where (entity_id, id) in (select * from old)`)
+  await db.run(sql`delete from notification_replays where create_date < ${madeBefore}`)
 }
 
 /** Maximum number of waiting deliveries that are counted. */

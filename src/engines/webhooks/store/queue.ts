@@ -1,5 +1,6 @@
 import { type Db, raw, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import type { Line } from '../topics.ts'
 
 export type QueuedEvent = {
   entityId: string
@@ -8,6 +9,7 @@ export type QueuedEvent = {
   resourceId: string
   /** The resource's update date after this event. */
   updateDate: string
+  snapshot: Record<string, unknown> | null
 }
 
 /** Tenants with queued events, round-robin, each with the date of its oldest event. */
@@ -36,37 +38,46 @@ export async function takeQueued(tx: Db, entityId: string, limit: number): Promi
   const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`delete from queued_events
     where entity_id = ${entityId} and id in (select id from queued_events where entity_id = ${entityId}
       order by sequence limit ${limit})
-    returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", sequence`)
+    returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", snapshot,
+      sequence`)
   return rows.sort((one, other) => one.sequence - other.sequence)
 }
 
-/** A notification for every endpoint of its entity. `message` is sent unchanged at every attempt. */
-export type NewNotification = {
-  entityId: string
-  id: string
+/** A notification for the endpoints of its entity that receive its line and topic. */
+export type NewNotification = LastNotification & { line: Line; id: string }
+
+export type LastNotification = {
+  /** The name of a v1 topic, or the type of a v2 notification. */
   topic: string
   resourceId: string
+  /** The text that every attempt sends: in v1 the `Message`, in v2 the member `notification` of the body. */
   message: string
+  /** Increases with each notification of the resource. */
+  orderNumber: number
 }
-
-export type LastNotification = { topic: string; resourceId: string; message: string }
 
 /** The last notification of each of the resources. */
 export const lastNotifications = (
   db: Db,
   entityId: string,
-  of: readonly Omit<LastNotification, 'message'>[],
+  of: readonly Pick<LastNotification, 'topic' | 'resourceId'>[],
 ) =>
-  db.all<LastNotification>(sql`select t as topic, r as "resourceId", last.message
+  db.all<LastNotification>(sql`select t as topic, r as "resourceId", last.message, last.order_number as "orderNumber"
     from unnest(${of.map(({ topic }) => topic)}::text[], ${of.map(({ resourceId }) => resourceId)}::text[]) as row(t, r)
-    cross join lateral (select message from notifications n
+    cross join lateral (select message, order_number from notifications n
       where n.entity_id = ${entityId} and n.topic = t and n.resource_id = r order by n.sequence desc limit 1) last`)
 
-/** Selects subscriptions with at least one confirmed region. */
-const confirmed = raw(`s.removed_date is null and exists (select 1 from notification_subscription_details d
-  where d.entity_id = s.entity_id and d.subscription_id = s.id and d.status = 'confirmed')`)
+/** Whether subscription `s` receives anything: of v1 with a confirmed region, of v2 if enabled. */
+export const isReceiving = raw(`case s.line
+  when 'v1' then exists (select 1 from notification_subscription_details d
+    where d.entity_id = s.entity_id and d.subscription_id = s.id and d.status = 'confirmed')
+  else s.enabled end`)
 
-/** Stores the notifications with a delivery of each for every confirmed subscription, and wakes those subscriptions. */
+/** Selects subscriptions `s` that receive notification `n`; those of v1 have all types. */
+export const receives = sql`s.removed_date is null and ${isReceiving}
+  and s.notification_types && array['*', n.topic, split_part(n.topic, '.', 1) || '.*']`
+
+/** Stores the notifications with a delivery of each for every subscription that receives it, and wakes those subscriptions. */
 export async function insertNotifications(
   tx: Db,
   entityId: string,
@@ -74,24 +85,35 @@ export async function insertNotifications(
   at: string,
 ): Promise<void> {
   const ids = notifications.map(({ id }) => id)
-  const resources = notifications.map(({ resourceId }) => resourceId)
-  await tx.run(sql`insert into notifications (entity_id, id, topic, resource_id, message, create_date)
-    select ${entityId}, i, t, r, m, ${at}::timestamptz
-    from unnest(${ids}::uuid[], ${notifications.map(({ topic }) => topic)}::text[], ${resources}::text[],
-      ${notifications.map(({ message }) => message)}::text[]) with ordinality as row(i, t, r, m, n) order by n`)
-  const delivered =
-    await tx.run(sql`insert into notification_deliveries (entity_id, subscription_id, message_id,
-      resource_id, state, due_date, create_date, update_date)
-    select ${entityId}, s.id, i, r, 'waiting', ${at}::timestamptz, ${at}::timestamptz, ${at}::timestamptz
-    from unnest(${ids}::uuid[], ${resources}::text[]) with ordinality as row(i, r, n), notification_subscriptions s
-    where s.entity_id = ${entityId} and ${confirmed} order by n`)
-  if (delivered > 0) await wake(tx, entityId, at)
+  await tx.run(sql`insert into notifications (entity_id, id, line, topic, resource_id, message, order_number, create_date)
+    select ${entityId}, i, l, t, r, m, o, ${at}::timestamptz
+    from unnest(${ids}::uuid[], ${notifications.map(({ line }) => line)}::text[],
+      ${notifications.map(({ topic }) => topic)}::text[], ${notifications.map(({ resourceId }) => resourceId)}::text[],
+      ${notifications.map(({ message }) => message)}::text[], ${notifications.map(({ orderNumber }) => orderNumber)}::int8[])
+      with ordinality as row(i, l, t, r, m, o, n) order by n`)
+  const receivers = await tx.all<{ id: string }>(sql`with queued as (
+      insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, due_date,
+        create_date, update_date)
+      select n.entity_id, s.id, n.id, n.resource_id, n.sequence, 'waiting', ${at}::timestamptz, ${at}::timestamptz,
+        ${at}::timestamptz
+      from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
+      where n.entity_id = ${entityId} and n.id = any(${ids}::uuid[]) and ${receives}
+      returning subscription_id
+    )
+    select distinct subscription_id as id from queued`)
+  if (receivers.length > 0)
+    await wake(
+      tx,
+      entityId,
+      receivers.map(({ id }) => id),
+      at,
+    )
 }
 
-/** Wakes the confirmed subscriptions now, or when their backoff ends. */
-async function wake(tx: Db, entityId: string, at: string): Promise<void> {
-  await tx.run(sql`update notification_subscriptions s
-    set wake_date = least(s.wake_date, greatest(${at}::timestamptz, s.rest_date))
-    where s.entity_id = ${entityId} and ${confirmed}`)
+/** Wakes the subscriptions now, or when their backoff ends. */
+export async function wake(tx: Db, entityId: string, ids: readonly string[], at: string): Promise<void> {
+  await tx.run(sql`update notification_subscriptions
+    set wake_date = least(wake_date, greatest(${at}::timestamptz, rest_date))
+    where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }

@@ -24,11 +24,11 @@ export const lockSubscriptions = (tx: Db, entityId: string) =>
 
 export const listSubscriptions = (db: Db, entityId: string) =>
   db.all<Subscription>(sql`select ${columns} from notification_subscriptions s
-    where s.entity_id = ${entityId} and s.removed_date is null order by s.create_date desc, s.id desc`)
+    where s.entity_id = ${entityId} and s.line = 'v1' and s.removed_date is null order by s.create_date desc, s.id desc`)
 
 export const findSubscription = (db: Db, entityId: string, id: string) =>
   db.maybe<Subscription>(sql`select ${columns} from notification_subscriptions s
-    where s.entity_id = ${entityId} and s.id = ${id} and s.removed_date is null`)
+    where s.entity_id = ${entityId} and s.id = ${id} and s.line = 'v1' and s.removed_date is null`)
 
 export async function insertSubscription(tx: Db, subscription: Subscription, at: string): Promise<void> {
   const { entityId, id, endpoint, baseUrl, environment, details } = subscription
@@ -76,11 +76,11 @@ export const expireDetails = (
     update notification_subscription_details d set status = 'deleted', update_date = ${at}
     from late where d.entity_id = late.entity_id and d.id = late.id`)
 
-/** Removes subscriptions whose regions were all deleted before `before`. */
+/** Removes v1 subscriptions whose regions were all deleted before `before`. */
 export const removeDead = (tx: Db, environment: 'TEST' | 'LIVE', before: string, at: string, limit: number) =>
   tx.run(sql`with dead as materialized (
       select p.entity_id, p.id from notification_subscriptions p
-      where p.removed_date is null and p.environment = ${environment} and p.create_date < ${before}
+      where p.line = 'v1' and p.removed_date is null and p.environment = ${environment} and p.create_date < ${before}
         and not exists (select 1 from notification_subscription_details d where d.entity_id = p.entity_id
           and d.subscription_id = p.id and (d.status <> 'deleted' or d.update_date >= ${before}))
       limit ${limit} for update of p skip locked

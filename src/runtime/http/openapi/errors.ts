@@ -19,7 +19,7 @@ export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
     'internal',
     'unavailable',
   ]
-  return [...new Set(names)]
+  return [...new Set(names.map((name) => endpoint.errorsAs?.[name] ?? name))]
 }
 
 /** Returns the responses of an operation's errors by status. Those with few errors are shared by all operations. */

@@ -50,7 +50,7 @@ function requestBodyOf(schema: TObject, components: Components): object {
 function successes(endpoint: Endpoint<never>, components: Components): Record<number, object> {
   const { status = 200, idempotent, alternatives, troubleStatus } = endpoint
   const replayStatus = idempotent && (idempotent.replayStatus ?? 200)
-  const first = status === 201 ? 'Created.' : 'Success.'
+  const first = { 201: 'Created.', 202: 'Accepted.' }[status as number] ?? 'Success.'
   const repeated = 'If the request repeats an accepted one, the resource as it is now.'
   const texts: Record<number, string> = {
     ...(replayStatus && { [replayStatus]: repeated }),

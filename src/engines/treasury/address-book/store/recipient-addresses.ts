@@ -3,7 +3,7 @@ import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { Turn } from '#runtime/turns/store'
-import { decide } from './decide.ts'
+import { changeStatus } from './change-status.ts'
 
 export const recipientAddressStatuses = ['pending_verification', 'verification_succeeded', 'active'] as const
 export type RecipientAddressStatus = (typeof recipientAddressStatuses)[number]
@@ -87,7 +87,7 @@ const decidable = { table: sql`recipient_addresses a`, alias: sql`a`, live: inUs
 
 /** Verifies pending addresses: `active`, or `verification_succeeded` while on hold. */
 export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide<RecipientAddress>(
+  changeStatus<RecipientAddress>(
     tx,
     turn,
     at,
@@ -102,7 +102,7 @@ export const verifyAddresses = (tx: Db, turn: Turn, at: string, limit: number) =
 
 /** Activates addresses whose hold has ended. */
 export const endAddressHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide<RecipientAddress>(
+  changeStatus<RecipientAddress>(
     tx,
     turn,
     at,

@@ -3,7 +3,7 @@ import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, sql } from '#runtime/db/db'
 import type { Turn } from '#runtime/turns/store'
-import { decide } from './decide.ts'
+import { changeStatus } from './change-status.ts'
 
 export const recipientStatuses = ['pending', 'inactive', 'active', 'denied', 'failed'] as const
 export type RecipientStatus = (typeof recipientStatuses)[number]
@@ -96,7 +96,7 @@ const decidable = { table: sql`recipients r`, alias: sql`r`, live: inBook, colum
 
 /** Ends the review of pending recipients: `active`, or `inactive` while on hold. */
 export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide<Recipient>(
+  changeStatus<Recipient>(
     tx,
     turn,
     at,
@@ -111,7 +111,7 @@ export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
 
 /** Activates recipients whose hold has ended. */
 export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
-  decide<Recipient>(
+  changeStatus<Recipient>(
     tx,
     turn,
     at,

@@ -1,0 +1,22 @@
+import { onOtherEnvironment, unusableChain } from '#api/usable-chains'
+import { environmentOf, isBlockchain, isVirtual } from '#chains/blockchains'
+import type { Chain } from '#chains/chain'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+
+/** The connected chain of that name, reachable with this kind of API key. */
+export function requireChain(ctx: Ctx, blockchain: string): Chain {
+  if (!isBlockchain(blockchain)) throw invalid('blockchain', 'is not a known blockchain', blockchain)
+  if (environmentOf(blockchain) !== ctx.entity.environment)
+    throw onOtherEnvironment(ctx, 'blockchain', blockchain)
+  if (isVirtual(blockchain))
+    throw invalid(
+      'blockchain',
+      'is for signing only: it has no chain to send to',
+      blockchain,
+      'blockchainUnsupportedForOperation',
+    )
+  const chain = ctx.chains.find(blockchain)
+  if (chain) return chain
+  throw unusableChain(ctx, 'blockchain', blockchain, 'chainNotStarted')
+}

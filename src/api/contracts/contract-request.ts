@@ -1,0 +1,39 @@
+import { requireChain } from '#api/connected-chain'
+import { unusableChain } from '#api/usable-chains'
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import { capabilitiesOf } from '#chains/capabilities'
+import type { Address, Chain } from '#chains/chain'
+import type { ContractAbi } from '#chains/contracts'
+import { networkOf } from '#chains/networks/index'
+import { ValueProblem } from '#chains/value-problem'
+import type { Ctx } from '#engines/ctx'
+import type { ErrorName } from '#lib/error-kinds'
+import { invalid } from '#lib/errors'
+
+/** The connected chain of that name, which has contracts and is reachable with this kind of API key. */
+export function requireContractChain(ctx: Ctx, blockchain: Blockchain): Chain {
+  if (!capabilitiesOf(blockchain).contracts || !networkOf(blockchain))
+    throw unusableChain(ctx, 'blockchain', blockchain, 'contractChainUnsupported')
+  return requireChain(ctx, blockchain)
+}
+
+export function requireAddress(blockchain: Blockchain, field: string, text: string): Address {
+  const address = parseAddress(blockchain, text)
+  if (address) return address
+  const reason = 'must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case'
+  throw invalid(field, reason, text, 'contractAddressInvalid', 'pattern_mismatch')
+}
+
+export const requireAbi = (chain: Chain, json: string): ContractAbi =>
+  readOrRefuse(() => chain.contracts.readAbi(json), 'abiInvalid')
+
+/** Reads values of a request; one that does not fit is refused with this error, at its field. */
+export function readOrRefuse<Result>(read: () => Result, kind: ErrorName): Result {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof ValueProblem)) throw error
+    throw invalid(error.location, error.reason, undefined, kind)
+  }
+}

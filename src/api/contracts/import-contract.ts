@@ -1,0 +1,95 @@
+import { answered } from '#api/estimate'
+import type { Blockchain } from '#chains/blockchains'
+import type { Address, Chain } from '#chains/chain'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { recordChanges } from '#runtime/record/store'
+import { requireAbi, requireAddress, requireContractChain } from './contract-request.ts'
+import { type DescribedAbi, describeAbi } from './describe-abi.ts'
+import { getContract } from './read-contracts.ts'
+import { findContractAt, type Implementation, insertContract, replaceInterface } from './store.ts'
+import { verifiedSources } from './verified-sources.ts'
+
+export type ImportBody = {
+  name: string
+  address: string
+  blockchain: Blockchain
+  description?: string
+  refreshVerification?: boolean
+  abiJson?: string
+}
+
+export type FoundContract = DescribedAbi & { address: Address; implementation: Implementation | undefined }
+
+/** Reads the contract at the address and, behind a proxy, its implementation. Asks a node, so it runs outside a `tx`. */
+export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): Promise<FoundContract> {
+  const chain = requireContractChain(ctx, body.blockchain)
+  const address = requireAddress(body.blockchain, 'address', body.address)
+  const abi = body.abiJson === undefined ? undefined : requireAbi(chain, body.abiJson)
+  const found = await answered(ctx, chain, chain.contracts.contractAt(address))
+  if (!found)
+    throw invalid('address', 'has no code on the blockchain', body.address, 'contractMissingAtAddress')
+  const own = abi ? describeAbi(body.abiJson, abi) : await knownInterface(ctx, chain, address)
+  return { ...own, address, implementation: await implementationAt(ctx, chain, found.implementation) }
+}
+
+async function implementationAt(
+  ctx: Ctx,
+  chain: Chain,
+  address: Address | undefined,
+): Promise<Implementation | undefined> {
+  const found = address && (await answered(ctx, chain, chain.contracts.contractAt(address)))
+  if (!found) return undefined
+  if (found.implementation)
+    throw invalid('address', `has the implementation ${address}, a proxy itself`, undefined, 'proxyNested')
+  const { blockchain } = chain.network
+  return { ...(await knownInterface(ctx, chain, address)), contractAddress: address, blockchain }
+}
+
+/** The interface that the operator verified, or that this program itself deployed. */
+async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise<DescribedAbi> {
+  const verified = await verifiedSources(ctx, chain, address)
+  if (verified) return describeAbi(verified.abiJson, verified.abi, verified.sourceCode)
+  const abiJson = chain.contracts.ownAbi(address)
+  return describeAbi(abiJson, abiJson === undefined ? undefined : chain.contracts.readAbi(abiJson))
+}
+
+export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, found: FoundContract) {
+  const { db, entity, receivedMs } = ctx
+  const known = await findContractAt(db, entity.id, body.blockchain, found.address)
+  if (known) return getContract(ctx, await refresh(ctx, known, body, found))
+  const id = newId(receivedMs)
+  const inserted = await insertContract(db, receivedMs, {
+    ...found,
+    entityId: entity.id,
+    id,
+    name: body.name,
+    description: body.description,
+    inputType: 'IMPORT',
+    blockchain: body.blockchain,
+    deploymentId: undefined,
+  })
+  if (!inserted) throw exists(body.address)
+  await record(ctx, 'contract.imported', id)
+  return getContract(ctx, id)
+}
+
+const exists = (address: string) =>
+  invalid('address', 'is the address of a contract of this entity', address, 'contractExists')
+
+async function refresh(
+  ctx: Ctx,
+  known: { id: string; archived: boolean; inputType: string },
+  body: ImportBody,
+  found: FoundContract,
+): Promise<string> {
+  if (!body.refreshVerification || known.inputType !== 'IMPORT') throw exists(body.address)
+  if (known.archived) throw invalid('address', 'has an archived contract', body.address, 'contractArchived')
+  await replaceInterface(ctx.db, ctx.receivedMs, ctx.entity.id, known.id, found)
+  await record(ctx, 'contract.refreshed', known.id)
+  return known.id
+}
+
+const record = ({ db, entity, actor, requestId, receivedMs }: Ctx, type: string, resourceId: string) =>
+  recordChanges(db, receivedMs, [{ entityId: entity.id, actor, requestId, type, resourceId }])

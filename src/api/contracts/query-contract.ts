@@ -1,0 +1,119 @@
+import { answered } from '#api/estimate'
+import type { Blockchain } from '#chains/blockchains'
+import type { Address, Chain } from '#chains/chain'
+import type { AbiFunction, ContractAbi } from '#chains/contracts'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import { type Hex, isHex } from '#lib/hex'
+import { readOrRefuse, requireAbi, requireAddress, requireContractChain } from './contract-request.ts'
+import { type ContractRow, findContractAt } from './store.ts'
+
+export type QueryBody = {
+  address: string
+  blockchain: Blockchain
+  abiFunctionSignature?: string
+  abiParameters?: unknown[]
+  callData?: string
+  abiJson?: string
+  fromAddress?: string
+  blockNumber?: number
+}
+
+type Question = { data: Hex; called: AbiFunction | undefined }
+
+/** Reads from a contract without a transaction. Outputs are decoded where the ABI is known. */
+export async function queryContract(ctx: Ctx, { body }: { body: QueryBody }) {
+  const chain = requireContractChain(ctx, body.blockchain)
+  const address = requireAddress(body.blockchain, 'address', body.address)
+  const from = body.fromAddress && requireAddress(body.blockchain, 'fromAddress', body.fromAddress)
+  const abi = await abiOf(ctx, chain, address, body)
+  const { data, called } = questionIn(chain, abi, body)
+  const query = { address, data, from: from || undefined, blockNumber: body.blockNumber }
+  const outcome = await answered(ctx, chain, chain.contracts.query(query, abi?.errors ?? []))
+  if (outcome.kind === 'reverted')
+    throw new ApiError('contractQueryFailed', `The contract refused the query: ${outcome.message}.`)
+  if (outcome.kind === 'refused')
+    throw new ApiError('queryImpossible', `The node cannot execute the query: ${outcome.message}`)
+  const outputData = outcome.data
+  if (!called) return { outputValues: [], outputData }
+  const outputValues = chain.contracts.decodeOutputs(called, outputData)
+  if (outputValues) return { outputValues, outputData }
+  throw await undecodable(ctx, chain, address, body.address)
+}
+
+/** The ABI of the request, or else that of the contract here, with that of its implementation. */
+async function abiOf(
+  ctx: Ctx,
+  chain: Chain,
+  address: Address,
+  { address: asked, abiJson }: QueryBody,
+): Promise<ContractAbi | undefined> {
+  const row = await findContractAt(ctx.db, ctx.entity.id, chain.network.blockchain, address)
+  if (row?.archived) throw invalid('address', 'has an archived contract', asked, 'contractArchived')
+  if (row && row.contractAddress === null)
+    throw invalid('address', 'is that of a deployment under way', asked, 'deploymentPending')
+  if (abiJson !== undefined) return requireAbi(chain, abiJson)
+  return row && abiOfRow(chain, row)
+}
+
+function abiOfRow(chain: Chain, { abiJson, implementation }: ContractRow): ContractAbi | undefined {
+  const texts = [abiJson, implementation?.abiJson].filter((text) => typeof text === 'string')
+  if (texts.length === 0) return undefined
+  const abis = texts.map((text) => chain.contracts.readAbi(text))
+  return {
+    functions: abis.flatMap(({ functions }) => functions),
+    events: abis.flatMap(({ events }) => events),
+    errors: abis.flatMap(({ errors }) => errors),
+  }
+}
+
+function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody): Question {
+  const { abiFunctionSignature: signature, abiParameters: values, callData } = body
+  if (callData !== undefined && (signature !== undefined || values !== undefined)) {
+    const reason = 'cannot be combined with abiFunctionSignature or abiParameters'
+    throw invalid('callData', reason, callData, 'invalidRequest', 'not_required')
+  }
+  if (callData !== undefined) return callIn(chain, abi, callData)
+  if (signature === undefined) {
+    const reason = 'is missing: send it with abiParameters, or callData instead'
+    throw invalid('abiFunctionSignature', reason, undefined, 'invalidRequest', 'required')
+  }
+  if (!abi)
+    throw invalid(
+      'abiJson',
+      'is missing: send it, or import the contract with its ABI',
+      undefined,
+      'abiMissing',
+      'required',
+    )
+  const called = readOrRefuse(
+    () => chain.contracts.functionBySignature(abi, signature),
+    'contractAbiMismatch',
+  )
+  if (!called) throw invalid('abiFunctionSignature', 'is not in the ABI', signature, 'functionNotInAbi')
+  requireReadable(called, 'abiFunctionSignature', signature)
+  const data = readOrRefuse(() => chain.encodeCall(signature, values ?? []), 'contractAbiMismatch')
+  return { data, called }
+}
+
+function callIn(chain: Chain, abi: ContractAbi | undefined, callData: string): Question {
+  const refuse = (reason: string) =>
+    invalid('callData', reason, callData, 'invalidRequest', 'pattern_mismatch')
+  if (!isHex(callData)) throw refuse('must be 0x and an even number of hexadecimal digits')
+  if (callData.length / 2 - 1 > chain.callDataBytesMax)
+    throw refuse(`exceeds ${chain.callDataBytesMax} bytes, the maximum of nodes`)
+  return { data: callData, called: abi && chain.contracts.functionByData(abi, callData) }
+}
+
+/** A query of callData may try any function, as `eth_call` does; by its signature, only one that reads is asked. */
+function requireReadable({ stateMutability }: AbiFunction, field: string, value: string): void {
+  if (stateMutability === 'view' || stateMutability === 'pure') return
+  const reason = `is ${stateMutability}: call it with a transaction`
+  throw invalid(field, reason, value, 'functionNotReadable')
+}
+
+async function undecodable(ctx: Ctx, chain: Chain, address: Address, text: string): Promise<ApiError> {
+  if (await answered(ctx, chain, chain.hasCode(address)))
+    return new ApiError('contractQueryFailed', 'The contract returned data that does not fit the ABI.')
+  return invalid('address', 'has no code on the blockchain', text, 'contractMissingAtAddress')
+}

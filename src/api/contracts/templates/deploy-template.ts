@@ -1,0 +1,40 @@
+import type { EntitySecret } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { requireContractChain } from '../contract-request.ts'
+import { type DeploymentFields, deploy, reloadDeployment } from '../deploy-contract.ts'
+import { readTemplateParameters, type TemplateValues } from './read-parameters.ts'
+import { requireTemplate } from './templates.ts'
+
+type DeployTemplateRequest = {
+  params: { id: string }
+  body: DeploymentFields & { templateParameters?: TemplateValues }
+}
+
+export type DeployedTemplate = { contractIds: string[]; transactionId: string }
+
+/** Accepts the deployment of a template: that of its bytecode, with the named parameters in the constructor's order. */
+export async function deployTemplate(
+  ctx: Ctx,
+  { params, body }: DeployTemplateRequest,
+  secret: EntitySecret,
+) {
+  const { parameters, abiJson, bytecode } = requireTemplate(params.id)
+  requireContractChain(ctx, body.blockchain)
+  const constructorParameters = readTemplateParameters(
+    parameters,
+    body.blockchain,
+    body.templateParameters ?? {},
+  )
+  const creation = { inputType: 'TEMPLATE' as const, abiJson, bytecode, constructorParameters }
+  return inList(await deploy(ctx, secret, body, creation))
+}
+
+/** The response to a repeated request. */
+export const reloadTemplate = async (ctx: Ctx, transactionId: string) =>
+  inList(await reloadDeployment(ctx, transactionId))
+
+/** One contract in the list that the interface prepares for templates of several. */
+const inList = ({ contractId, transactionId }: { contractId: string; transactionId: string }) => ({
+  contractIds: [contractId],
+  transactionId,
+})

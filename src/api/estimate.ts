@@ -1,0 +1,102 @@
+import { requireSource } from '#api/source'
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import type { Address, Call, Chain } from '#chains/chain'
+import type { AbiError } from '#chains/contracts'
+import type { Ctx } from '#engines/ctx'
+import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+import { ApiError, invalid } from '#lib/errors'
+
+export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
+
+const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
+const gweiDecimals = 9
+
+/** The sender of an estimate: a wallet, or any address, also one that is not a wallet here. */
+export async function estimateSource(
+  ctx: Ctx,
+  { walletId, sourceAddress, blockchain }: EstimateSource,
+): Promise<{ blockchain: string; address: Address }> {
+  if (walletId !== undefined && sourceAddress === undefined)
+    return requireSource(ctx, { walletId, ...(blockchain !== undefined && { blockchain }) })
+  if (walletId !== undefined)
+    throw invalid(
+      'sourceAddress',
+      'cannot be combined with walletId',
+      sourceAddress,
+      'walletIdWithSourceAddress',
+      'not_required',
+    )
+  if (sourceAddress === undefined)
+    throw invalid(
+      'walletId',
+      'is missing: send it, or sourceAddress with blockchain',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  if (blockchain === undefined)
+    throw invalid(
+      'blockchain',
+      'is missing: send it with sourceAddress',
+      undefined,
+      'invalidRequest',
+      'required',
+    )
+  const address = parseAddress(blockchain as Blockchain, sourceAddress)
+  if (!address)
+    throw invalid(
+      'sourceAddress',
+      'is not an address of the blockchain',
+      sourceAddress,
+      'sourceAddressInvalid',
+    )
+  return { blockchain, address }
+}
+
+/** The cost of a call at each fee level, or the documented error when it would fail. `errors` are those of its contract. */
+export async function estimateTable(
+  ctx: Ctx,
+  chain: Chain,
+  from: Address,
+  call: Call,
+  errors: readonly AbiError[] = [],
+) {
+  const estimate = await answered(ctx, chain, chain.estimateGas(from, call, errors))
+  if (estimate.kind === 'estimated') return feeTable(ctx, chain, estimate.gas)
+  if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
+  const kind =
+    estimate.kind === 'reverted'
+      ? 'estimateReverted'
+      : estimate.kind === 'insufficient-funds'
+        ? 'estimateExceedsBalance'
+        : 'estimateFailed'
+  throw new ApiError(kind, `The transaction cannot be executed: ${estimate.message.slice(0, 400)}`)
+}
+
+/** The answer of a node. A missing or invalid one becomes the error `unavailable`: it is not the caller's fault. */
+export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<Answer>): Promise<Answer> =>
+  asking.catch((error) => {
+    const { blockchain } = network
+    ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
+    throw new ApiError('unavailable', `The node of ${blockchain} does not answer: try again in a moment.`)
+  })
+
+/** Fees per gas in gwei, whole fees in native coins; with `gas`, also the fee of the whole transaction. */
+export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint) {
+  const suggestion = await answered(ctx, chain, suggestedFees(chain))
+  const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)
+  const { decimals } = chain.network.nativeToken
+  const rows = levels.map((level) => {
+    const { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic } = feeAt(suggestion, level)
+    const prices = chain.network.eip1559
+      ? { baseFee: gwei(baseFeeAtomic), priorityFee: gwei(priorityFeeAtomic), maxFee: gwei(maxFeeAtomic) }
+      : { gasPrice: gwei(baseFeeAtomic + priorityFeeAtomic) }
+    if (gas === undefined) return [level.toLowerCase(), prices]
+    const networkFee = formatAmount(gas * maxFeeAtomic, decimals)
+    const networkFeeRaw = formatAmount(gas * (baseFeeAtomic + priorityFeeAtomic), decimals)
+    return [level.toLowerCase(), { gasLimit: gas.toString(), ...prices, networkFee, networkFeeRaw }]
+  })
+  return Object.fromEntries(rows)
+}

@@ -1,0 +1,43 @@
+import Type from 'typebox'
+import { described } from '#runtime/http/openapi/annotate'
+
+const optionalText = (description: string) => Type.Optional(Type.String({ description, maxLength: 200 }))
+
+export const levelField = Type.Enum(['LOW', 'MEDIUM', 'HIGH'], {
+  title: 'FeeLevel',
+  description: 'How much to offer for a place in the next blocks.',
+})
+
+/** The fee fields of a request; `parseFeeRequest` has their rules. */
+export const feeFields = {
+  feeLevel: Type.Optional(described(levelField, 'The fee level; excludes gasPrice, maxFee and priorityFee.')),
+  gasLimit: optionalText('The limit of gas, a whole number as a string. Required without feeLevel.'),
+  gasPrice: optionalText('The price of gas in gwei, on chains without EIP-1559.'),
+  maxFee: optionalText('The maximum fee for each unit of gas in gwei (EIP-1559).'),
+  priorityFee: optionalText('The priority fee for each unit of gas in gwei (EIP-1559).'),
+}
+
+export const refIdField = optionalText('A reference of your own.')
+
+const fee = (description: string) => Type.Optional(Type.String({ description }))
+export const feeTier = Type.Object(
+  {
+    gasLimit: fee('The limit of gas.'),
+    gasPrice: fee('The price of gas in gwei, on chains without EIP-1559.'),
+    baseFee: fee('The base fee of the next block in gwei.'),
+    priorityFee: fee('The priority fee in gwei.'),
+    maxFee: fee('The maximum fee in gwei.'),
+    networkFee: fee('The highest cost in native coins: gasLimit times maxFee.'),
+    networkFeeRaw: fee('The cost in native coins at the current base fee.'),
+  },
+  { title: 'FeeTier', description: 'Fees at one level.' },
+)
+export const feeTiers = {
+  low: described(feeTier, 'The fees at the level LOW.'),
+  medium: described(feeTier, 'The fees at the level MEDIUM.'),
+  high: described(feeTier, 'The fees at the level HIGH.'),
+}
+export const feeTableAnswer = Type.Object(feeTiers, {
+  title: 'EstimatedFees',
+  description: 'The estimated fees at each level.',
+})

@@ -1,0 +1,23 @@
+import { requireChain } from '#api/connected-chain'
+import { requireSource, type SourceFields } from '#api/source'
+import type { Ctx } from '#engines/ctx'
+import { syncBalances } from '#engines/indexer/index'
+import { holdsAreSettled } from '#engines/transactions/index'
+import type { Provisional } from '#runtime/http/endpoint'
+
+/**
+ * A wallet's lack of coins is provisional until the wallet is compared with its chain, since coins also come without a
+ * transfer, and until holds of coins that already left are released.
+ */
+export const provisionalBalance: Provisional<Ctx> = {
+  errors: ['insufficientBalance'],
+  settlement: async (ctx, input) => {
+    const { body } = input as { body: SourceFields }
+    const { blockchain, address } = await requireSource(ctx, body)
+    const owner = { entityId: ctx.entity.id, address }
+    await syncBalances(ctx, requireChain(ctx, blockchain), owner).catch((error) =>
+      ctx.log.warn({ err: error, ...owner, blockchain }, 'balances not compared'),
+    )
+    return () => holdsAreSettled(ctx, blockchain)
+  },
+}

@@ -1,0 +1,27 @@
+import { capabilitiesOf } from '#chains/capabilities'
+import { networkOfBusinessChain } from '#chains/networks/index'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import { unusableCode } from './usable-chains.ts'
+
+/**
+ * The network that a chain code names in the key's environment, and the digits of the currency's token there; or the
+ * documented error where nothing can be received or sent.
+ */
+export function requireTokenNetwork(ctx: Ctx, location: string, code: string, currency: string) {
+  const named = networkOfBusinessChain(code, ctx.entity.environment)
+  const { keys, businessAccount } = named ? capabilitiesOf(named.blockchain) : {}
+  if (!named || !keys || !businessAccount) throw unusableCode(ctx, location, code)
+  const chain = ctx.chains.find(named.blockchain)
+  const network = { ...(chain?.network ?? named), family: keys }
+  const token = network.tokens.find((candidate) => candidate.currency === currency)
+  if (!token)
+    throw invalid(
+      location,
+      `has no token of ${currency}: choose another chain`,
+      code,
+      'chainUnfitForCurrency',
+    )
+  if (!chain) throw unusableCode(ctx, location, code, named.blockchain)
+  return { network, decimals: token.decimals }
+}

@@ -1,0 +1,15 @@
+import { disableDateOf, type WebhookSubscription } from '#engines/webhooks/index'
+
+export function showWebhookSubscription({
+  entityId: _,
+  failingSince,
+  notificationTypes,
+  ...shown
+}: WebhookSubscription) {
+  return {
+    ...shown,
+    notificationTypes,
+    restricted: !notificationTypes.includes('*'),
+    ...(failingSince !== null && { failingSince, disableDate: disableDateOf(failingSince) }),
+  }
+}

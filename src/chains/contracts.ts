@@ -1,0 +1,63 @@
+import type { Hex } from '#lib/hex'
+import type { Address } from './addresses/types.ts'
+
+/** A parameter as a contract declares it; `components` are those of a tuple, also of an array of tuples. */
+export type AbiParameter = { name: string; type: string; indexed?: boolean; components?: AbiParameter[] }
+
+export type AbiFunction = {
+  type: 'function' | 'constructor' | 'receive' | 'fallback'
+  /** Empty for all but functions. */
+  name: string
+  stateMutability: 'pure' | 'view' | 'nonpayable' | 'payable'
+  inputs: AbiParameter[]
+  outputs: AbiParameter[]
+}
+
+export type AbiEvent = { name: string; anonymous: boolean; inputs: AbiParameter[] }
+export type AbiError = { name: string; inputs: AbiParameter[] }
+
+/** The interface of a contract, in the order of its declaration. */
+export type ContractAbi = { functions: AbiFunction[]; events: AbiEvent[]; errors: AbiError[] }
+
+export type ContractQuery = {
+  address: Address
+  data: Hex
+  from?: Address | undefined
+  blockNumber?: number | undefined
+}
+
+/** `refused`: the node cannot execute the call, for example without the state of that block. */
+export type QueryOutcome =
+  | { kind: 'returned'; data: Hex }
+  | { kind: 'reverted'; message: string }
+  | { kind: 'refused'; message: string }
+
+/** Contracts of one chain. Problems of values are thrown as ValueProblem, which names the field. */
+export type Contracts = {
+  /** Reads an ABI from its JSON. */
+  readAbi(json: string): ContractAbi
+  /** The parameters of a constructor by its signature, `constructor(uint256)`. */
+  readConstructor(signature: string): AbiParameter[]
+  /** The signature of a constructor with these parameters. */
+  constructorSignature(parameters: readonly AbiParameter[]): string
+  /** The bytecode of a request, as far as it can create a contract. */
+  readBytecode(bytecode: string): Hex
+  /** The data that creates a contract: its bytecode and the encoded parameters of its constructor. */
+  encodeCreation(bytecode: Hex, parameters: readonly AbiParameter[], values: readonly unknown[]): Hex
+  /** The address of the contract that the transaction of `creator` with this nonce creates. */
+  createdAddress(creator: Address, nonce: number): Address
+  /** The function with this signature, `name(type,…)`. */
+  functionBySignature(abi: ContractAbi, signature: string): AbiFunction | undefined
+  /** The function that this data calls. */
+  functionByData(abi: ContractAbi, data: Hex): AbiFunction | undefined
+  /** The values that a function returned, as JSON in the order of the ABI; `undefined` where the data does not fit it. */
+  decodeOutputs(called: AbiFunction, data: Hex): unknown[] | undefined
+  /** The contract at an address, with its implementation where it is a proxy (EIP-1967, EIP-1167). */
+  contractAt(address: Address): Promise<{ implementation: Address | undefined } | undefined>
+  /** Executes a call without a transaction. `errors` are those that a revert is decoded with. */
+  query(query: ContractQuery, errors: readonly AbiError[]): Promise<QueryOutcome>
+  /** The ABI of a contract that this program deployed itself on a local chain, as JSON. */
+  ownAbi(address: Address): string | undefined
+  /** The address in the mixed case of its checksum. */
+  checksumAddress(address: Address): string
+}

@@ -1,0 +1,93 @@
+import { version } from '#runtime/version'
+import { type Command, helpText, parseCommand, UsageError } from './command.ts'
+
+type ListedCommand = { summary: string; load(): Promise<Command> }
+
+/** Every command. The module of a command is loaded when the command runs, so that `--help` answers at once. */
+const commands: Record<string, ListedCommand> = {
+  sandbox: {
+    summary: 'Start a complete platform on this machine: PostgreSQL, local chains with USDC and EURC, API.',
+    load: async () => (await import('./sandbox.ts')).sandboxCommand,
+  },
+  serve: {
+    summary: 'Run the API server on your PostgreSQL and your nodes. Several can run at once.',
+    load: async () => (await import('./serve.ts')).serveCommand,
+  },
+  worker: {
+    summary:
+      'Run a worker: index chains, sign and send transactions, settle payments. Several can run at once.',
+    load: async () => (await import('./serve.ts')).workerCommand,
+  },
+  migrate: {
+    summary: 'Create or upgrade the database tables. Safe to repeat, and to run concurrently.',
+    load: async () => (await import('./migrate.ts')).migrateCommand,
+  },
+  policy: {
+    summary: 'Show and set signing policies; freeze and unfreeze entities and wallets.',
+    load: async () => (await import('./policy.ts')).policyCommand,
+  },
+  reconcile: {
+    summary: 'Compare the books with the chains to the base unit. Exits with 1 if they differ.',
+    load: async () => (await import('./reconcile.ts')).reconcileCommand,
+  },
+  adjust: {
+    summary: 'Close the gaps that bezant reconcile finds, by adjustments with a reason.',
+    load: async () => (await import('./adjust.ts')).adjustCommand,
+  },
+  journal: {
+    summary: 'List, merge and declare lost the journals of the transactions that workers sent.',
+    load: async () => (await import('./journal.ts')).journalCommand,
+  },
+  chain: {
+    summary: 'Show the indexing status of each chain; resume a chain that was halted by a deep reorg.',
+    load: async () => (await import('./chain.ts')).chainCommand,
+  },
+  notifications: {
+    summary: 'Show notifications and the attempts to deliver them; send single ones or a range again.',
+    load: async () => (await import('./notifications.ts')).notificationsCommand,
+  },
+  keys: {
+    summary: 'Create entities; create, list and revoke their API keys.',
+    load: async () => (await import('./keys.ts')).keysCommand,
+  },
+}
+
+const lines = Object.entries(commands).map(([name, { summary }]) => `  ${name.padEnd(14)} ${summary}`)
+const overview = `Bezant: a self-hosted stablecoin platform.
+
+Usage: bezant COMMAND [options]
+
+${lines.join('\n')}
+
+Run bezant help COMMAND, or bezant COMMAND --help, for the options of a command.
+`
+
+/** Runs the command that the arguments of the process name. Returns the exit code; an error is one line on standard error. */
+export async function runCommandLine(args: string[]): Promise<number> {
+  try {
+    return await run(args)
+  } catch (error) {
+    // A wrong option or a data directory in use needs a sentence, not a stack trace.
+    process.stderr.write(`bezant: ${(error as Error).message}\n`)
+    return error instanceof UsageError ? 2 : 1
+  }
+}
+
+async function run([name, ...args]: string[]): Promise<number> {
+  if (name === 'help' && args[0] !== undefined) return run([args[0], '--help'])
+  if (name === undefined || name === '--help' || name === '-h' || name === 'help') {
+    process.stdout.write(overview)
+    return name === undefined ? 2 : 0
+  }
+  if (name === '--version' || name === '-v' || name === 'version') {
+    process.stdout.write(`${version}\n`)
+    return 0
+  }
+  const listed = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (!listed) throw new UsageError(`unknown command "${name}"\nSee: bezant --help`)
+  const command = await listed.load()
+  const parsed = parseCommand(name, command, args)
+  if (parsed !== 'help') return command.run(parsed)
+  process.stdout.write(helpText(command, listed.summary))
+  return 0
+}

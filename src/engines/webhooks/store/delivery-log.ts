@@ -1,0 +1,199 @@
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { allOf, type Db, type Sql, sql } from '#runtime/db/db'
+import type { Line } from '../topics.ts'
+import type { Cause } from './deliveries.ts'
+import { isReceiving, receives } from './queue.ts'
+
+export type DeliveryState = 'waiting' | 'delivered' | 'failed' | 'dropped'
+
+/** The delivery of a notification to one subscription, without its attempts. */
+export type LoggedDelivery = {
+  subscriptionId: string
+  endpoint: string
+  state: DeliveryState
+  cause: Cause
+  attemptCount: number
+  /** The time of the next attempt; of an ended delivery that of the last one. */
+  dueDate: string
+}
+
+export type LoggedNotification = {
+  id: string
+  line: Line
+  topic: string
+  resourceId: string
+  message: string
+  orderNumber: number
+  /** The notification before this one of the same resource. */
+  previousId: string | null
+  createDate: string
+  deliveries: LoggedDelivery[]
+}
+
+export type LoggedAttempt = {
+  subscriptionId: string
+  number: number
+  cause: Cause
+  status: number | null
+  error: string | null
+  durationMs: number
+  createDate: string
+  requestHeaders: Record<string, string>
+  responseHeaders: Record<string, string> | null
+  responseBody: string | null
+}
+
+export type NotificationFilters = {
+  topic?: string | undefined
+  resourceId?: string | undefined
+  subscriptionId?: string | undefined
+  state?: DeliveryState | undefined
+}
+
+const columns = sql`n.id, n.line, n.topic, n.resource_id as "resourceId", n.message, n.order_number as "orderNumber",
+  (select p.id from notifications p where p.entity_id = n.entity_id and p.topic = n.topic
+    and p.resource_id = n.resource_id and p.sequence < n.sequence order by p.sequence desc limit 1) as "previousId",
+  n.create_date as "createDate",
+  (select coalesce(json_agg(json_build_object('subscriptionId', s.id, 'endpoint', s.endpoint, 'state', w.state,
+      'cause', w.cause, 'attemptCount', w.attempt_count,
+      'dueDate', to_char(w.due_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by s.create_date, s.id), '[]')
+    from notification_deliveries w
+    join notification_subscriptions s on s.entity_id = w.entity_id and s.id = w.subscription_id
+    where w.entity_id = n.entity_id and w.message_id = n.id) as deliveries`
+
+export const notificationsPage = (
+  db: Db,
+  entityId: string,
+  { topic, resourceId, subscriptionId, state }: NotificationFilters,
+  page: PageQuery,
+) =>
+  readPage<LoggedNotification>(
+    db,
+    {
+      columns,
+      from: sql`notifications n`,
+      alias: 'n',
+      scope: sql`n.entity_id = ${entityId}`,
+      filters: [
+        topic === undefined ? undefined : sql`n.topic = ${topic}`,
+        resourceId === undefined ? undefined : sql`n.resource_id = ${resourceId}`,
+        subscriptionId === undefined && state === undefined
+          ? undefined
+          : sql`exists (select 1 from notification_deliveries w where ${allOf([
+              sql`w.entity_id = n.entity_id and w.message_id = n.id`,
+              subscriptionId === undefined ? undefined : sql`w.subscription_id = ${subscriptionId}`,
+              state === undefined ? undefined : sql`w.state = ${state}`,
+            ])})`,
+      ],
+    },
+    page,
+  )
+
+export const findNotification = (db: Db, entityId: string, id: string) =>
+  db.maybe<LoggedNotification>(
+    sql`select ${columns} from notifications n where n.entity_id = ${entityId} and n.id = ${id}`,
+  )
+
+/** The attempts of a notification at all subscriptions, oldest first. */
+export const attemptsOf = (db: Db, entityId: string, messageId: string) =>
+  db.all<LoggedAttempt>(sql`select subscription_id as "subscriptionId", number, cause, status, error,
+      duration_ms as "durationMs", create_date as "createDate", request_headers as "requestHeaders",
+      response_headers as "responseHeaders", response_body as "responseBody"
+    from notification_attempts a where entity_id = ${entityId} and message_id = ${messageId}
+      and subscription_id in (select w.subscription_id from notification_deliveries w
+        where w.entity_id = ${entityId} and w.message_id = ${messageId})
+    order by create_date, number`)
+
+/** A subscription of either line, and whether it receives anything at present. */
+export const findReceiver = (db: Db, entityId: string, id: string) =>
+  db.maybe<{ line: Line; isReceiving: boolean }>(sql`select s.line, ${isReceiving} as "isReceiving"
+    from notification_subscriptions s
+    where s.entity_id = ${entityId} and s.id = ${id} and s.removed_date is null`)
+
+/** Queues the notifications `n` of a join again, or for the first time; returns their subscriptions. */
+const requeue = (db: Db, chosen: Sql, cause: Cause, at: string) =>
+  db.all<{ id: string }>(sql`with chosen as materialized (${chosen}), queued as (
+      insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, sequence, state, cause,
+        replay_id, due_date, create_date, update_date)
+      select entity_id, subscription_id, id, resource_id, sequence, 'waiting', ${cause}, replay_id, due_date,
+        ${at}::timestamptz, ${at}::timestamptz
+      from chosen
+      on conflict (entity_id, subscription_id, message_id) do update set state = 'waiting', cause = excluded.cause,
+        replay_id = excluded.replay_id, due_date = excluded.due_date, update_date = excluded.update_date
+      returning subscription_id
+    )
+    select subscription_id as id from queued`)
+
+/** Queues a notification again for one subscription, or for all that receive it now. */
+export const requeueOne = (
+  tx: Db,
+  entityId: string,
+  { id, subscriptionId }: { id: string; subscriptionId: string | undefined },
+  at: string,
+) =>
+  requeue(
+    tx,
+    sql`select n.*, s.id as subscription_id, null::uuid as replay_id, ${at}::timestamptz as due_date
+      from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
+      where n.entity_id = ${entityId} and n.id = ${id} and ${
+        subscriptionId === undefined ? receives : sql`s.id = ${subscriptionId}`
+      }`,
+    'resend',
+    at,
+  )
+
+/** The notifications of a range that a replay sends to one subscription. */
+export type ReplayRange = {
+  replayId: string
+  subscriptionId: string
+  from: string
+  to: string
+  /** `failed` includes dropped ones; `missing` never had a delivery; `all` are both and delivered ones. */
+  state: 'failed' | 'missing' | 'all'
+  topics: readonly string[] | undefined
+  ratePerSecond: number
+}
+
+const conditions = {
+  failed: sql`w.state in ('failed', 'dropped')`,
+  missing: sql`w.state is null`,
+  all: sql`w.state is distinct from 'waiting'`,
+}
+
+/** Queues the notifications of a range in their order, at most `limit`. */
+export const requeueRange = (tx: Db, entityId: string, range: ReplayRange, limit: number, at: string) =>
+  requeue(
+    tx,
+    sql`select n.*, s.id as subscription_id, ${range.replayId}::uuid as replay_id, ${at}::timestamptz
+        + (row_number() over (order by n.sequence) - 1) * interval '1 second' / ${range.ratePerSecond}::integer as due_date
+      from notifications n join notification_subscriptions s on s.entity_id = n.entity_id and s.line = n.line
+      left join notification_deliveries w on w.entity_id = n.entity_id and w.subscription_id = s.id
+        and w.message_id = n.id
+      where n.entity_id = ${entityId} and s.id = ${range.subscriptionId} and ${receives}
+        and n.create_date between ${range.from} and ${range.to} and ${conditions[range.state]}
+        and (${range.topics ?? null}::text[] is null or n.topic = any(${range.topics ?? null}::text[]))
+      order by n.sequence limit ${limit}`,
+    'replay',
+    at,
+  )
+
+/** A replay and its progress. */
+export type Replay = { id: string; subscriptionId: string; total: number; waiting: number; failed: number }
+
+export const insertReplay = (
+  tx: Db,
+  entityId: string,
+  { id, subscriptionId, total }: Omit<Replay, 'waiting' | 'failed'>,
+  at: string,
+) =>
+  tx.run(sql`insert into notification_replays (entity_id, id, subscription_id, total, create_date)
+    values (${entityId}, ${id}, ${subscriptionId}, ${total}, ${at})`)
+
+export const findReplay = (db: Db, entityId: string, subscriptionId: string, id: string) =>
+  db.maybe<Replay>(sql`select r.id, r.subscription_id as "subscriptionId", r.total, w.waiting, w.failed
+    from notification_replays r cross join lateral (
+      select count(*) filter (where d.state = 'waiting') as waiting,
+        count(*) filter (where d.state in ('failed', 'dropped')) as failed
+      from notification_deliveries d where d.entity_id = r.entity_id and d.replay_id = r.id) w
+    where r.entity_id = ${entityId} and r.subscription_id = ${subscriptionId} and r.id = ${id}`)

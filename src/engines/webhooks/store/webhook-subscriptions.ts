@@ -1,0 +1,75 @@
+import { type Db, raw, sql } from '#runtime/db/db'
+import type { Lane } from './deliveries.ts'
+
+/** A v2 subscription. */
+export type WebhookSubscription = {
+  entityId: string
+  id: string
+  name: string
+  endpoint: string
+  enabled: boolean
+  /** `*` alone, or the types that it is restricted to. */
+  notificationTypes: string[]
+  /** The first failure since the last success. */
+  failingSince: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = raw(`s.entity_id as "entityId", s.id, s.name, s.endpoint, s.enabled,
+  s.notification_types as "notificationTypes", s.failing_since as "failingSince", s.create_date as "createDate",
+  s.update_date as "updateDate"`)
+
+const existing = raw(`s.line = 'v2' and s.removed_date is null`)
+
+export const listWebhookSubscriptions = (db: Db, entityId: string) =>
+  db.all<WebhookSubscription>(sql`select ${columns} from notification_subscriptions s
+    where s.entity_id = ${entityId} and ${existing} order by s.create_date desc, s.id desc`)
+
+export const findWebhookSubscription = (db: Db, entityId: string, id: string) =>
+  db.maybe<WebhookSubscription>(sql`select ${columns} from notification_subscriptions s
+    where s.entity_id = ${entityId} and s.id = ${id} and ${existing}`)
+
+export const insertWebhookSubscription = (
+  tx: Db,
+  { entityId, id, name, endpoint, notificationTypes, createDate }: WebhookSubscription,
+  environment: 'TEST' | 'LIVE',
+) =>
+  tx.run(sql`insert into notification_subscriptions (entity_id, id, line, name, endpoint, base_url, environment,
+      notification_types, create_date, update_date)
+    values (${entityId}, ${id}, 'v2', ${name}, ${endpoint}, '', ${environment}, ${notificationTypes}, ${createDate},
+      ${createDate})`)
+
+/** Renames, enables or disables a subscription; enabling it ends its failing. */
+export const setWebhookSubscription = (
+  tx: Db,
+  { entityId, id, name, enabled }: Pick<WebhookSubscription, 'entityId' | 'id' | 'name' | 'enabled'>,
+  at: string,
+) =>
+  tx.maybe<WebhookSubscription>(sql`update notification_subscriptions s set name = ${name}, enabled = ${enabled},
+      failing_since = case when s.enabled then s.failing_since end,
+      notice_date = case when s.enabled then s.notice_date end,
+      failure_count = case when s.enabled then s.failure_count else 0 end,
+      rest_date = case when s.enabled then s.rest_date end,
+      update_date = greatest(${at}, s.update_date + interval '1 millisecond')
+    where s.entity_id = ${entityId} and s.id = ${id} and ${existing}
+    returning ${columns}`)
+
+/** Locks the failing subscription of the lane, unless another worker holds its lease by now. */
+export const lockFailing = (tx: Db, { entityId, subscriptionId, fencingToken }: Lane) =>
+  tx.maybe<{
+    failingSince: string | null
+    noticeDate: string | null
+    enabled: boolean
+  }>(sql`select s.failing_since as "failingSince", s.notice_date as "noticeDate", s.enabled
+    from notification_subscriptions s
+    where s.entity_id = ${entityId} and s.id = ${subscriptionId} and s.fencing_token = ${fencingToken} and ${existing}
+    for update`)
+
+export const setNoticeDate = (tx: Db, { entityId, subscriptionId }: Lane, at: string) =>
+  tx.run(sql`update notification_subscriptions set notice_date = ${at}
+    where entity_id = ${entityId} and id = ${subscriptionId}`)
+
+export const disableFailing = (tx: Db, { entityId, subscriptionId }: Lane, at: string) =>
+  tx.run(sql`update notification_subscriptions set enabled = false, update_date = ${at}
+    where entity_id = ${entityId} and id = ${subscriptionId}`)

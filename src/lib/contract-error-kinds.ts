@@ -1,0 +1,128 @@
+/** Errors of the contracts line. It has codes of its own, also for errors that wallets have. */
+export const contractErrorKinds = {
+  contractNotFound: { code: 175001, status: 404, text: 'Cannot find the contract.' },
+  abiMissing: { code: 175002, status: 400, text: 'The ABI of the contract is not known.' },
+  constructorParametersMismatch: {
+    code: 175003,
+    status: 400,
+    text: 'The constructor takes another number of parameters.',
+  },
+  contractExists: { code: 175004, status: 409, text: 'The contract is deployed or imported already.' },
+  contractMissingAtAddress: { code: 175005, status: 400, text: 'There is no contract at the address.' },
+  contractArchived: {
+    code: 175006,
+    status: 400,
+    text: 'The contract is archived: set archived to false first.',
+  },
+  abiInvalid: { code: 175007, status: 400, text: 'The ABI is invalid.' },
+  proxyNested: {
+    code: 175008,
+    status: 400,
+    text: 'The implementation of the proxy is a proxy itself, which is not supported.',
+  },
+  deploymentPending: {
+    code: 175009,
+    status: 400,
+    text: 'The deployment of the contract is not confirmed yet.',
+  },
+  functionNotInAbi: {
+    code: 175010,
+    status: 400,
+    text: 'The ABI of the contract does not have the function.',
+  },
+  contractUpdateEmpty: {
+    code: 175011,
+    status: 400,
+    text: 'Nothing is updated: send name, description or archived.',
+  },
+  queryImpossible: { code: 175012, status: 400, text: 'The contract cannot be queried like this.' },
+  functionNotReadable: {
+    code: 175013,
+    status: 400,
+    text: 'The function changes the contract: only view and pure functions can be queried.',
+  },
+  templateNotFound: { code: 175201, status: 404, text: 'Cannot find the contract template.' },
+  templateParameterInvalid: { code: 175203, status: 400, text: 'A template parameter is invalid.' },
+  templateParameterMissing: { code: 175204, status: 400, text: 'A template parameter is missing.' },
+  contractIdNotUuid: { code: 175401, status: 400, text: 'The id in the address is not a UUID.' },
+  contractChainUnsupported: {
+    code: 175402,
+    status: 400,
+    text: 'The blockchain is not supported for contracts.',
+  },
+  contractKeyReused: {
+    code: 175403,
+    status: 409,
+    text: 'This idempotencyKey was used for a different request: send a fresh one.',
+  },
+  contractOnOtherEnvironment: {
+    code: 175404,
+    status: 400,
+    text: 'A TEST key reaches test blockchains only, a LIVE key main blockchains only.',
+  },
+  contractChainUnavailable: {
+    code: 175407,
+    status: 400,
+    text: 'This server is not connected to the blockchain.',
+  },
+  contractCursorNotFound: { code: 175408, status: 404, text: 'Cannot find the item of the page cursor.' },
+  contractAddressInvalid: { code: 175410, status: 400, text: 'The address is not one of the blockchain.' },
+  deploymentExceedsBalance: {
+    code: 177004,
+    status: 400,
+    text: 'The total cost of the deployment exceeds the balance of the sender.',
+  },
+  deploymentReverts: { code: 177007, status: 400, text: 'The estimation of the deployment reverted.' },
+  contractAbiMismatch: { code: 177008, status: 400, text: 'The ABI cannot encode the parameters.' },
+  deploymentEstimateFailed: {
+    code: 177009,
+    status: 400,
+    text: 'The fee of the deployment could not be estimated.',
+  },
+  deploymentFeeOverMaximum: {
+    code: 177010,
+    status: 400,
+    text: 'maxFee times gasLimit is over the permitted fee.',
+  },
+  deploymentFeeMissing: { code: 177011, status: 400, text: 'Neither feeLevel nor gasLimit is given.' },
+  deploymentMaxFeeMissing: {
+    code: 177013,
+    status: 400,
+    text: 'This blockchain needs maxFee and priorityFee beside gasLimit.',
+  },
+  deploymentPriorityFeeOverMaxFee: { code: 177014, status: 400, text: 'priorityFee is above maxFee.' },
+  bytecodeMissing: { code: 177015, status: 400, text: 'The bytecode of the contract is missing.' },
+  deployerAmbiguous: {
+    code: 177016,
+    status: 400,
+    text: 'Give either walletId, or sourceAddress with blockchain, not both.',
+  },
+  deployerOnOtherChain: {
+    code: 177024,
+    status: 400,
+    text: 'The wallet is not on the blockchain of the request.',
+  },
+  deployerQueueFull: {
+    code: 177026,
+    status: 400,
+    text: 'Too many transactions of this address are pending.',
+  },
+  deployerFrozen: { code: 177301, status: 400, text: 'The wallet is frozen and cannot be written to.' },
+  deployerNotFound: { code: 177601, status: 404, text: 'Cannot find the wallet.' },
+  deployerCiphertextReused: {
+    code: 177602,
+    status: 400,
+    text: 'This entitySecretCiphertext was used before: encrypt the entity secret again for each request.',
+  },
+  deployerSecretWrong: {
+    code: 177604,
+    status: 400,
+    text: 'The entity secret ciphertext is invalid: encrypt the registered entity secret with the key of GET /v1/w3s/config/entity/publicKey.',
+  },
+  deployerSecretMissing: {
+    code: 177605,
+    status: 400,
+    text: 'The entity secret is not set yet: register one first.',
+  },
+  contractQueryFailed: { code: 177901, status: 400, text: 'The contract refused the query.' },
+} as const
