@@ -118,7 +118,7 @@ describe.each(kinds)('the template of %s', (kind) => {
       client.simulateContract({ ...setUri, account: forwarder, dataSuffix: suffix })
     await expect(append('0x')).rejects.toThrow('AccessControlUnauthorizedAccount')
     await expect(append(alice.address)).rejects.toThrow('AccessControlUnauthorizedAccount')
-    await client.writeContract({ ...setUri, account: forwarder, dataSuffix: admin.address })
+    await client.writeContractSync({ ...setUri, account: forwarder, dataSuffix: admin.address })
     expect(await read('contractURI')).toBe('ipfs://new')
     const byOther = client.simulateContract({ ...setUri, account: alice, dataSuffix: admin.address })
     await expect(byOther).rejects.toThrow('AccessControlUnauthorizedAccount')

@@ -9,6 +9,7 @@ import { compileSnippet } from '../../../../testing/compile-snippet.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { createJournal, listJournalIds, lockJournal } from './directory.ts'
 import { decodeRecords, type JournalRecord, openJournal } from './journal.ts'
+import { writeLastSeen } from './last-seen.ts'
 import { hashAt, JournalError, readFrom } from './segments.ts'
 
 const appends = isDeep ? 1_000 : 300
@@ -167,11 +168,14 @@ describe('a journal', () => {
   })
 })
 
-it('accepts no records after its files were removed', async () => {
+it('accepts neither records nor a last seen state after its files were removed', async () => {
   const journal = await openJournal(await createJournal(home))
   await journal.append([record(0)])
   await rm(journal.path, { recursive: true })
-  await expect(journal.append([record(1)])).rejects.toMatchObject({ alarm: 'journal-gone' })
+  const removed = { alarm: 'journal-gone', message: expect.stringContaining(journal.path) }
+  const seen = { installation: 'first', incarnation: 'only', logPosition: 1n }
+  await expect(writeLastSeen(journal.path, seen)).rejects.toMatchObject(removed)
+  await expect(journal.append([record(1)])).rejects.toMatchObject(removed)
   expect(journal.head().sequence).toBe(1)
   await journal.close().catch(() => undefined)
 })

@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DatabaseIdentity } from '../store/journals.ts'
-import { JournalError, syncDirectory } from './segments.ts'
+import { JournalError, journalGone, syncDirectory } from './segments.ts'
 
 /**
  * The last database state that a worker saw, saved beside its journal: a database that is behind it was restored, even when
@@ -34,9 +34,12 @@ export const lastSeenOf = ({ installation, live, logPosition }: DatabaseIdentity
   logPosition,
 })
 
+/** Throws `journal-gone` when the directory was removed. */
 export async function writeLastSeen(directory: string, seen: LastSeen): Promise<void> {
   const path = pathOf(directory)
-  const file = await open(`${path}.new`, 'w', 0o600)
+  const file = await open(`${path}.new`, 'w', 0o600).catch((error: NodeJS.ErrnoException) => {
+    throw error.code === 'ENOENT' ? journalGone(directory) : error
+  })
   try {
     await file.writeFile(JSON.stringify({ ...seen, logPosition: seen.logPosition.toString() }))
     await file.datasync()

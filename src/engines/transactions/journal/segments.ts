@@ -70,7 +70,8 @@ const damaged = (path: string, atBytes: number) =>
     `the journal ${path} is damaged at byte ${atBytes}: restore this file from a copy, or check the chain for sent transactions and declare the journal lost`,
   )
 
-const gone = (path: string) =>
+/** The error of a journal whose files were removed while it was in use. */
+export const journalGone = (path: string) =>
   new JournalError(
     'journal-gone',
     `the journal ${path} was removed while its worker ran: restore it from a copy if there is one, and restart the worker`,
@@ -110,7 +111,7 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
       if (sizeBytes > segmentBytesMax) await turn()
       const out = file ?? (await openFile())
       // Writes to a deleted file still succeed.
-      if (linked && !(await isLinked(out))) throw gone(path)
+      if (linked && !(await isLinked(out))) throw journalGone(path)
       if (uncut) {
         await out.truncate(sizeBytes)
         await out.datasync()
