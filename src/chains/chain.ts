@@ -17,7 +17,10 @@ export type ChainTransaction = {
   nonce: number
 }
 
-/** A transfer log of a token contract, by the position of its log in the block. */
+/** A log of a block, from any contract. Topics and data are lower-case hex, and mean nothing until a reader decodes them. */
+export type ChainLog = { address: Address; topics: Hex[]; data: Hex; logIndex: number; txHash: TxId }
+
+/** A transfer log of a listed token, by the position of its log in the block. */
 export type TransferLog = {
   txHash: TxId
   logIndex: number
@@ -30,6 +33,9 @@ export type TransferLog = {
 /** A whole block whose parts were checked against each other. */
 export type Block = BlockRef & {
   transactions: ChainTransaction[]
+  /** The logs of all contracts, in block order. */
+  logs: ChainLog[]
+  /** The transfers of the network's listed tokens among them. */
   transfers: TransferLog[]
   /** Hash of the whole content, to compare endpoints; absent for a local chain. */
   contentHash?: Hex

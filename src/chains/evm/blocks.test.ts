@@ -64,6 +64,8 @@ afterAll(async () => {
 })
 beforeEach(() => node.lie(undefined))
 
+const toTopic = (address: string) => `0x${address.slice(2).padStart(64, '0')}`
+
 const whole = async (from = reader) => {
   const block = await from.blockByNumber(number)
   const receipts = await from.receiptsOf(
@@ -80,6 +82,16 @@ describe('an honest node', () => {
     expect(block.transactions.map(({ valueAtomic }) => valueAtomic)).toEqual([5n, 0n, 9n])
     expect(block.transfers).toMatchObject([
       { to: receiver, amountAtomic: 7n, token: chain.tokens.USDC.toLowerCase() },
+    ])
+    const { txHash, logIndex } = block.transfers[0]!
+    expect(block.logs).toEqual([
+      {
+        address: chain.tokens.USDC.toLowerCase(),
+        topics: [expect.stringMatching(/^0xddf252ad/), expect.stringContaining('0x'), toTopic(receiver)],
+        data: `0x${'7'.padStart(64, '0')}`,
+        logIndex,
+        txHash,
+      },
     ])
     expect(receipts.map(({ success }) => success).sort()).toEqual([false, true, true])
     const paid = await chain.oracle.transactions(chain.outsider)
@@ -141,6 +153,24 @@ describe('a local node', () => {
     await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
   })
 
+  it('is not believed when it leaves out one of several logs', async () => {
+    await chain.setAutomine(false)
+    for (const amount of [1n, 2n, 3n]) await chain.send(receiver, amount, 'USDC')
+    await chain.mine()
+    await chain.setAutomine(true)
+    const height = await chain.height()
+    expect((await own.blockByNumber(height))!.logs).toHaveLength(3)
+    node.lie((method, result) => (method === 'eth_getLogs' ? result.slice(1) : result))
+    await expect(own.blockByNumber(height)).rejects.toBeInstanceOf(RpcUnreachable)
+  })
+
+  it('is not asked for logs where the block says that there are none', async () => {
+    await chain.send(receiver, 1n)
+    node.callCounts.clear()
+    expect((await own.blockByNumber(await chain.height()))!.logs).toEqual([])
+    expect(node.callCounts.has('eth_getLogs')).toBe(false)
+  })
+
   it('is not believed with a log twice, and with what is no list', async () => {
     node.lie((method, result) => (method === 'eth_getLogs' ? [...result, ...result] : result))
     await expect(whole(own)).rejects.toBeInstanceOf(RpcUnreachable)
@@ -190,6 +220,11 @@ const blockLies: Record<string, Lie> = {
   ),
   'a log with an amount above 256 bits': changedLog({ data: `0x1${'0'.repeat(64)}` }),
   'a log without an amount': changedLog({ data: '0x' }),
+  'a log without data': changedLog({ data: null }),
+  'a log with half a byte': changedLog({ data: `0x0${'0'.repeat(64)}` }),
+  'a log with five topics': changedLogs((logs) =>
+    logs.map((log) => ({ ...log, topics: [...log['topics']!, other, other] })),
+  ),
   'a null for a log': changedLogs(() => [null]),
   'a receipt of another block': changedReceipt({ blockHash: other }),
   'a receipt of another transaction': changedReceipt({ transactionHash: other }),

@@ -1,11 +1,11 @@
 import type { Hex } from '#lib/hex'
-import type { Address, Block, BlockRef, ChainTransaction, TransferLog } from '../chain.ts'
+import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { tokenAddress } from '../network.ts'
-import { contentHashOf } from './contents.ts'
+import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
-import { type BlockReceipts, type ReceiptLog, readBlockReceipts } from './receipts.ts'
+import { type BlockReceipts, readBlockReceipts } from './receipts.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 /** keccak256 of "Transfer(address,address,uint256)". */
@@ -52,8 +52,8 @@ export async function readHead(rpc: Rpc, chainId: number): Promise<BlockRef> {
 export type BlockKey = { number: number } | { hash: Hex }
 
 /**
- * The block with its transfers of the network's tokens. All parts are requested by the block's hash, so that a lagging node
- * cannot answer with "none", and are checked against each other.
+ * The block with the logs of all contracts. All parts are requested by the block's hash, so that a lagging node cannot answer
+ * with "none", and are checked against each other.
  */
 export async function readBlock(
   rpc: Rpc,
@@ -73,7 +73,8 @@ export async function readBlock(
   if (transactions.length === 0 && saysItIsNotEmpty(raw))
     throw new RpcUnreachable(`the node left out the transactions of block ${ref.hash}`)
   // An empty block has no receipts; asking would cost a request for each idle block.
-  if (transactions.length === 0) return wholeOf({ ...ref, transactions, transfers: [] }, new Map(), local)
+  if (transactions.length === 0)
+    return wholeOf({ ...ref, transactions, logs: [], transfers: [] }, new Map(), local)
   const emitters = network.tokens.map((token) => tokenAddress(token) as Hex)
   const header = { ...ref, logsBloom: raw.logsBloom }
   const sought = { emitters, topic: transferTopic } as const
@@ -82,13 +83,16 @@ export async function readBlock(
     : await readBlockReceipts(rpc, header, transactions, sought)
   const listed = new Set<string>(emitters)
   const transfers = logs.filter((log) => listed.has(log.address)).flatMap(transferOf)
-  return wholeOf({ ...ref, transactions, transfers }, byHash, local)
+  return wholeOf({ ...ref, transactions, logs, transfers }, byHash, local)
 }
 
 const wholeOf = (block: Block, receipts: WholeBlock['receipts'], local: boolean): WholeBlock =>
-  local || !receipts
-    ? { block, receipts }
-    : { block: { ...block, contentHash: contentHashOf(block, receipts) }, receipts }
+  local || !receipts ? { block, receipts } : { block: sharedContents(block, receipts), receipts }
+
+function sharedContents(whole: Block, receipts: BlockReceipts['byHash']): Block {
+  const block = withoutUnsharedLogs(whole)
+  return { ...block, contentHash: contentHashOf(block, receipts) }
+}
 
 /** The root of a tree without leaves. */
 const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
@@ -136,7 +140,7 @@ function checkPlace(item: RawTransaction, index: number, ref: BlockRef, chainId:
 }
 
 /** Parses a transfer log; other events give none. A transfer that breaks the standard is not trusted. */
-function transferOf({ address: token, topics, data, logIndex, txHash }: ReceiptLog): TransferLog[] {
+function transferOf({ address: token, topics, data, logIndex, txHash }: ChainLog): TransferLog[] {
   if (topics[0] !== transferTopic) return []
   if (topics.length !== 3) throw new RpcUnreachable('a transfer has other topics than it should')
   const amountAtomic = quantity(data, 'transferred amount')

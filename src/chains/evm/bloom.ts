@@ -1,5 +1,6 @@
 import { bytesToHex, keccak256 } from 'viem'
 import type { Hex } from '#lib/hex'
+import type { ChainLog } from '../chain.ts'
 
 const bloomPattern = /^0x[0-9a-fA-F]{512}$/
 
@@ -8,9 +9,10 @@ export const bloomValue = (bloom: unknown): bigint | undefined =>
   typeof bloom === 'string' && bloomPattern.test(bloom) ? BigInt(bloom) : undefined
 
 /** The filter of exactly these logs. */
-export function bloomOf(logs: readonly { address: Hex; topics: readonly Hex[] }[]): bigint {
+export function bloomOf(logs: readonly Pick<ChainLog, 'address' | 'topics'>[]): bigint {
   const bits = new Uint8Array(256)
-  for (const { address, topics } of logs) for (const item of [address, ...topics]) setPlaces(bits, item)
+  for (const { address, topics } of logs)
+    for (const item of [address as Hex, ...topics]) setPlaces(bits, item)
   return BigInt(bytesToHex(bits))
 }
 

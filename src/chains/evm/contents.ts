@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
-import type { Block } from '../chain.ts'
+import type { Block, ChainTransaction } from '../chain.ts'
 import { type BlockReceipts, type RawReceipt, zeroAddress } from './receipts.ts'
 
 /**
@@ -8,23 +8,36 @@ import { type BlockReceipts, type RawReceipt, zeroAddress } from './receipts.ts'
  * whatever client they run, so contents that clients show in different ways are left out.
  */
 export function contentHashOf(block: Block, receipts: BlockReceipts['byHash']): Hex {
-  const { number, parentHash, timeMs, transactions, transfers } = block
-  const moving = new Set(transfers.map(({ txHash }) => txHash))
-  // Some clients list the chain's own actions, sent from the zero address, as transactions, and others do not.
-  const shown = transactions.filter(
-    ({ hash, from, valueAtomic }) => from !== zeroAddress || valueAtomic > 0n || moving.has(hash),
-  )
+  const { number, parentHash, timeMs, logs } = block
+  const shown = sharedTransactions(block)
   const lines = [
     [number, parentHash, timeMs],
     ...shown.map(({ hash, from, to, valueAtomic, nonce }) => {
       return [hash, from, to, valueAtomic, nonce, ...outcomeOf(receipts.get(hash))]
     }),
-    ...transfers.map(({ txHash, logIndex, token, from, to, amountAtomic }) => {
-      return [txHash, logIndex, token, from, to, amountAtomic]
-    }),
+    ...logs.map(({ txHash, logIndex, address, topics, data }) => [txHash, logIndex, address, topics, data]),
   ]
   const text = lines.map((line) => line.join()).join('\n')
   return `0x${createHash('sha256').update(text).digest('hex')}`
+}
+
+/**
+ * Some clients list the chain's own actions, sent from the zero address, as transactions, and others do not. Only those
+ * that move coins or a listed token must be the same.
+ */
+function sharedTransactions({ transactions, transfers }: Block): ChainTransaction[] {
+  const moving = new Set(transfers.map(({ txHash }) => txHash))
+  return transactions.filter(
+    ({ hash, from, valueAtomic }) => from !== zeroAddress || valueAtomic > 0n || moving.has(hash),
+  )
+}
+
+/** Leaves out the logs of transactions that the content hash does not cover: one endpoint alone would vouch for them. */
+export function withoutUnsharedLogs(block: Block): Block {
+  const shared = sharedTransactions(block)
+  if (shared.length === block.transactions.length) return block
+  const hashes = new Set(shared.map(({ hash }) => hash))
+  return { ...block, logs: block.logs.filter(({ txHash }) => hashes.has(txHash)) }
 }
 
 /** Types of signed transactions: their sender pays a gas price that every client shows. */

@@ -1,11 +1,11 @@
 /**
  * Reads the logs of a block without its receipts: a fraction of the work for a local node, which is trusted.
- * They are checked as far as possible; a missing log among several cannot be detected.
+ * They are numbered without a gap and account for the filter in the header.
  */
-import type { ChainTransaction } from '../chain.ts'
-import { bloomMayHold } from './bloom.ts'
-import { address, hash, integer } from './quantities.ts'
-import { type Header, type ReceiptLog, readBlockReceipts, type Sought } from './receipts.ts'
+import type { ChainLog, ChainTransaction } from '../chain.ts'
+import { bloomOf, bloomValue } from './bloom.ts'
+import { hash, integer } from './quantities.ts'
+import { type Header, logFrom, readBlockReceipts, type Sought } from './receipts.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
 
 export async function readLogs(
@@ -13,44 +13,35 @@ export async function readLogs(
   header: Header,
   transactions: readonly ChainTransaction[],
   sought: Sought,
-): Promise<ReceiptLog[]> {
-  const { emitters, topic } = sought
-  if (emitters.length === 0) return []
-  const given = await rpc.call<Record<string, unknown>[]>('eth_getLogs', [
-    { blockHash: header.hash, address: emitters, topics: [topic] },
-  ])
+): Promise<ChainLog[]> {
+  const filter = bloomValue(header.logsBloom)
+  if (filter === 0n) return []
+  const given = await rpc.call<Record<string, unknown>[]>('eth_getLogs', [{ blockHash: header.hash }])
   if (!Array.isArray(given)) throw new RpcUnreachable("the node's logs are not a list")
   // A node that indexes logs late answers "none" for a block it has; the filter in the header shows otherwise.
-  if (given.length === 0 && emitters.some((emitter) => bloomMayHold(header.logsBloom, emitter, topic)))
+  if (given.length === 0 && filter !== undefined)
     return (await readBlockReceipts(rpc, header, transactions, sought)).logs
-  let last = -1
-  return given.map((raw) => {
-    const log = logOf(raw, header, transactions)
-    if (log.logIndex <= last || log.topics[0] !== topic || !emitters.includes(log.address))
-      throw new RpcUnreachable(`the logs of block ${header.hash} do not belong to it`)
-    last = log.logIndex
-    return log
-  })
+  const logs = given.map((raw, place) => logOf(raw, place, header, transactions))
+  if (filter !== undefined && bloomOf(logs) !== filter) throw foreign(header)
+  return logs
 }
+
+const foreign = ({ hash: blockHash }: Header) =>
+  new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
 
 function logOf(
   raw: Record<string, unknown>,
+  place: number,
   header: Header,
   transactions: readonly ChainTransaction[],
-): ReceiptLog {
+): ChainLog {
   const txHash = hash(raw?.['transactionHash'], 'log transaction')
   const fits =
     hash(raw['blockHash'], 'log block') === header.hash &&
     integer(raw['blockNumber'], 'log block number') === header.number &&
     transactions[integer(raw['transactionIndex'], 'log transaction index')]?.hash === txHash &&
-    raw['removed'] !== true &&
-    Array.isArray(raw['topics'])
-  if (!fits) throw new RpcUnreachable(`the logs of block ${header.hash} do not belong to it`)
-  return {
-    address: address(raw['address'], 'log address'),
-    topics: (raw['topics'] as unknown[]).map((item) => hash(item, 'topic')),
-    data: raw['data'],
-    logIndex: integer(raw['logIndex'], 'log index'),
-    txHash,
-  }
+    integer(raw['logIndex'], 'log index') === place &&
+    raw['removed'] !== true
+  if (!fits) throw foreign(header)
+  return logFrom(raw, place, txHash)
 }

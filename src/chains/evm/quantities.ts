@@ -24,4 +24,10 @@ export function address(value: unknown, what: string): Hex {
   throw new RpcUnreachable(`the node's ${what} is not an address`)
 }
 
+export function bytes(value: unknown, what: string): Hex {
+  if (typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-fA-F]*$/.test(value))
+    return value.toLowerCase() as Hex
+  throw new RpcUnreachable(`the node's ${what} is not a string of bytes`)
+}
+
 export const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`

@@ -3,9 +3,9 @@
  * numbered without a gap and account for the bloom filters. A mismatch comes from a mix of nodes, caches or forks.
  */
 import type { Hex } from '#lib/hex'
-import type { BlockRef, ChainTransaction, Receipt, TxId } from '../chain.ts'
+import type { BlockRef, ChainLog, ChainTransaction, Receipt, TxId } from '../chain.ts'
 import { bloomMayHold, bloomOf, bloomValue } from './bloom.ts'
-import { address, hash, integer, quantity } from './quantities.ts'
+import { address, bytes, hash, integer, quantity } from './quantities.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 export type RawReceipt = {
@@ -26,15 +26,12 @@ export type RawReceipt = {
   l1Fee?: unknown
 }
 
-/** A log whose place in the block is checked; the reader parses its topics and data. */
-export type ReceiptLog = { address: Hex; topics: Hex[]; data: unknown; logIndex: number; txHash: Hex }
-
-export type BlockReceipts = { byHash: ReadonlyMap<TxId, RawReceipt>; logs: ReceiptLog[] }
+export type BlockReceipts = { byHash: ReadonlyMap<TxId, RawReceipt>; logs: ChainLog[] }
 
 /** The header fields of a block that its receipts are checked against. */
 export type Header = BlockRef & { logsBloom: unknown }
 
-/** The logs that the reader needs: a receipt that may hold one must account for all of its logs. */
+/** Logs of the chain's own actions that matter: a receipt of one that may hold them must account for all of its logs. */
 export type Sought = { emitters: readonly Hex[]; topic: Hex }
 
 /** Old nodes that return only one receipt at a time. */
@@ -53,7 +50,7 @@ export async function readBlockReceipts(
   const byHash = new Map<TxId, RawReceipt>(
     raws.map((raw) => [hash(raw?.transactionHash, 'receipt transaction'), raw]),
   )
-  const logs: ReceiptLog[] = []
+  const logs: ChainLog[] = []
   let explained = 0n
   transactions.forEach((transaction, index) => {
     const raw = byHash.get(transaction.hash)
@@ -135,7 +132,7 @@ function logsOf(
   { hash: txHash }: ChainTransaction,
   index: number,
   first: number,
-): ReceiptLog[] {
+): ChainLog[] {
   if (!Array.isArray(raw.logs)) throw new RpcUnreachable("the node's receipt has no logs")
   if (raw.logs.length > 0 && quantity(raw.status, 'receipt status') !== 1n)
     throw new RpcUnreachable(`the failed transaction ${txHash} has logs`)
@@ -148,18 +145,39 @@ function logsOf(
       integer(log['transactionIndex'], 'log transaction index') === index &&
       log['removed'] !== true &&
       logIndex === first + place
-    if (!fits || !Array.isArray(log['topics']))
-      throw new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
-    const topics = log['topics'].map((topic) => hash(topic, 'topic'))
-    return { address: address(log['address'], 'log address'), topics, data: log['data'], logIndex, txHash }
+    if (!fits) throw new RpcUnreachable(`the logs of block ${blockHash} do not belong to it`)
+    return logFrom(log, logIndex, txHash)
   })
 }
 
-/** Checks only receipts that may hold a sought log: to account for a filter takes a hash of every topic. */
+/** Maximum number of topics that a contract can give a log. */
+const topicsMax = 4
+
+/** A log whose place in the block was checked. */
+export function logFrom(
+  { address: emitter, topics, data }: Record<string, unknown>,
+  logIndex: number,
+  txHash: TxId,
+): ChainLog {
+  if (!Array.isArray(topics) || topics.length > topicsMax)
+    throw new RpcUnreachable("the node's log has no list of topics")
+  return {
+    address: address(emitter, 'log address'),
+    topics: topics.map((topic) => hash(topic, 'topic')),
+    data: bytes(data, 'log data'),
+    logIndex,
+    txHash,
+  }
+}
+
+/**
+ * Compares the logs of a receipt with its filter. Clients differ in the receipts of the chain's own actions, which are sent
+ * from the zero address: those are compared only when they may hold a sought log.
+ */
 function checkFilter(
   raw: RawReceipt,
-  logs: readonly ReceiptLog[],
-  { hash: txHash }: ChainTransaction,
+  logs: readonly ChainLog[],
+  { hash: txHash, from }: ChainTransaction,
   header: BlockRef,
   { emitters, topic }: Sought,
 ): void {
@@ -167,7 +185,8 @@ function checkFilter(
   if (filter === undefined) return
   const own = logs.slice(logs.length - (raw.logs as unknown[]).length)
   const matters =
-    own.some((log) => emitters.includes(log.address)) ||
+    from !== zeroAddress ||
+    own.some((log) => emitters.includes(log.address as Hex)) ||
     emitters.some((emitter) => bloomMayHold(raw.logsBloom, emitter, topic))
   if (matters && bloomOf(own) !== filter)
     throw doubt(header, `has other logs of ${txHash} than its filter says`)
