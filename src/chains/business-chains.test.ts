@@ -22,6 +22,7 @@ const evm = [
   'HYPEREVM',
   'INK',
   'LINEA',
+  'MONAD',
   'OP',
   'PLUME',
   'POLY',
@@ -130,9 +131,9 @@ describe('an address of a chain code', () => {
   })
 })
 
-it('the address book takes the chains of the relaunch and Linea', () => {
+it('the address book takes the chains of the relaunch, Linea and Monad', () => {
   expect(addressBookChains.join(' ')).toBe(
-    'ALGO APTOS ARB AVAX BASE CELO ETH HBAR LINEA NEAR NOBLE OP PAH POLY SOL SUI UNI XLM XRP ZKS',
+    'ALGO APTOS ARB AVAX BASE CELO ETH HBAR LINEA MONAD NEAR NOBLE OP PAH POLY SOL SUI UNI XLM XRP ZKS',
   )
   for (const gone of ['FLOW', 'TRX', 'MATIC']) expect(businessChains).not.toContain(gone)
 })

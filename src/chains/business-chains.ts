@@ -45,6 +45,7 @@ const facts = {
   HYPEREVM: { addresses: 'evm', currencies: usd },
   INK: { addresses: 'evm', currencies: usd },
   LINEA: { addresses: 'evm', currencies: usd, addressBook: true },
+  MONAD: { addresses: 'evm', currencies: usd, addressBook: true },
   NEAR: { addresses: 'near', currencies: usd, addressBook: true },
   NOBLE: { addresses: 'noble', currencies: usd, addressBook: true },
   OP: { addresses: 'evm', currencies: usd, addressBook: true },

@@ -5,8 +5,6 @@ import { networks } from './networks/index.ts'
 const furtherIds: [Blockchain, number][] = [
   ['ARC', 5042],
   ['ARC-TESTNET', 5_042_002],
-  ['MONAD', 143],
-  ['MONAD-TESTNET', 10_143],
 ]
 
 const chainIds = new Map<Blockchain, number>([

@@ -55,6 +55,7 @@ export const defaultBlockchains = [
   'UNI-SEPOLIA',
   'BASE-SEPOLIA',
   'OP-SEPOLIA',
+  'MONAD-TESTNET',
   'LINEA-SEPOLIA',
   'ZKS-SEPOLIA',
 ] as const

@@ -13,6 +13,8 @@ import { linea } from './linea.ts'
 import { lineaSepolia } from './linea-sepolia.ts'
 import { matic } from './matic.ts'
 import { maticAmoy } from './matic-amoy.ts'
+import { monad } from './monad.ts'
+import { monadTestnet } from './monad-testnet.ts'
 import { op } from './op.ts'
 import { opSepolia } from './op-sepolia.ts'
 import { uni } from './uni.ts'
@@ -36,6 +38,8 @@ export const networks: readonly Network[] = [
   baseSepolia,
   op,
   opSepolia,
+  monad,
+  monadTestnet,
   linea,
   lineaSepolia,
   zks,

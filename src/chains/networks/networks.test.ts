@@ -25,6 +25,7 @@ const wellKnownIds: Record<string, string> = {
   'ARB-SEPOLIA:USDC': '4b8daacc-5f47-5909-a3ba-30d171ebad98',
   'BASE:USDC': '915ce944-32df-5df5-a6b1-daa9b5069f96',
   'BASE-SEPOLIA:USDC': 'bdf128b4-827b-5267-8f9e-243694989b5f',
+  'MONAD-TESTNET:USDC': '17fe0589-b511-546c-9eff-84087524f47e',
   'UNI:USDC': '643096e8-e4c5-5ee7-a5d5-38c80fdc3f3b',
 }
 
@@ -43,6 +44,8 @@ const chainIds: Record<string, number> = {
   'ARB-SEPOLIA': 421614,
   AVAX: 43114,
   'AVAX-FUJI': 43113,
+  MONAD: 143,
+  'MONAD-TESTNET': 10143,
   LINEA: 59144,
   'LINEA-SEPOLIA': 59141,
   ZKS: 324,
@@ -100,10 +103,10 @@ test('the README counts the chains as they are', () => {
   const ofWallets = local.filter(({ blockchain }) =>
     (walletBlockchains as readonly string[]).includes(blockchain),
   )
-  expect([local.length, ofWallets.length]).toEqual([9, 7])
+  expect([local.length, ofWallets.length]).toEqual([10, 8])
   const readme = readFileSync('README.md', 'utf8').replaceAll(/\s+/g, ' ')
-  expect(readme).toContain('nine local EVM chains')
-  expect(readme).toContain('wallets on seven EVM chains')
+  expect(readme).toContain('ten local EVM chains')
+  expect(readme).toContain('wallets on eight EVM chains')
 })
 
 describe('blockchains', () => {

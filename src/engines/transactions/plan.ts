@@ -179,7 +179,7 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
   const estimate = await chain.estimateGas(row.address, callOf(row))
   if (estimate.kind === 'estimated') {
     if (isCoin) return { kind: 'gas', gas: estimate.gas }
-    // Contract state may change until the call is mined; unused gas costs nothing.
+    // Contract state may change until the call is mined; only Monad charges for unused gas.
     return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
   }
   const { kind, message } = estimate
