@@ -8,7 +8,7 @@ import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
+import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
@@ -96,6 +96,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
   const transactions = startTransactionWorker(ctx)
   const engines = [
     startIndexer(ctx),
+    startHistories(ctx),
     startReconciler(ctx),
     startPruning(ctx),
     transactions,

@@ -13,6 +13,7 @@ import {
   makeWalletSet,
   type World,
 } from './builders.ts'
+import { emit, makeEmitter, makeMonitor } from './emitter.ts'
 import { makeNotification } from './subscriptions.ts'
 import { until } from './until.ts'
 
@@ -58,6 +59,23 @@ export const listSeeders: Record<string, ListSeeder> = {
     path: '/v1/w3s/contracts',
     add: () => makeContract(world),
   }),
+  'GET /v1/w3s/contracts/monitors': async (world) => ({
+    path: '/v1/w3s/contracts/monitors',
+    add: async () => makeMonitor(world, await makeEmitter(world)),
+  }),
+  'GET /v1/w3s/contracts/events': async (world) => {
+    const path = '/v1/w3s/contracts/events'
+    const emitter = await makeEmitter(world)
+    await makeMonitor(world, emitter)
+    return {
+      path,
+      add: async () => {
+        const txHash = await emit(world, emitter)
+        const isListed = async () => (await world.call('GET', path)).eventLogs[0]?.txHash === txHash
+        await until(isListed, 'the log is listed')
+      },
+    }
+  },
   'GET /v1/w3s/transactions': async (world) => ({
     path: '/v1/w3s/transactions',
     query: { txType: 'OUTBOUND' },

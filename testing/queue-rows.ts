@@ -91,3 +91,23 @@ export const insertAttemptsBelow = (db: Db, all: readonly NumberedRow[], changes
     'attempts',
     all.map((made) => attempt(made, 0, { id: randomUUID(), ...changes })),
   )
+
+/** Inserts histories of one block each, with their monitors. */
+export async function insertHistoryRows(db: Db, all: readonly NumberedRow[]): Promise<void> {
+  await insertRows(
+    db,
+    'event_monitors',
+    all.map((made) => ({
+      ...{ ...keyOf(made), ...dates, blockchain, contract_address: addressOf(made), is_enabled: true },
+      ...{ event_signature: 'Moved()', event_signature_hash: hashOf(made), event_name: 'Moved' },
+    })),
+  )
+  await insertRows(
+    db,
+    'event_histories',
+    all.map((made) => ({
+      ...{ ...keyOf(made), create_date: earlier, monitor_id: idOf(made), blockchain },
+      ...{ next_block: 0, to_block: 9, span: 1, fencing_token: 0 },
+    })),
+  )
+}

@@ -13,6 +13,7 @@ import {
   placeContract,
   type World,
 } from './builders.ts'
+import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
 import { templateRequests } from './template-requests.ts'
 
@@ -285,6 +286,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
     }),
   },
   ...templateRequests,
+  ...monitorRequests,
   ...notificationRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),
   'POST /v1/w3s/developer/sign/typedData': signed(async () => ({ data: typedData })),

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { claimHistory } from '#engines/indexer/store/event-histories'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
@@ -34,6 +35,7 @@ import {
   earlier,
   idOf,
   insertAttemptsBelow,
+  insertHistoryRows,
   insertRows,
   insertSentTransactions,
   keyOf,
@@ -193,6 +195,14 @@ const starved: Record<Queue, Starved> = {
     claim: (turn) => withoutRevertReason(db(), turn, blockchain, limit),
     restsBy: idOf,
   },
+  'reading event histories': {
+    fill: (all) => insertHistoryRows(db(), all),
+    claim: async (turn) => {
+      const claim = () => claimHistory(db(), turn, blockchain, 9, 0)
+      return [(await claim())!, (await claim())!]
+    },
+    restsBy: idOf,
+  },
   'writing notifications': {
     fill: (all) =>
       insertRows(
@@ -320,7 +330,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
   await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
-    recipient_addresses, fiat_deposits, queued_events, notification_subscriptions cascade`)
+    recipient_addresses, fiat_deposits, event_monitors, queued_events, notification_subscriptions cascade`)
   await owner.close()
 })
 

@@ -4,6 +4,8 @@ import { businessDepositEndpoints } from '#api/business-deposits/routes'
 import { businessTransferEndpoints } from '#api/business-transfers/routes'
 import { transferNotification } from '#api/business-transfers/transfer-notification'
 import { configurationEndpoints } from '#api/configuration/routes'
+import { eventLogNotification } from '#api/contracts/monitors/event-log-notification'
+import { eventMonitorEndpoints } from '#api/contracts/monitors/routes'
 import { contractEndpoints } from '#api/contracts/routes'
 import { templateEndpoints } from '#api/contracts/templates/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
@@ -52,6 +54,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...signingEndpoints,
   ...contractEndpoints,
   ...templateEndpoints,
+  ...eventMonitorEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,
@@ -92,4 +95,5 @@ export const topics: Topics = {
     show: recipientNotification,
   },
   transaction: { line: 'v2', show: transactionNotification },
+  eventLog: { line: 'v2', show: eventLogNotification },
 }

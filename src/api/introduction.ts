@@ -73,6 +73,10 @@ const tags = [
     name: 'Contracts',
     description: 'Deployed and imported contracts, and queries of their state.',
   },
+  {
+    name: 'Event monitors',
+    description: 'Monitored events of contracts, and their logs.',
+  },
   { name: 'Faucet', description: 'Test coins on the local chains of a sandbox.' },
   { name: 'Payment intents', description: 'Expected deposits, each with an address to pay to.' },
   { name: 'Payments', description: 'Deposits to the addresses of payment intents, and their refunds.' },

@@ -48,12 +48,7 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/rpc/w3s/buidl',
   'POST /v1/rpc/w3s/buidl/{blockchain}',
 
-  // Event monitors, templates of contracts, and screening.
-  'GET /v1/w3s/contracts/monitors',
-  'POST /v1/w3s/contracts/monitors',
-  'PUT /v1/w3s/contracts/monitors/{id}',
-  'DELETE /v1/w3s/contracts/monitors/{id}',
-  'GET /v1/w3s/contracts/events',
+  // Screening.
   'POST /v1/w3s/compliance/screening/addresses',
 
   // Transfers from chain to chain.

@@ -20,6 +20,17 @@ export type ChainTransaction = {
 /** A log of a block, from any contract. Topics and data are lower-case hex, and mean nothing until a reader decodes them. */
 export type ChainLog = { address: Address; topics: Hex[]; data: Hex; logIndex: number; txHash: TxId }
 
+/** Asks for the logs of one event of one contract in the blocks `from` to `to`. */
+export type LogQuery = { address: Address; topic: Hex; from: number; to: number }
+
+/** A log with its block. */
+export type PlacedLog = ChainLog & { blockHash: Hex; blockNumber: number; blockTimeMs: number }
+
+/** `last`: the last block of the range. `refused`: nodes refuse a range of this size. */
+export type LogHistory =
+  | { kind: 'read'; logs: PlacedLog[]; last: BlockRef }
+  | { kind: 'refused'; message: string }
+
 /** A transfer log of a listed token, by the position of its log in the block. */
 export type TransferLog = {
   txHash: TxId
@@ -151,6 +162,8 @@ export type Chain = {
   /** The whole block; `undefined` when the node does not have it. */
   blockByNumber(number: number): Promise<Block | undefined>
   blockByHash(hash: Hex): Promise<Block | undefined>
+  /** Reads the logs of one event in block order, over a range of blocks that are final. */
+  logHistory(query: LogQuery): Promise<LogHistory>
   /** Receipts of the given transactions of one block, in any order. */
   receiptsOf(blockHash: Hex, txHashes: readonly TxId[]): Promise<Receipt[]>
   /** Number of transactions of `address` in blocks up to the head. */

@@ -16,6 +16,14 @@ export type AbiFunction = {
 export type AbiEvent = { name: string; anonymous: boolean; inputs: AbiParameter[] }
 export type AbiError = { name: string; inputs: AbiParameter[] }
 
+/** An event by its signature. `inputs` are absent when the signature does not tell which of them topics hold. */
+export type EventSignature = {
+  name: string
+  canonical: string
+  hash: Hex
+  inputs: AbiParameter[] | undefined
+}
+
 /** The interface of a contract, in the order of its declaration. */
 export type ContractAbi = { functions: AbiFunction[]; events: AbiEvent[]; errors: AbiError[] }
 
@@ -52,6 +60,12 @@ export type Contracts = {
   functionByData(abi: ContractAbi, data: Hex): AbiFunction | undefined
   /** The values that a function returned, as JSON in the order of the ABI; `undefined` where the data does not fit it. */
   decodeOutputs(called: AbiFunction, data: Hex): unknown[] | undefined
+  /** Reads the signature of an event, canonical or as its declaration spells it. */
+  readEventSignature(text: string): EventSignature
+  /** The canonical signature of an event, `name(type,…)`. */
+  canonicalEvent(event: AbiEvent): string
+  /** The values of a log as JSON, in the order of the parameters; `undefined` where topics or data do not fit them. */
+  decodeLog(inputs: readonly AbiParameter[], topics: readonly Hex[], data: Hex): unknown[] | undefined
   /** The contract at an address, with its implementation where it is a proxy (EIP-1967, EIP-1167). */
   contractAt(address: Address): Promise<{ implementation: Address | undefined } | undefined>
   /** Executes a call without a transaction. `errors` are those that a revert is decoded with. */

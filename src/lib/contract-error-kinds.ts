@@ -44,6 +44,9 @@ export const contractErrorKinds = {
   templateNotFound: { code: 175201, status: 404, text: 'Cannot find the contract template.' },
   templateParameterInvalid: { code: 175203, status: 400, text: 'A template parameter is invalid.' },
   templateParameterMissing: { code: 175204, status: 400, text: 'A template parameter is missing.' },
+  eventMonitorNotFound: { code: 175301, status: 404, text: 'Cannot find the event monitor.' },
+  eventMonitorExists: { code: 175302, status: 409, text: 'The event is monitored already.' },
+  eventSignatureUnknown: { code: 175303, status: 400, text: 'The event signature is unknown.' },
   contractIdNotUuid: { code: 175401, status: 400, text: 'The id in the address is not a UUID.' },
   contractChainUnsupported: {
     code: 175402,

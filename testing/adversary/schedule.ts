@@ -44,7 +44,7 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, transfers and sweeps; a run makes none of them. */
+/** Failpoints of notifications, payouts, transfers, sweeps and event histories; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
@@ -53,6 +53,8 @@ const foreignPoints: readonly Failpoint[] = [
   'after-treasury-commit',
   'before-settlement-commit',
   'after-settlement-commit',
+  'before-history-commit',
+  'after-history-commit',
 ]
 
 export const walletCount = 3

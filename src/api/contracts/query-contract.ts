@@ -5,8 +5,9 @@ import type { AbiFunction, ContractAbi } from '#chains/contracts'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
+import { abiOfContract } from './contract-abi.ts'
 import { readOrRefuse, requireAbi, requireAddress, requireContractChain } from './contract-request.ts'
-import { type ContractRow, findContractAt } from './store.ts'
+import { findContractAt } from './store.ts'
 
 export type QueryBody = {
   address: string
@@ -53,18 +54,7 @@ async function abiOf(
   if (row && row.contractAddress === null)
     throw invalid('address', 'is that of a deployment under way', asked, 'deploymentPending')
   if (abiJson !== undefined) return requireAbi(chain, abiJson)
-  return row && abiOfRow(chain, row)
-}
-
-function abiOfRow(chain: Chain, { abiJson, implementation }: ContractRow): ContractAbi | undefined {
-  const texts = [abiJson, implementation?.abiJson].filter((text) => typeof text === 'string')
-  if (texts.length === 0) return undefined
-  const abis = texts.map((text) => chain.contracts.readAbi(text))
-  return {
-    functions: abis.flatMap(({ functions }) => functions),
-    events: abis.flatMap(({ events }) => events),
-    errors: abis.flatMap(({ errors }) => errors),
-  }
+  return row && abiOfContract(chain, row)
 }
 
 function questionIn(chain: Chain, abi: ContractAbi | undefined, body: QueryBody): Question {

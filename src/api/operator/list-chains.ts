@@ -1,15 +1,8 @@
+import { headOf } from '#api/chain-head'
 import type { BlockRef, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { highestFinal, indexedHead, isHalted } from '#engines/indexer/index'
-import { keptFor } from '#lib/once'
 import { formatInstant } from '#lib/time'
-import { resultWithin } from '#lib/time-limit'
-
-/** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */
-const keptMs = 1_000
-export const patienceMs = 2_000
-
-const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
 
 export const chainStates = ['following', 'behind', 'unreachable', 'halted'] as const
 export type ChainState = (typeof chainStates)[number]
@@ -45,6 +38,3 @@ const stateOf = (head: BlockRef | undefined, lagBlocks: number | undefined): Cha
   if (!head) return 'unreachable'
   return lagBlocks !== undefined && lagBlocks <= 1 ? 'following' : 'behind'
 }
-
-const headOf = (chain: Chain): Promise<BlockRef | undefined> =>
-  kept(chain, () => resultWithin(patienceMs, chain.head()))

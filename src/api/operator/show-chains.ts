@@ -1,9 +1,10 @@
+import { patienceMs } from '#api/chain-head'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { resultWithin } from '#lib/time-limit'
-import { listChains, patienceMs } from './list-chains.ts'
+import { listChains } from './list-chains.ts'
 
 const gweiDecimals = 9
 

@@ -100,7 +100,7 @@ const emptyRoot = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e36
 const saysItIsNotEmpty = ({ transactionsRoot }: RawBlock) =>
   typeof transactionsRoot === 'string' && transactionsRoot.toLowerCase() !== emptyRoot
 
-function refOf(raw: RawBlock): BlockRef {
+export function refOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'timestamp'>): BlockRef {
   return {
     number: integer(raw.number, 'block number'),
     hash: hash(raw.hash, 'block hash'),

@@ -15,6 +15,7 @@ import { readContractAbi } from './abi/contract-abi.ts'
 import { encodeCreation, readBytecode } from './abi/creation.ts'
 import { decodeValues } from './abi/decode.ts'
 import { selectorOf, signatureOf } from './abi/encode.ts'
+import { canonicalEvent, decodeLog, readEventSignature } from './abi/event.ts'
 import { parseSignature } from './abi/signature.ts'
 import { stablecoinAbi } from './abi/stablecoin.ts'
 import type { AbiType } from './abi/types.ts'
@@ -57,6 +58,9 @@ export const contractsThrough = (
   },
   functionByData,
   decodeOutputs: ({ outputs }, data) => decodeValues(outputs, data),
+  readEventSignature,
+  canonicalEvent,
+  decodeLog,
   contractAt: (address) => contractAt(rpc, address),
   query: (asked, errors) => query(rpc, asked, errors),
   ownAbi: (address) =>

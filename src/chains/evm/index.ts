@@ -11,6 +11,7 @@ import { createEndpoints, type Endpoints } from './endpoints.ts'
 import { estimateGas, suggestFees } from './fees.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
+import { readHistory } from './history.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
@@ -45,6 +46,7 @@ const delegationPrefix = '0xef0100'
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
+  const historyRpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl], inspection: undefined })
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -68,6 +70,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     head: () => believed(readHead(rpc, network.chainId)),
     blockByNumber: (number) => block({ number }),
     blockByHash: (hash) => block({ hash }),
+    logHistory: (query) => readHistory(historyRpc, network.chainId, query),
     receiptsOf: async (blockHash, txHashes) => {
       const read = recent.find(blockHash)
       return read ? receiptsFrom(read, blockHash, txHashes) : readReceipts(rpc, blockHash, txHashes)
@@ -75,12 +78,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     nonceOf: async (address) =>
       integer(await rpc.call('eth_getTransactionCount', [address, 'latest']), 'nonce'),
     inFlightMaxOf: async (address) => ((await isDelegated(rpc, address)) ? 1 : inFlightMax),
-    balanceOf: async (address, token, atBlock) => {
-      const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
-      if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
-      const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
-      return quantity(await ask(rpc, token, data, at), 'token balance')
-    },
+    balanceOf: (address, token, atBlock) => balanceOf(rpc, address, token, atBlock),
     hasCode: async (address) => (await rpc.call('eth_getCode', [address, 'latest'])) !== '0x',
     totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     fees: () => suggestFees(rpc, network),
@@ -109,8 +107,17 @@ export function createEvmChain(input: EvmChainInput): Chain {
     // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
-    close: async () => rpc.close(),
+    close: async () => {
+      for (const each of [rpc, historyRpc]) each.close()
+    },
   }
+}
+
+async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: Hex): Promise<bigint> {
+  const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
+  if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
+  const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
+  return quantity(await ask(rpc, token, data, at), 'token balance')
 }
 
 /** Whether an account delegates to a contract. */

@@ -4,6 +4,7 @@ import { post, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { confirmedHeights } from './confirmations.ts'
+import { recordBlockLogs } from './event-logs.ts'
 import { observe } from './observe.ts'
 import {
   type CanonicalBlock,
@@ -41,6 +42,7 @@ export async function applyBlock(
     await insertTransfers(tx, nowMs, seen.transfers)
     await insertTransactions(tx, seen.transactions)
     await post(tx, nowMs, seen.postings)
+    await recordBlockLogs(tx, nowMs, blockchain, block)
     const { hash: blockHash, number: blockNumber } = block
     await appendStep(tx, { blockchain, kind: 'applied', blockHash, blockNumber, confirmed })
     failpoint('before-block-commit')

@@ -14,6 +14,7 @@ import { haltOnDeepReorg, watchHalt } from './halt.ts'
 import { releaseLease, takeLease } from './store/blocks.ts'
 
 export { acceptFork, type Fork, ForkChanged, findFork } from './accept-fork.ts'
+export { startHistories } from './event-histories.ts'
 export { followSteps } from './follow-steps.ts'
 export { isHalted } from './halt.ts'
 export { withOrdinals } from './ordinals.ts'
@@ -21,6 +22,25 @@ export { startPruning } from './prune.ts'
 export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
 export { type CanonicalBlock, canonicalHead, followedChains, indexedHead } from './store/blocks.ts'
+export { insertHistories } from './store/event-histories.ts'
+export {
+  dataBytesMax,
+  type EventLog,
+  type EventLogFilters,
+  eventLogsPage,
+  findEventLog,
+} from './store/event-logs.ts'
+export {
+  deleteEventMonitor,
+  type EventMonitor,
+  type EventMonitorFilters,
+  eventMonitorsPage,
+  findEventMonitor,
+  findMonitorOfEvent,
+  insertEventMonitor,
+  type NewEventMonitor,
+  setEnabled,
+} from './store/event-monitors.ts'
 export type { TransferTotals } from './store/fork-totals.ts'
 export { findHalt, type Halt } from './store/halts.ts'
 export {

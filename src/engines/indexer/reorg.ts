@@ -9,6 +9,7 @@ import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { FalseContents } from './agreed-contents.ts'
 import { requireAgreement } from './endpoint-agreement.ts'
+import { removeBlockLogs } from './event-logs.ts'
 import { type CanonicalBlock, canonicalHead, lockChain, orphanBlock } from './store/blocks.ts'
 import { appendStep, highestFinal } from './store/steps.ts'
 
@@ -69,7 +70,7 @@ async function requireNotFinal(
 }
 
 /**
- * Reverts the newest block: reverses its postings, and appends the step with which engines undo their changes. `require`
+ * Reverts the newest block: reverses its postings, removes its event logs, and appends the step with which engines undo their changes. `require`
  * throws to prevent it, under the lock of the chain.
  */
 export async function revertHead(
@@ -85,6 +86,7 @@ export async function revertHead(
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
     await reversePostings(tx, ctx.clock.nowMs(), blockchain, head.hash)
+    await removeBlockLogs(tx, ctx.clock.nowMs(), blockchain, head.hash)
     failpoint('during-block-rollback')
     await appendStep(tx, { blockchain, kind: 'undone', blockHash: head.hash, blockNumber: head.number })
   })

@@ -8,6 +8,7 @@ export const queues = [
   'replacing',
   'finding stuck transactions',
   'explaining reverts',
+  'reading event histories',
   'writing notifications',
   'sending notifications',
   'paying',

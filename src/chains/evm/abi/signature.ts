@@ -7,17 +7,36 @@ const lengthMax = 2_000
 const depthMax = 8
 const parametersMax = 100
 
-type Reader = { text: string; at: number; read: number }
+/** A parameter of an event; `indexed` and the name are absent from a signature of types alone. */
+export type NamedType = AbiType & { name?: string; indexed?: boolean }
+
+/** `named`: whether types may be followed by `indexed` and a name. */
+type Reader = { text: string; at: number; read: number; named: boolean }
 
 /**
  * Reads `name(type,…)` in its canonical form, tuples written as `(type,…)`. Nothing is mended: another spelling would
  * name another function. Throws ValueProblem at `abiFunctionSignature`.
  */
-export function parseSignature(text: string): FunctionSignature {
+export const parseSignature = (text: string): FunctionSignature => parse(text, false)
+
+/**
+ * Reads the signature of an event, canonical or as Solidity declares it, with `indexed`, names and spaces. Throws ValueProblem
+ * at `eventSignature`.
+ */
+export function parseEventSignature(text: string): { name: string; parameters: NamedType[] } {
+  try {
+    return parse(text.trim().replace(/^event\s+/, ''), true)
+  } catch (error) {
+    if (error instanceof ValueProblem) throw new ValueProblem('eventSignature', error.reason)
+    throw error
+  }
+}
+
+function parse(text: string, named: boolean): { name: string; parameters: NamedType[] } {
   if (text.length > lengthMax) throw problem(`is longer than ${lengthMax} characters`)
   const [name] = /^[A-Za-z_$][\w$]*(?=\()/.exec(text) ?? []
   if (name === undefined) throw problem('must be a name and its types, such as "transfer(address,uint256)"')
-  const reader = { text, at: name.length, read: 0 }
+  const reader = { text, at: name.length, read: 0, named }
   const parameters = readTuple(reader, 1)
   if (reader.at < text.length)
     throw problem(`has something after its last bracket, at character ${reader.at}`)
@@ -25,21 +44,35 @@ export function parseSignature(text: string): FunctionSignature {
 }
 
 /** From an opening bracket to the one that closes it. */
-function readTuple(reader: Reader, depth: number): AbiType[] {
+function readTuple(reader: Reader, depth: number): NamedType[] {
   if (depth > depthMax) throw problem(`nests deeper than ${depthMax} levels`)
   reader.at += 1
-  const types: AbiType[] = []
+  const types: NamedType[] = []
+  skip(reader, /^\s*/)
   if (depth === 1 && reader.text[reader.at] === ')') {
     reader.at += 1
     return types
   }
   for (;;) {
-    types.push(readType(reader, depth))
+    skip(reader, /^\s*(tuple(?=\())?/)
+    types.push({ ...readType(reader, depth), ...(reader.named && readWords(reader)) })
     const next = reader.text[reader.at]
     reader.at += 1
     if (next === ')') return types
     if (next !== ',') throw problem(`needs a comma or a closing bracket at character ${reader.at - 1}`)
   }
+}
+
+/** Skips spaces, which only signatures with names may have. */
+function skip(reader: Reader, words: RegExp): void {
+  if (reader.named) reader.at += words.exec(reader.text.slice(reader.at))![0].length
+}
+
+/** Reads the words after the type of a parameter: `indexed`, and a name. */
+function readWords(reader: Reader): Pick<NamedType, 'name' | 'indexed'> {
+  const words = /^(\s+indexed(?![\w$]))?(\s+[A-Za-z_$][\w$]{0,255})?\s*/.exec(reader.text.slice(reader.at))!
+  reader.at += words[0].length
+  return { ...(words[2] && { name: words[2].trim() }), ...(words[1] && { indexed: true }) }
 }
 
 function readType(reader: Reader, depth: number): AbiType {
@@ -49,12 +82,14 @@ function readType(reader: Reader, depth: number): AbiType {
     return { type: `tuple${readSuffix(reader, depth)}`, components }
   }
   const word = wordAt(reader)
-  if (!isAtomic(word)) throw problem(unknownType(word, reader.at))
+  const type = reader.named && /^u?int$/.test(word) ? `${word}256` : word
+  if (!isAtomic(type)) throw problem(unknownType(word, reader.at))
   reader.at += word.length
-  return { type: word + readSuffix(reader, depth) }
+  return { type: type + readSuffix(reader, depth) }
 }
 
-const wordAt = ({ text, at }: Reader): string => /^[^,()[\]]*/.exec(text.slice(at, at + 100))![0]
+const wordAt = ({ text, at, named }: Reader): string =>
+  (named ? /^\w*/ : /^[^,()[\]]*/).exec(text.slice(at, at + 100))![0]
 
 function unknownType(word: string, at: number): string {
   if (word === 'uint' || word === 'int') return `must write ${word} as ${word}256`

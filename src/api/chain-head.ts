@@ -1,0 +1,13 @@
+import type { BlockRef, Chain } from '#chains/chain'
+import { keptFor } from '#lib/once'
+import { resultWithin } from '#lib/time-limit'
+
+/** Lifetime of a cached head and timeout of a node: clients may send any number of requests. */
+const keptMs = 1_000
+export const patienceMs = 2_000
+
+const kept = keptFor<Chain, BlockRef | undefined>(keptMs)
+
+/** The newest block of a chain, about a second old; undefined while no node answers. */
+export const headOf = (chain: Chain): Promise<BlockRef | undefined> =>
+  kept(chain, () => resultWithin(patienceMs, chain.head()))

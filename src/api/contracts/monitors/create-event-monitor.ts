@@ -1,0 +1,141 @@
+import { answered } from '#api/estimate'
+import type { Blockchain } from '#chains/blockchains'
+import type { Chain } from '#chains/chain'
+import type { AbiParameter, EventSignature } from '#chains/contracts'
+import type { Ctx } from '#engines/ctx'
+import {
+  findEventMonitor,
+  findMonitorOfEvent,
+  insertEventMonitor,
+  insertHistories,
+  type NewEventMonitor,
+} from '#engines/indexer/index'
+import { ApiError, invalid } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { answer } from '#runtime/http/endpoint'
+import { recordChanges } from '#runtime/record/store'
+import { abiOfContract } from '../contract-abi.ts'
+import { readOrRefuse, requireAddress, requireContractChain } from '../contract-request.ts'
+import { type ContractRow, findContractAt } from '../store.ts'
+import { type Heads, headsOf } from './monitor-progress.ts'
+import { showEventMonitor } from './show-event-monitor.ts'
+
+export type NewEventMonitorBody = {
+  blockchain: Blockchain
+  contractAddress: string
+  eventSignature: string
+  fromBlock?: number
+}
+
+export type PreparedMonitor = { monitor: NewEventMonitor; heads: Heads }
+
+/** Checks contract, event and first block. Asks a node where the database does not know, so it runs outside a `tx`. */
+export async function prepareEventMonitor(
+  ctx: Ctx,
+  { body }: { body: NewEventMonitorBody },
+): Promise<PreparedMonitor> {
+  const { blockchain, fromBlock } = body
+  const chain = requireContractChain(ctx, blockchain)
+  const contractAddress = requireAddress(blockchain, 'contractAddress', body.contractAddress)
+  const event = readOrRefuse(
+    () => chain.contracts.readEventSignature(body.eventSignature),
+    'eventSignatureUnknown',
+  )
+  const contract = await findContractAt(ctx.db, ctx.entity.id, blockchain, contractAddress)
+  if (!contract) throw await unknownContract(ctx, chain, body)
+  requireUsable(contract, body.contractAddress)
+  if (fromBlock !== undefined) await requireReached(ctx, chain, fromBlock)
+  const monitor = {
+    entityId: ctx.entity.id,
+    id: newId(ctx.receivedMs),
+    blockchain,
+    contractAddress,
+    eventSignature: body.eventSignature,
+    eventSignatureHash: event.hash,
+    eventName: event.name,
+    parameters: parametersOf(chain, contract, event, body.eventSignature),
+    fromBlock: fromBlock ?? null,
+  }
+  return { monitor, heads: await headsOf(ctx, blockchain) }
+}
+
+async function unknownContract(
+  ctx: Ctx,
+  chain: Chain,
+  { blockchain, contractAddress }: NewEventMonitorBody,
+): Promise<ApiError> {
+  const address = requireAddress(blockchain, 'contractAddress', contractAddress)
+  if (!(await answered(ctx, chain, chain.hasCode(address)))) {
+    const reason = 'has no code on the blockchain'
+    return invalid('contractAddress', reason, contractAddress, 'contractMissingAtAddress')
+  }
+  const reason = 'is the address of no contract of this entity: import it first'
+  return invalid('contractAddress', reason, contractAddress, 'contractNotFound')
+}
+
+export function requireUsable({ archived, contractAddress }: ContractRow, asked: string): void {
+  if (archived) throw invalid('contractAddress', 'has an archived contract', asked, 'contractArchived')
+  if (contractAddress === null)
+    throw invalid('contractAddress', 'is that of a deployment under way', asked, 'deploymentPending')
+}
+
+async function requireReached(ctx: Ctx, chain: Chain, fromBlock: number): Promise<void> {
+  const { number } = await answered(ctx, chain, chain.head())
+  if (fromBlock > number)
+    throw invalid(
+      'fromBlock',
+      `is above the newest block, ${number}`,
+      fromBlock,
+      'invalidRequest',
+      'max_value',
+    )
+}
+
+/** The parameters as the ABI declares them, or the signature where there is no ABI. */
+function parametersOf(
+  chain: Chain,
+  contract: ContractRow,
+  event: EventSignature,
+  asked: string,
+): AbiParameter[] | undefined {
+  const abi = abiOfContract(chain, contract)
+  if (!abi) return event.inputs
+  const named = abi.events.map((each) => ({ ...each, canonical: chain.contracts.canonicalEvent(each) }))
+  const declared = named.filter(({ canonical }) => canonical === event.canonical)
+  const found = declared.find(({ anonymous }) => !anonymous)
+  if (found) return found.inputs
+  const others = [...new Set(named.map(({ canonical }) => canonical))].slice(0, 20).join(', ')
+  const reason =
+    declared.length > 0
+      ? 'is anonymous: no topic of its logs names it'
+      : `is not in the ABI, which has ${others || 'no events'}: correct it, or import the contract again with refreshVerification`
+  throw invalid('eventSignature', reason, asked, 'eventSignatureUnknown')
+}
+
+/** 201 with a new monitor, 200 with the one that the event has. */
+export async function createEventMonitor(
+  ctx: Ctx,
+  { body }: { body: NewEventMonitorBody },
+  { monitor, heads }: PreparedMonitor,
+) {
+  const { db, entity, actor, requestId, receivedMs } = ctx
+  const { id, blockchain, fromBlock } = monitor
+  if (await insertEventMonitor(db, receivedMs, monitor)) {
+    if (fromBlock !== null) {
+      const range = { entityId: entity.id, monitorId: id, fromBlock, toBlock: undefined }
+      await insertHistories(db, receivedMs, blockchain, [range])
+    }
+    const change = { entityId: entity.id, actor, requestId, type: 'eventMonitor.created', resourceId: id }
+    await recordChanges(db, receivedMs, [change])
+    return answer(201, {
+      eventMonitor: showEventMonitor((await findEventMonitor(db, entity.id, id))!, heads),
+    })
+  }
+  const known = await findMonitorOfEvent(db, entity.id, monitor)
+  if (!known) throw new ApiError('unavailable', 'The monitor of this event was just deleted: try again.')
+  if (fromBlock !== null && known.fromBlock !== fromBlock) {
+    const reason = 'differs from that of the monitor of this event: omit it, or delete the monitor first'
+    throw invalid('fromBlock', reason, body.fromBlock, 'eventMonitorExists')
+  }
+  return answer(200, { eventMonitor: showEventMonitor(known, heads) })
+}

@@ -1,0 +1,5 @@
+import type { EventLog } from '#engines/indexer/index'
+
+/** The data of a log, or the size of one that is too large to be kept. */
+export const dataOf = ({ data, dataBytes }: EventLog) =>
+  data ? { data: `0x${data.toString('hex')}` } : { data: '0x', dataBytes }

@@ -1,0 +1,74 @@
+/**
+ * Reads the history of monitored events: ranges of final blocks, a span at a time, entities in turn, beside the indexing of new
+ * blocks and through connections of its own. The last block of a history is chosen under the lock of the chain: every later
+ * block is applied with the monitor in sight, so no block is left out between both.
+ */
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { defer, newTurn, type Turn } from '#runtime/turns/store'
+import { isHalted } from './halt.ts'
+import { readSpan } from './read-span.ts'
+import { canonicalHead, lockChain } from './store/blocks.ts'
+import {
+  claimHistory,
+  type EventHistory,
+  releaseHistory,
+  removeHistory,
+  setLastBlock,
+} from './store/event-histories.ts'
+import { highestFinal } from './store/steps.ts'
+
+const leaseMs = 30_000
+
+/** Starts reading histories on all chains; `stop` waits for the span under way. */
+export function startHistories(ctx: EngineCtx): { stop(): Promise<void> } {
+  const loops = ctx.chains.list().map((chain) => {
+    const { blockchain } = chain.network
+    const turn = newTurn('reading event histories')
+    const trouble = logTrouble(ctx.log, 'reading event histories', { blockchain })
+    return { blockchain, ...repeat(() => serveHistory(ctx, chain, turn), trouble) }
+  })
+  const unlisten = hearNotices(ctx, 'event_histories', (name) => {
+    for (const loop of loops) if (loop.blockchain === name) loop.wake()
+  })
+  return {
+    stop: async () => {
+      await unlisten()
+      await Promise.all(loops.map((loop) => loop.stop()))
+    },
+  }
+}
+
+/** Reads one span of one history. False when there is none to read. */
+async function serveHistory(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+  const { blockchain } = chain.network
+  if (await isHalted(ctx.database, blockchain)) return false
+  const finalTo = await highestFinal(ctx.database, blockchain)
+  const history = await claimHistory(ctx.database, turn, blockchain, finalTo, leaseMs)
+  if (!history) return false
+  try {
+    const toBlock = history.toBlock ?? (await chooseLastBlock(ctx, blockchain, history))
+    if (toBlock === undefined) throw new Error(`no block of ${blockchain} is indexed yet`)
+    if (history.nextBlock > toBlock) await removeHistory(ctx.database, history)
+    else if (history.nextBlock <= finalTo) await readSpan(ctx, chain, { ...history, toBlock }, finalTo)
+    await releaseHistory(ctx.database, history)
+    return true
+  } catch (error) {
+    const { entityId, id: key, createDate } = history
+    const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
+    await defer(ctx.database, turn.queue, blockchain, [{ entityId, key, waitedMs }])
+    await releaseHistory(ctx.database, history)
+    throw error
+  }
+}
+
+/** Chooses the newest applied block as the last one of the history. Undefined on a chain without any. */
+const chooseLastBlock = (ctx: EngineCtx, blockchain: string, history: EventHistory) =>
+  ctx.database.tx(async (tx) => {
+    await lockChain(tx, blockchain)
+    const head = await canonicalHead(tx, blockchain)
+    if (head) await setLastBlock(tx, history, head.number)
+    return head?.number
+  })

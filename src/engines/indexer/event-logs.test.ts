@@ -1,0 +1,255 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { type World, worldOf } from '../../../testing/builders.ts'
+import { emit, makeEmitter, makeMonitor, movedTopic } from '../../../testing/emitter.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
+import { isDeep, sizeOf } from '../../../testing/size.ts'
+import { until } from '../../../testing/until.ts'
+import { openWebhookReceiver, type WebhookReceiver } from '../../../testing/webhook-receiver.ts'
+import { recordBlockLogs, removeBlockLogs } from './event-logs.ts'
+import { canonicalHead } from './store/blocks.ts'
+
+/* The logs of a monitor equal those of the chain, each once, through reorgs, restarts, floods and the seam of history. */
+let harness: Harness
+const receivers: WebhookReceiver[] = []
+
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(async () => {
+  await Promise.all(receivers.map((receiver) => receiver.close()))
+  await harness?.close()
+})
+
+const newWorld = async () => worldOf(harness, await harness.newEntity())
+
+type Place = { blockHash: string; transactionHash: string; logIndex: string }
+const placeOf = ({ blockHash, transactionHash, logIndex }: Place) =>
+  `${blockHash} ${transactionHash} ${Number(logIndex)}`
+
+/** Places of the logs of an emitter, by the chain. */
+async function onChain(address: string): Promise<string[]> {
+  const query = { address, topics: [movedTopic], fromBlock: '0x0', toBlock: 'latest' }
+  return (await harness.chain().rpc<Place[]>('eth_getLogs', [query])).map(placeOf).toSorted()
+}
+
+/** Places of its logs by the API, read page by page. */
+async function listed(world: World, address: string): Promise<string[]> {
+  const found: string[] = []
+  for (let after = ''; ; ) {
+    const path = `/v1/w3s/contracts/events?contractAddress=${address}&pageSize=50${after}`
+    const { eventLogs } = await world.call('GET', path)
+    if (eventLogs.length === 0) return found.toSorted()
+    for (const { txHash: transactionHash, ...log } of eventLogs)
+      found.push(placeOf({ transactionHash, ...log }))
+    after = `&pageAfter=${eventLogs.at(-1).id}`
+  }
+}
+
+async function untilEqual(world: World, address: string): Promise<string[]> {
+  const isEqual = async () => (await listed(world, address)).join() === (await onChain(address)).join()
+  await until(isEqual, 'the listed logs are those of the chain')
+  return listed(world, address)
+}
+
+const monitorOf = async (world: World, address: string) =>
+  (await world.call('GET', `/v1/w3s/contracts/monitors?contractAddress=${address}`)).eventMonitors[0]
+
+const untilApplied = () =>
+  until(async () => {
+    const head = await canonicalHead(harness.database, harness.chain().blockchain)
+    return head?.number === (await harness.chain().height())
+  }, 'all blocks are applied')
+
+/** Number of notified events of an entity by their type. */
+const notified = async (world: World) =>
+  Object.fromEntries(
+    (
+      await harness.database.all<{
+        type: string
+        count: number
+      }>(sql`select type, count(*) as count from events
+        where entity_id = ${world.tenant.entityId} and type like 'eventLog.%' group by type order by type`)
+    ).map(({ type, count }) => [type, count]),
+  )
+
+async function receiverOf(world: World): Promise<WebhookReceiver> {
+  const receiver = await openWebhookReceiver(world.tenant.http)
+  receivers.push(receiver)
+  const body = { endpoint: receiver.url, notificationTypes: ['contracts.eventLog'] }
+  await world.call('POST', '/v2/notifications/subscriptions', body)
+  return receiver
+}
+
+it('property 20: removes the logs of a block with it, and reports both by signed webhooks', async () => {
+  const world = await newWorld()
+  const receiver = await receiverOf(world)
+  const emitter = await makeEmitter(world)
+  await makeMonitor(world, emitter)
+  const txHash = await emit(world, emitter, 2)
+  await until(async () => receiver.webhooks().length === 2, 'both logs are reported')
+  const logs = (await world.call('GET', '/v1/w3s/contracts/events')).eventLogs
+  const shown = receiver.webhooks().map(({ notification }) => notification)
+  expect(Object.keys(shown[0]).slice(0, 7)).toEqual([
+    ...['contractAddress', 'blockchain', 'txHash', 'userOpHash', 'eventName', 'topics', 'data'],
+  ])
+  for (const { id, blockHash, blockHeight, blockchain, data, topics, logIndex } of logs)
+    expect(shown).toContainEqual({
+      ...{ contractAddress: emitter, blockchain, txHash, userOpHash: '', eventName: 'Moved', topics, data },
+      ...{ id, blockHash, blockHeight, logIndex, removed: false },
+    })
+  await harness.chain().reorg(1)
+  await until(async () => receiver.webhooks().length === 4, 'the removal is reported')
+  expect(await listed(world, emitter)).toEqual([])
+  for (const { id } of logs) {
+    const about = receiver.webhooks().filter(({ notification }) => notification.id === id)
+    expect(about.map(({ notification }) => notification.removed)).toEqual([false, true])
+    expect(about[1]!.order).toBeGreaterThan(about[0]!.order)
+    expect(about[1]!.notificationType).toBe('contracts.eventLog')
+  }
+  for (let depth = 1; depth <= (isDeep ? 30 : 3); depth++) {
+    for (let count = 1; count <= depth; count++) await emit(world, emitter, count)
+    await harness.chain().reorg(depth)
+    await emit(world, emitter)
+  }
+  await untilEqual(world, emitter)
+  const { 'eventLog.recorded': recorded, 'eventLog.removed': removed } = await notified(world)
+  expect(recorded! - removed!).toBe((await onChain(emitter)).length)
+})
+
+it('property 20: a block that is applied again has its logs once, with the contents of the last time', async () => {
+  const world = await newWorld()
+  const emitter = await makeEmitter(world)
+  await makeMonitor(world, emitter)
+  const blockchain = harness.chain().blockchain
+  const block = (data: `0x${string}`) => ({
+    hash: `0x${'ab'.repeat(32)}` as const,
+    number: 7,
+    timeMs: 1_000,
+    logs: [{ address: emitter, topics: [movedTopic], data, logIndex: 0, txHash: `0x${'cd'.repeat(32)}` }],
+  })
+  const nowMs = harness.clock.nowMs()
+  const { database } = harness
+  await database.tx((tx) => recordBlockLogs(tx, nowMs, blockchain, block('0x01')))
+  await database.tx((tx) => recordBlockLogs(tx, nowMs, blockchain, block('0x01')))
+  await database.tx((tx) => removeBlockLogs(tx, nowMs, blockchain, block('0x').hash))
+  await database.tx((tx) => recordBlockLogs(tx, nowMs, blockchain, block('0x02')))
+  const { eventLogs } = await world.call('GET', '/v1/w3s/contracts/events')
+  expect(eventLogs.map(({ data }: { data: string }) => data)).toEqual(['0x02'])
+  expect(await notified(world)).toEqual({ 'eventLog.recorded': 2, 'eventLog.removed': 1 })
+  const other = await newWorld()
+  await expect(other.call('GET', '/v1/w3s/contracts/events')).resolves.toEqual({ eventLogs: [] })
+})
+
+it('property 23: history and new blocks meet without a gap and without a repetition', async () => {
+  const world = await newWorld()
+  const rounds = sizeOf('HISTORY_ROUNDS', { usual: 2, deep: 40 })
+  for (let round = 0; round < rounds; round++) {
+    const emitter = await makeEmitter(world)
+    for (let count = 1; count <= 3; count++) await emit(world, emitter, count)
+    await harness.chain().mine(round === 0 ? 150 : 3)
+    const emitting = (async () => {
+      for (let count = 0; count < 8; count++) await emit(world, emitter)
+    })()
+    await makeMonitor(world, emitter, { fromBlock: 0 })
+    await emitting
+    await until(async () => (await monitorOf(world, emitter)).history.isComplete, 'the history is complete')
+    expect(await untilEqual(world, emitter)).toHaveLength(14)
+    await until(async () => (await monitorOf(world, emitter)).lagBlocks === 0, 'the monitor has caught up')
+  }
+  expect(await notified(world)).toEqual({ 'eventLog.recorded': 14 * rounds })
+})
+
+it('property 23: each log exists once although workers die while they read history and apply blocks', async () => {
+  const world = await newWorld()
+  const emitter = await makeEmitter(world)
+  for (let count = 0; count < 2; count++) await emit(world, emitter, 600)
+  await untilApplied()
+  await harness.stopEngines()
+  await makeMonitor(world, emitter, { fromBlock: 0 })
+  const { rpcUrl, blockchain } = harness.chain()
+  const open = {
+    connection: harness.connection,
+    rpcUrl,
+    blockchain,
+    roles: ['indexer', 'histories'] as const,
+  }
+  const points = [
+    'before-history-commit',
+    'after-block-commit',
+    'after-history-commit',
+    'before-block-commit',
+  ] as const
+  const chosen = points.slice(0, isDeep ? 4 : 2)
+  for (const point of chosen) {
+    // The first slice of a span is committed before the worker dies.
+    const failpoint = { point, hit: point === 'before-history-commit' ? 2 : 1, action: 'kill' } as const
+    await emit(world, emitter)
+    const victim = await spawnWorker()
+    await victim.open({ ...open, failpoint })
+    await victim.start()
+    await victim.exited
+    await harness.database.run(sql`update event_histories set lease_until = now()`)
+    await harness.database.run(sql`delete from chain_leases`)
+  }
+  harness.startEngines()
+  expect(await untilEqual(world, emitter)).toHaveLength(1_200 + chosen.length)
+  expect(await notified(world)).toEqual({ 'eventLog.recorded': 1_200 + chosen.length })
+})
+
+it('property 64: a flood of logs is read as history, and the other monitors of its block do not wait', async () => {
+  const [noisy, quiet] = [await newWorld(), await newWorld()]
+  const [flooding, calm] = [await makeEmitter(noisy), await makeEmitter(quiet)]
+  await makeMonitor(noisy, flooding)
+  await makeMonitor(quiet, calm)
+  const chain = harness.chain()
+  await chain.setAutomine(false)
+  const count = sizeOf('FLOOD_LOGS', { usual: 2_100, deep: 15_000 })
+  const data = (logs: number) => `0x${logs.toString(16).padStart(64, '0')}`
+  for (const [to, logs] of [
+    [flooding, count],
+    [calm, 1],
+  ] as const)
+    void chain.rpc('eth_sendTransaction', [{ from: chain.outsider, to, data: data(logs), gas: '0x1000000' }])
+  const pending = async () => (await chain.rpc<{ pending: string }>('txpool_status')).pending
+  await until(async () => (await pending()) === '0x2', 'both transactions wait')
+  await chain.setAutomine(true)
+  await chain.mine()
+  expect(await untilEqual(quiet, calm)).toHaveLength(1)
+  expect(await untilEqual(noisy, flooding)).toHaveLength(count)
+  const blocks = await harness.database.all<{
+    places: number
+  }>(sql`select count(distinct create_date) as places
+    from event_logs where contract_address = ${flooding}`)
+  expect(blocks[0]!.places).toBeGreaterThan(1)
+  expect(await monitorOf(noisy, flooding)).toMatchObject({ lagBlocks: 0 })
+})
+
+it('makes as many node calls for a thousand monitors of one chain as for one', async () => {
+  const world = await newWorld()
+  const chain = harness.chain()
+  const emitter = await makeEmitter(world)
+  await makeMonitor(world, emitter)
+  /** Number of different requests for the contents of blocks while five blocks are applied. */
+  const callsOf = async (): Promise<number> => {
+    await untilEqual(world, emitter)
+    const calls = new Set<string>()
+    chain.intercept(async ({ body }) => {
+      for (const { method, params } of [JSON.parse(body.toString())].flat())
+        if (method === 'eth_getBlockReceipts' || params?.[0]?.blockHash)
+          calls.add(method + JSON.stringify(params))
+      return 'forward'
+    })
+    for (let count = 0; count < 5; count++) await emit(world, emitter)
+    await untilEqual(world, emitter)
+    chain.intercept(undefined)
+    return calls.size
+  }
+  expect(await callsOf()).toBe(5)
+  const monitors = sizeOf('MONITORS', { usual: 40, deep: 1_000 })
+  const others = await Promise.all([makeEmitter(world), makeEmitter(world)])
+  for (let index = 0; index < monitors; index++)
+    await makeMonitor(world, others[index % 2]!, { eventSignature: `Event${index}()` })
+  expect(await callsOf()).toBe(5)
+})

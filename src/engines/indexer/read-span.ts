@@ -1,0 +1,103 @@
+import type { BlockRef, Chain, PlacedLog } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { failpoint } from '#lib/failpoints'
+import type { Hex } from '#lib/hex'
+import type { Db } from '#runtime/db/db'
+import { recordEventLogs } from './event-logs.ts'
+import {
+  advanceHistory,
+  type EventHistory,
+  lockBlocksAt,
+  lockHistory,
+  setSpan,
+} from './store/event-histories.ts'
+
+/** Maximum number of logs that one `tx` writes. */
+const sliceMax = 500
+/** A span is doubled while answers are small, and halved when they are large or refused. */
+const spanMax = 2_048
+const fewLogs = 500
+const manyLogs = 4_000
+
+type SpanLogs = { logs: PlacedLog[]; last: BlockRef }
+
+/** Reads the next span of a history, of final blocks only, and writes its logs and the progress. */
+export async function readSpan(
+  ctx: EngineCtx,
+  chain: Chain,
+  history: EventHistory & { toBlock: number },
+  finalTo: number,
+): Promise<void> {
+  const { nextBlock, toBlock, span } = history
+  const to = Math.min(toBlock, finalTo, nextBlock + span - 1)
+  const half = Math.max(1, (to - nextBlock + 1) >> 1)
+  const answer = await answerOf(chain, history, to).catch(async (error) => {
+    await setSpan(ctx.database, history, half)
+    throw error
+  })
+  if (!answer) return void (await setSpan(ctx.database, history, half))
+  const { logs, last } = answer
+  const next = logs.length < fewLogs ? Math.min(span * 2, spanMax) : logs.length > manyLogs ? half : span
+  let at = 0
+  for (; logs.length - at > sliceMax; at += sliceMax)
+    if (!(await writeSlice(ctx, history, logs.slice(at, at + sliceMax), last))) return
+  await writeSlice(ctx, history, logs.slice(at), last, (tx) =>
+    advanceHistory(tx, history, { nextBlock: to + 1, timeMs: last.timeMs, span: next }),
+  )
+  failpoint('after-history-commit')
+}
+
+/** Undefined when nodes refuse a range of this size. A single block is then read whole, as its indexing did. */
+async function answerOf(chain: Chain, history: EventHistory, to: number): Promise<SpanLogs | undefined> {
+  const { contractAddress: address, nextBlock: from } = history
+  const topic = history.topic as Hex
+  const answer = await chain.logHistory({ address, topic, from, to }).catch((error: Error) => {
+    if (from < to) throw error
+    return { kind: 'refused', message: error.message } as const
+  })
+  if (answer.kind === 'read') return answer
+  if (from < to) return undefined
+  const block = await chain.blockByNumber(to)
+  if (!block) throw new Error(`the node has no block ${to}, and refuses its logs: ${answer.message}`)
+  const { hash: blockHash, number: blockNumber, timeMs: blockTimeMs } = block
+  const logs = block.logs.filter((log) => log.address === address && log.topics[0] === topic)
+  return { logs: logs.map((log) => ({ ...log, blockHash, blockNumber, blockTimeMs })), last: block }
+}
+
+/** Writes logs in one `tx`. False when the history is another worker's by now, or its monitor was deleted. */
+const writeSlice = (
+  ctx: EngineCtx,
+  history: EventHistory,
+  logs: readonly PlacedLog[],
+  last: BlockRef,
+  finish?: (tx: Db) => Promise<unknown>,
+): Promise<boolean> =>
+  ctx.database.tx(async (tx) => {
+    if (!(await lockHistory(tx, history))) return false
+    await requireInChain(tx, history.blockchain, logs, last)
+    const { entityId, monitorId, blockchain, contractAddress } = history
+    const place = { entityId, monitorId, blockchain, contractAddress }
+    await recordEventLogs(
+      tx,
+      ctx.clock.nowMs(),
+      logs.map((log) => ({ ...log, ...place })),
+    )
+    await finish?.(tx)
+    failpoint('before-history-commit')
+    return true
+  })
+
+/** Throws when the index has other blocks at these heights than the node. Older blocks are not stored. */
+async function requireInChain(
+  tx: Db,
+  blockchain: string,
+  logs: readonly PlacedLog[],
+  last: BlockRef,
+): Promise<void> {
+  const read = new Map<number, string>(logs.map(({ blockNumber, blockHash }) => [blockNumber, blockHash]))
+  read.set(last.number, last.hash)
+  const stored = await lockBlocksAt(tx, blockchain, [...read.keys()])
+  for (const { number } of stored)
+    if (!stored.some((row) => row.number === number && row.canonical && row.hash === read.get(number)))
+      throw new Error(`${blockchain}: the logs of block ${number} are those of another block`)
+}
