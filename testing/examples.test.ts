@@ -70,6 +70,12 @@ describe('the examples run against a sandbox with the chains that they name', ()
     )
   })
 
+  it('monitor-contract: an imported contract, a monitored event, its decoded log, a query', async () => {
+    expect(await example('monitor-contract.mjs')).toMatch(
+      /functions and \d+ events\n[\s\S]*Transfer of 20000000 base units[\s\S]*holds 20000000, and the monitor lags \d/,
+    )
+  })
+
   it('control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation', async () => {
     expect(await example('control-transactions.mjs')).toMatch(
       /gas\n[\s\S]*is COMPLETE\n[\s\S]*that of the wallet\n[\s\S]*was accelerated and is COMPLETE\n[\s\S]*is CANCELLED/,
@@ -111,7 +117,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(7)
+    expect(names).toHaveLength(8)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
