@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Hex } from '#lib/hex'
 import type { BlockRef, LogHistory, LogQuery, PlacedLog } from '../chain.ts'
 import { refOf } from './blocks.ts'
+import { isLimited } from './endpoint-health.ts'
 import type { Endpoints } from './endpoints.ts'
 import { hash, integer, toQuantity } from './quantities.ts'
 import { logFrom } from './receipts.ts'
@@ -30,7 +31,9 @@ export async function readHistory(rpc: Endpoints, chainId: number, query: LogQue
     }
     return { kind: 'read', ...logs }
   } catch (error) {
-    if (error instanceof RpcError) return { kind: 'refused', message: error.message.slice(0, 300) }
+    // A rate limit says nothing about the range.
+    if (error instanceof RpcError && !isLimited(error))
+      return { kind: 'refused', message: error.message.slice(0, 300) }
     throw error
   }
 }

@@ -28,7 +28,9 @@ export function startHistories(ctx: EngineCtx): { stop(): Promise<void> } {
     const { blockchain } = chain.network
     const turn = newTurn('reading event histories')
     const trouble = logTrouble(ctx.log, 'reading event histories', { blockchain })
-    return { blockchain, ...repeat(() => serveHistory(ctx, chain, turn), trouble) }
+    // A history that failed rests by itself: the next one is read at once.
+    const loop = repeat(() => serveHistory(ctx, chain, turn, () => loop.wake()), trouble)
+    return { blockchain, ...loop }
   })
   const unlisten = hearNotices(ctx, 'event_histories', (name) => {
     for (const loop of loops) if (loop.blockchain === name) loop.wake()
@@ -42,7 +44,12 @@ export function startHistories(ctx: EngineCtx): { stop(): Promise<void> } {
 }
 
 /** Reads one span of one history. False when there is none to read. */
-async function serveHistory(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
+async function serveHistory(
+  ctx: EngineCtx,
+  chain: Chain,
+  turn: Turn,
+  onDeferred: () => void,
+): Promise<boolean> {
   const { blockchain } = chain.network
   if (await isHalted(ctx.database, blockchain)) return false
   const finalTo = await highestFinal(ctx.database, blockchain)
@@ -60,6 +67,7 @@ async function serveHistory(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<b
     const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
     await defer(ctx.database, turn.queue, blockchain, [{ entityId, key, waitedMs }])
     await releaseHistory(ctx.database, history)
+    onDeferred()
     throw error
   }
 }

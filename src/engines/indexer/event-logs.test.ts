@@ -253,3 +253,29 @@ it('makes as many node calls for a thousand monitors of one chain as for one', a
     await makeMonitor(world, others[index % 2]!, { eventSignature: `Event${index}()` })
   expect(await callsOf()).toBe(5)
 })
+
+it('reads history block by block where a node refuses logs, of a public chain once the blocks are final', async () => {
+  const publicly = await openHarness({ node: async () => ({ local: false }) })
+  try {
+    const [world, chain] = [worldOf(publicly), publicly.chain()]
+    const emitter = await makeEmitter(world)
+    for (let count = 0; count < 4; count++) await emit(world, emitter, 2)
+    chain.intercept(async ({ body }) => {
+      const calls = [JSON.parse(body.toString())].flat()
+      if (!calls.some(({ method, params }) => method === 'eth_getLogs' && params[0].fromBlock))
+        return 'forward'
+      const error = { code: -32602, message: 'eth_getLogs is limited' }
+      return { body: JSON.stringify(calls.map(({ id }) => ({ jsonrpc: '2.0', id, error }))) }
+    })
+    await makeMonitor(world, emitter, { fromBlock: (await chain.height()) - 3 })
+    await emit(world, emitter, 2)
+    await until(async () => (await listed(world, emitter)).length === 2, 'the new logs are listed')
+    expect((await monitorOf(world, emitter)).history).toMatchObject({ isComplete: false })
+    // The node reports blocks as finalized that are 64 below its head.
+    await chain.mine(70)
+    await until(async () => (await monitorOf(world, emitter)).history.isComplete, 'the history is complete')
+    expect(await listed(world, emitter)).toHaveLength(10)
+  } finally {
+    await publicly.close()
+  }
+})
