@@ -14,6 +14,7 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/attempts.ts nonceState': 'nonces of one address',
   'src/engines/transactions/store/attempts.ts markReplaced': 'attempts for one nonce',
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
+  'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
   'src/engines/treasury/reconciliation/store/check-merchants.ts checkMerchants':

@@ -195,8 +195,17 @@ export type Chain = {
   /** Maximum bytes of data of a call. */
   callDataBytesMax: number
   contracts: Contracts
-  /** The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. */
-  explainRevert(from: Address, call: Call, gasLimit: bigint, blockHash: Hex): Promise<string | undefined>
+  /**
+   * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
+   * are those of the contract, decoded by name.
+   */
+  explainRevert(
+    from: Address,
+    call: Call,
+    gasLimit: bigint,
+    blockHash: Hex,
+    errors?: readonly AbiError[],
+  ): Promise<string | undefined>
   /** The decoded effects of a call, for policy to evaluate; never throws. */
   decodeCall(call: Call): Effects
   /** The 32 bytes to sign. */

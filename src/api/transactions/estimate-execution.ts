@@ -1,11 +1,14 @@
 import { requireChain } from '#api/connected-chain'
 import { type EstimateSource, estimateSource, estimateTable } from '#api/estimate'
 import type { Ctx } from '#engines/ctx'
+import { errorsOfCall } from '#engines/transactions/index'
 import { type ExecutionFields, requireCall } from './execution-request.ts'
 
 /** Estimates the cost of a contract call at each fee level, for any sender; without signature and data, a plain call. */
 export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSource & ExecutionFields }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)
-  return estimateTable(ctx, chain, source.address, requireCall(chain, body, { neither: true }))
+  const call = requireCall(chain, body, { neither: true })
+  const errors = await errorsOfCall(ctx.db, chain, { entityId: ctx.entity.id, callTo: call.to })
+  return estimateTable(ctx, chain, source.address, call, errors)
 }

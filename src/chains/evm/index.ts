@@ -95,7 +95,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     encodeCall,
     callDataBytesMax,
     contracts: contractsThrough(rpc, input),
-    explainRevert: (from, call, gasLimit, blockHash) => replayRevert(rpc, from, call, gasLimit, blockHash),
+    explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
     attachSignature: (transaction, signature) => attachSignature(network, transaction, signature),

@@ -109,6 +109,7 @@ export async function replayRevert(
   call: Call,
   gasLimit: bigint,
   blockHash: Hex,
+  errors: readonly AbiError[] = [],
 ): Promise<string | undefined> {
   const block = await rpc.call<{ parentHash?: unknown } | null>('eth_getBlockByHash', [blockHash, false], {
     timeoutMs: replayTimeoutMs,
@@ -123,7 +124,7 @@ export async function replayRevert(
       })
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
-      if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error)
+      if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error, errors)
       if (!goneState.test(error.message)) throw error
     }
   }

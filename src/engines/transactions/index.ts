@@ -20,6 +20,7 @@ import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
+export { errorsOfCall } from './contract-errors.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export { requestReplacement } from './request-replacement.ts'

@@ -5,6 +5,7 @@ import { balancesOf, nativeToken } from '#engines/ledger/index'
 import { createFailureCounts } from '#lib/failure-counts'
 import type { Hex } from '#lib/hex'
 import { defer } from '#runtime/turns/store'
+import { errorsOfCall } from './contract-errors.ts'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
@@ -58,6 +59,7 @@ export async function planWaiting(
   return planned
 }
 
+type Reverted = { kind: 'reverted'; message: string }
 type Undecided = { kind: 'unknown'; message: string }
 type Estimate =
   | { kind: 'gas'; gas: bigint }
@@ -182,11 +184,25 @@ async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction)
     // Contract state may change until the call is mined; only Monad charges for unused gas.
     return { kind: 'gas', gas: estimate.gas + (isTransfer ? firstBalanceGas : estimate.gas / 5n) }
   }
+  if (estimate.kind === 'reverted' && !isTransfer) return explained(ctx, chain, row, estimate.message)
   const { kind, message } = estimate
   if (kind !== 'insufficient-funds') return { kind, message }
   // The node may count existing coins as reserved; the gas of a plain transfer is known without asking it.
   if (isCoin) return { kind: 'gas', gas: coinTransferGas }
   return { kind: (await lacksCoins(ctx, chain, row)) ? 'poor' : 'unknown', message }
+}
+
+/** The same verdict, with the errors that the contract declares by name. Only a call that reverts needs them. */
+async function explained(
+  ctx: EngineCtx,
+  chain: Chain,
+  row: WaitingTransaction,
+  message: string,
+): Promise<Reverted> {
+  const errors = await errorsOfCall(ctx.database, chain, row)
+  if (errors.length === 0) return { kind: 'reverted', message }
+  const again = await chain.estimateGas(row.address, callOf(row), errors)
+  return { kind: 'reverted', message: again.kind === 'reverted' ? again.message : message }
 }
 
 /** Whether the sender has too little at the last applied block; a node behind that block may just not know of its coins. */

@@ -2,6 +2,7 @@ import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { createFailureCounts } from '#lib/failure-counts'
 import { defer, type Turn } from '#runtime/turns/store'
+import { errorsOfCall } from './contract-errors.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
 import { type RevertedTransaction, recordRevertReasons, withoutRevertReason } from './store/revert-reasons.ts'
@@ -40,7 +41,8 @@ export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn
 /** Returns the revert reason, or `undefined` when it must be read again. */
 async function readReason(ctx: EngineCtx, chain: Chain, row: RevertedTransaction) {
   try {
-    const reason = await chain.explainRevert(row.address, callOf(row), row.gasLimit, row.blockHash)
+    const errors = await errorsOfCall(ctx.database, chain, row)
+    const reason = await chain.explainRevert(row.address, callOf(row), row.gasLimit, row.blockHash, errors)
     failedReads.ended(row.id)
     return reason ?? unknownReason
   } catch (error) {
