@@ -61,6 +61,12 @@ describe('a call', () => {
     expect(encodeCall(signature, values)).toBe(reference(signature, args))
   })
 
+  it('is lower-case hex, also of bytes in mixed case', () => {
+    expect(encodeCall('set(bytes,bytes2)', ['0xAbCd', '0xEF01'])).toBe(
+      reference('set(bytes,bytes2)', ['0xabcd', '0xef01']),
+    )
+  })
+
   it('takes as many words as a node takes, and says so beyond', () => {
     const fits = Math.floor((callDataBytesMax - 4) / 32) - 2
     const values = [Array(fits).fill('1')]

@@ -34,7 +34,7 @@ function readAddress(value: unknown, location: string): string {
 
 function readBytes(type: string, value: unknown, location: string): string {
   const size = type === 'bytes' ? undefined : Number(type.slice(5))
-  if (isHex(value, size)) return value
+  if (isHex(value, size)) return value.toLowerCase()
   const isOdd = typeof value === 'string' && /^0x[0-9a-fA-F]*$/.test(value) && value.length % 2 === 1
   if (isOdd) throw new ValueProblem(location, 'has an odd number of hexadecimal digits')
   const length = size === undefined ? 'an even number of' : size * 2
