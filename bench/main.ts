@@ -10,6 +10,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   drain: async () => (await import('./drain/bench.ts')).drainBench,
   memory: async () => (await import('./drain/memory.ts')).memoryBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
+  events: async () => (await import('./events.ts')).eventsBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
@@ -27,6 +28,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   drain     a backlog of transfers from one wallet and from 100, against what the node takes and a bare script
   memory    what is alive in a worker process after 20,000 and after 100,000 transfers
   inbound   from a transfer on a chain to its row in the API
+  events    from an event on a chain to its webhook
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
