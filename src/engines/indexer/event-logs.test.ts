@@ -148,7 +148,7 @@ it('property 23: history and new blocks meet without a gap and without a repetit
   for (let round = 0; round < rounds; round++) {
     const emitter = await makeEmitter(world)
     for (let count = 1; count <= 3; count++) await emit(world, emitter, count)
-    await harness.chain().mine(round === 0 ? 150 : 3)
+    await harness.chain().mine(round === 0 ? 70 : 3)
     const emitting = (async () => {
       for (let count = 0; count < 8; count++) await emit(world, emitter)
     })()
