@@ -46,6 +46,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Show notifications and the attempts to deliver them; send single ones or a range again.',
     load: async () => (await import('./notifications.ts')).notificationsCommand,
   },
+  'webhook-keys': {
+    summary: 'Show the keys that sign webhooks; replace them by new ones.',
+    load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,
+  },
   keys: {
     summary: 'Create entities; create, list and revoke their API keys.',
     load: async () => (await import('./keys.ts')).keysCommand,

@@ -71,7 +71,7 @@ export {
   type WalletFilters,
   walletsMadeWith,
 } from './store/wallets.ts'
-export { findWebhookKey } from './store/webhook-keys.ts'
+export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
 export type * from './types.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
@@ -82,7 +82,7 @@ export {
   updateWallet,
   walletsPerSetMax,
 } from './wallets.ts'
-export type { WebhookSigner } from './webhook-signer.ts'
+export { rotateWebhookKeys, type WebhookSigner } from './webhook-signer.ts'
 
 /** The public key that clients encrypt the entity secret to, PEM. */
 export const transportPublicKey = (custody: Custody): Promise<string> => custody.transport.publicKey()

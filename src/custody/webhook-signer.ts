@@ -1,13 +1,14 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
-import type { Database } from '#runtime/db/db'
+import type { Database, Db } from '#runtime/db/db'
 import { webhookKey } from './contexts.ts'
 import { type SealContext, seal, type Vault, withUnsealed } from './sealing.ts'
 import {
   insertWebhookKey,
   lockWebhookKeys,
   newestWebhookKey,
+  newestWebhookKeyId,
   type WebhookKeyRow,
 } from './store/webhook-keys.ts'
 
@@ -29,31 +30,29 @@ export type WebhookSigner = {
 
 type OpenKeys = { id: string; key: KeyObject; ed25519Key: KeyObject }
 
-export function openWebhookSigner(input: {
-  database: Database
-  vault: Vault
-  clock: { nowMs(): number }
-}): WebhookSigner {
+type RotationScope = { custody: { readonly vault: Vault }; db: Db; clock: { nowMs(): number } }
+type SignerInput = { database: Database; vault: Vault; clock: { nowMs(): number } }
+
+/** How long a process signs with the keys that it holds before it looks for newer ones. */
+const heldMs = 1_000
+
+export function openWebhookSigner(input: SignerInput): WebhookSigner {
   const { database, vault, clock } = input
-  let held: Promise<OpenKeys> | undefined
+  let held: { keys: Promise<OpenKeys>; atMs: number } | undefined
   const current = (): Promise<OpenKeys> => {
-    held ??= hold().catch((error) => {
-      held = undefined
-      throw error
+    const nowMs = clock.nowMs()
+    if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.keys
+    const asked = { keys: newest(held?.keys), atMs: nowMs }
+    asked.keys.catch(() => {
+      if (held === asked) held = undefined
     })
-    return held
+    held = asked
+    return asked.keys
   }
-  const hold = async (): Promise<OpenKeys> => {
-    const row =
-      (await newestWebhookKey(database)) ??
-      (await database.tx(async (tx) => {
-        await lockWebhookKeys(tx)
-        const made = await newestWebhookKey(tx)
-        if (made) return made
-        const row = makeRow(vault, clock.nowMs())
-        await insertWebhookKey(tx, row)
-        return row
-      }))
+  const newest = async (before: Promise<OpenKeys> | undefined): Promise<OpenKeys> => {
+    const known = await before?.catch(() => undefined)
+    if (known && (await newestWebhookKeyId(database)) === known.id) return known
+    const row = (await newestWebhookKey(database)) ?? (await database.tx((tx) => firstRow(tx, input)))
     return openRow(vault, row)
   }
   return {
@@ -70,6 +69,30 @@ export function openWebhookSigner(input: {
     keyId: async () => (await current()).id,
   }
 }
+
+async function firstRow(tx: Db, { vault, clock }: SignerInput): Promise<WebhookKeyRow> {
+  await lockWebhookKeys(tx)
+  const made = await newestWebhookKey(tx)
+  if (made) return made
+  const row = makeRow(vault, clock.nowMs())
+  await insertWebhookKey(tx, row)
+  return row
+}
+
+/**
+ * Makes the keys that sign from now on. The public keys of the former ones are served for good: what they signed can
+ * arrive later, and receivers check it again from their logs.
+ */
+export const rotateWebhookKeys = ({ custody, db, clock }: RotationScope): Promise<WebhookKeyRow> =>
+  db.tx(async (tx) => {
+    await lockWebhookKeys(tx)
+    const former = await newestWebhookKey(tx)
+    // The newest date decides which keys sign, also when a clock was put back.
+    const nowMs = Math.max(clock.nowMs(), former ? Date.parse(former.createDate) + 1 : 0)
+    const row = makeRow(custody.vault, nowMs)
+    await insertWebhookKey(tx, row)
+    return row
+  })
 
 function makeRow(vault: Vault, nowMs: number): WebhookKeyRow {
   const id = newId(nowMs)

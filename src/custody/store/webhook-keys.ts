@@ -19,6 +19,16 @@ const columns = sql`id, public_key as "publicKey", sealed_private_key as "sealed
 export const newestWebhookKey = (db: Db) =>
   db.maybe<WebhookKeyRow>(sql`select ${columns} from webhook_keys order by create_date desc, id desc limit 1`)
 
+export const newestWebhookKeyId = async (db: Db): Promise<string | undefined> =>
+  (
+    await db.maybe<{ id: string }>(
+      sql`select id from webhook_keys order by create_date desc, id desc limit 1`,
+    )
+  )?.id
+
+export const listWebhookKeys = (db: Db) =>
+  db.all<WebhookKeyRow>(sql`select ${columns} from webhook_keys order by create_date desc, id desc`)
+
 /** Serializes the creation of keys between processes until the `tx` ends. */
 export const lockWebhookKeys = (tx: Db) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended('webhook keys', 0))`)
