@@ -40,12 +40,18 @@ export type DeployBody = DeploymentFields & {
 
 /** Accepts the deployment of a contract given as bytecode and ABI. */
 export const deployContract = (ctx: Ctx, { body }: { body: DeployBody }, secret: EntitySecret) =>
-  deploy(ctx, secret, body, {
-    inputType: 'BYTECODE',
-    abiJson: body.abiJson,
-    bytecode: body.bytecode,
-    constructorParameters: body.constructorParameters ?? [],
-  })
+  deploy(ctx, secret, body, creationOf(body))
+
+/** The response to a repeated request for that. */
+export const reloadContract = (ctx: Ctx, transactionId: string, { body }: { body: DeployBody }) =>
+  reloadDeployment(ctx, transactionId, body, creationOf(body))
+
+const creationOf = ({ abiJson, bytecode, constructorParameters = [] }: DeployBody): Creation => ({
+  inputType: 'BYTECODE',
+  abiJson,
+  bytecode,
+  constructorParameters,
+})
 
 /** Accepts a deployment: the transaction, which decides the contract's state, and the contract. */
 export async function deploy(
@@ -55,37 +61,15 @@ export async function deploy(
   creation: Creation,
 ): Promise<Deployed> {
   await spendCiphertext(ctx, secret)
-  const { walletId, blockchain, name, description, refId = '' } = fields
+  const { walletId, blockchain, refId = '' } = fields
   const chain = requireContractChain(ctx, blockchain)
   const wallet = await requireSource(ctx, { walletId, blockchain })
   const abi = requireAbi(chain, creation.abiJson)
   const parameters = constructorOf(abi)
   const data = requireCreation(chain, creation.bytecode, parameters, creation.constructorParameters)
   const call = { to: undefined, valueAtomic: 0n, data }
-  const { db, entity, actor, requestId, receivedMs } = ctx
-  const [contractId, transactionId] = [newId(receivedMs), newId(receivedMs)]
-  await insertContract(db, receivedMs, {
-    ...describeAbi(creation.abiJson, abi),
-    entityId: entity.id,
-    id: contractId,
-    name,
-    description,
-    inputType: creation.inputType,
-    blockchain,
-    address: undefined,
-    deploymentId: transactionId,
-    implementation: undefined,
-  })
-  await recordChanges(db, receivedMs, [
-    {
-      entityId: entity.id,
-      actor,
-      requestId,
-      type: 'contract.created',
-      resourceId: contractId,
-      data: { transactionId },
-    },
-  ])
+  const transactionId = newId(ctx.receivedMs)
+  const contractId = (await recordContract(ctx, transactionId, fields, creation, abi))!
   // Last, since it locks the account of the wallet.
   await submit(ctx, secret, {
     id: transactionId,
@@ -103,12 +87,54 @@ export async function deploy(
   return { contractId, transactionId }
 }
 
-/** The response to a repeated request. The key is bound to the transaction, which survives a loss of the database. */
-export async function reloadDeployment(ctx: Ctx, transactionId: string): Promise<Deployed> {
-  const row = await findContractOfDeployment(ctx.db, ctx.entity.id, transactionId)
-  if (row) return { contractId: row.id, transactionId }
-  const reason = 'was deployed by a transaction whose contract is lost: import it with its ABI'
-  throw invalid('idempotencyKey', reason, undefined, 'contractNotFound')
+/** Records the contract of a deployment; undefined when it is recorded already. */
+async function recordContract(
+  { db, entity, actor, requestId, receivedMs }: Ctx,
+  transactionId: string,
+  { name, description, blockchain }: DeploymentFields,
+  { abiJson, inputType }: Creation,
+  abi: ContractAbi,
+): Promise<string | undefined> {
+  const id = newId(receivedMs)
+  const isNew = await insertContract(db, receivedMs, {
+    ...describeAbi(abiJson, abi),
+    entityId: entity.id,
+    id,
+    name,
+    description,
+    inputType,
+    blockchain,
+    address: undefined,
+    deploymentId: transactionId,
+    implementation: undefined,
+  })
+  if (!isNew) return undefined
+  const data = { transactionId }
+  await recordChanges(db, receivedMs, [
+    { entityId: entity.id, actor, requestId, type: 'contract.created', resourceId: id, data },
+  ])
+  return id
+}
+
+/**
+ * The response to a repeated request. The key is bound to the transaction, which journals restore after a loss of the
+ * database. They do not keep the contract: the repeated request, equal to the first one, records it again.
+ */
+export async function reloadDeployment(
+  ctx: Ctx,
+  transactionId: string,
+  fields: DeploymentFields,
+  creation: Creation,
+): Promise<Deployed> {
+  const find = () => findContractOfDeployment(ctx.db, ctx.entity.id, transactionId)
+  const known = await find()
+  if (known) return { contractId: known.id, transactionId }
+  const abi = requireAbi(requireContractChain(ctx, fields.blockchain), creation.abiJson)
+  // A repeated request is answered outside a `tx`, from connections that only read.
+  const made = await ctx.database.tx((db) =>
+    recordContract({ ...ctx, db }, transactionId, fields, creation, abi),
+  )
+  return { contractId: made ?? (await find())!.id, transactionId }
 }
 
 export const constructorOf = ({ functions }: ContractAbi): readonly AbiParameter[] =>

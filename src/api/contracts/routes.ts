@@ -5,7 +5,7 @@ import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { contractErrorsAs } from './contract-errors.ts'
-import { type Deployed, deployContract, reloadDeployment } from './deploy-contract.ts'
+import { type Deployed, deployContract, reloadContract } from './deploy-contract.ts'
 import { estimateDeployment } from './estimate-deployment.ts'
 import { importContract, readContractAt } from './import-contract.ts'
 import { queryContract } from './query-contract.ts'
@@ -152,10 +152,9 @@ export const contractEndpoints = [
     idempotent: {
       conflict: 'contractKeyReused',
       resourceIdOf: ({ transactionId }: Deployed) => transactionId,
-      reload: reloadDeployment,
+      reload: reloadContract,
     },
     errors: [
-      'contractNotFound',
       'policyDenied',
       'chainHalted',
       'pendingQueueFull',

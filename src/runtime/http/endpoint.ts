@@ -77,7 +77,8 @@ export type Idempotent<Ctx> = {
   /** The status of a replay, which differs between product lines. Default 200. */
   replayStatus?: 200 | 201
   resourceIdOf: (result: never) => string
-  reload: (ctx: Ctx, resourceId: string) => Promise<unknown>
+  /** `input` is that of the repeated request, equal to that of the first one. */
+  reload: (ctx: Ctx, resourceId: string, input: never) => Promise<unknown>
 }
 
 /** Refusals that pending work can overturn: the request waits without a `tx` until it is settled, and is decided again. */

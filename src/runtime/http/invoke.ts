@@ -29,7 +29,7 @@ export async function invoke(
   }
   const once = run.idempotent && bindingOf(endpoint, ctx, input)
   if (run.idempotent && once) {
-    const replay = await replayOf(run.idempotent, ctx, once)
+    const replay = await replayOf(run.idempotent, ctx, once, input)
     if (replay) return replay
   }
   const prepared = await run.prepare?.(ctx, input)
@@ -51,7 +51,7 @@ export async function invoke(
     failpoint('after-request-commit')
     if (outcome.claim === 'claimed') return { result: outcome.result, replayed: false }
     const mayClaim = outcome.claim === 'held' && (await untilUnclaimed(ctx.database, once!, endMs))
-    const replay = await replayOf(run.idempotent!, ctx, once!)
+    const replay = await replayOf(run.idempotent!, ctx, once!, input)
     if (replay) return replay
     if (!mayClaim)
       throw new ApiError('unavailable', 'A duplicate of this request is in progress: try again in a moment.')
@@ -122,9 +122,10 @@ async function replayOf(
   once: Idempotent<RequestScope>,
   ctx: RequestScope,
   binding: Once,
+  input: AnyInput,
 ): Promise<Invocation | undefined> {
   const before = await findBinding(ctx.db, binding)
   if (!before?.resourceId) return undefined
   if (!before.fingerprint.equals(binding.fingerprint)) throw new ApiError(once.conflict)
-  return { result: await once.reload(ctx, before.resourceId), replayed: true }
+  return { result: await once.reload(ctx, before.resourceId, input as never), replayed: true }
 }

@@ -1,7 +1,7 @@
 import type { EntitySecret } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { requireContractChain } from '../contract-request.ts'
-import { type DeploymentFields, deploy, reloadDeployment } from '../deploy-contract.ts'
+import { type Creation, type DeploymentFields, deploy, reloadDeployment } from '../deploy-contract.ts'
 import { readTemplateParameters, type TemplateValues } from './read-parameters.ts'
 import { requireTemplate } from './templates.ts'
 
@@ -18,20 +18,20 @@ export async function deployTemplate(
   { params, body }: DeployTemplateRequest,
   secret: EntitySecret,
 ) {
-  const { parameters, abiJson, bytecode } = requireTemplate(params.id)
-  requireContractChain(ctx, body.blockchain)
-  const constructorParameters = readTemplateParameters(
-    parameters,
-    body.blockchain,
-    body.templateParameters ?? {},
-  )
-  const creation = { inputType: 'TEMPLATE' as const, abiJson, bytecode, constructorParameters }
-  return inList(await deploy(ctx, secret, body, creation))
+  return inList(await deploy(ctx, secret, body, creationOf(ctx, { params, body })))
 }
 
 /** The response to a repeated request. */
-export const reloadTemplate = async (ctx: Ctx, transactionId: string) =>
-  inList(await reloadDeployment(ctx, transactionId))
+export const reloadTemplate = async (ctx: Ctx, transactionId: string, request: DeployTemplateRequest) =>
+  inList(await reloadDeployment(ctx, transactionId, request.body, creationOf(ctx, request)))
+
+function creationOf(ctx: Ctx, { params, body }: DeployTemplateRequest): Creation {
+  const { parameters, abiJson, bytecode } = requireTemplate(params.id)
+  requireContractChain(ctx, body.blockchain)
+  const values = body.templateParameters ?? {}
+  const constructorParameters = readTemplateParameters(parameters, body.blockchain, values)
+  return { inputType: 'TEMPLATE', abiJson, bytecode, constructorParameters }
+}
 
 /** One contract in the list that the interface prepares for templates of several. */
 const inList = ({ contractId, transactionId }: { contractId: string; transactionId: string }) => ({

@@ -39,7 +39,6 @@ export const templateEndpoints = [
       reload: reloadTemplate,
     },
     errors: [
-      'contractNotFound',
       'policyDenied',
       'chainHalted',
       'pendingQueueFull',
