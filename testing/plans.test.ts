@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { policyHistory } from '#custody/index'
 import { entriesPage, post, walletEntries } from '#engines/ledger/index'
+import { notificationsPage } from '#engines/webhooks/index'
 import { newId } from '#lib/ids'
 import { type Db, openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import { openTestDatabase, type TestDatabase } from './database.ts'
@@ -70,5 +71,35 @@ it('finds freezes among all events of an entity', async () => {
     const plans = await plansOf('audit', (db) => policyHistory(db, entityId, subjectId, 20))
     const ofAudit = plans.filter((plan) => plan.includes('audit'))
     expect(ofAudit).toEqual([expect.stringMatching(/using audit_of_freezes/)])
+  }
+})
+
+it('finds notifications by the state of a delivery alone, few or many among all', async () => {
+  await test.database.run(sql`with subscription as (
+      insert into notification_subscriptions (entity_id, id, endpoint, base_url, environment, create_date, update_date)
+      values (${entityId}, gen_random_uuid(), 'https://receiver.example', '', 'TEST', now(), now()) returning id),
+    added as (
+      insert into notifications (entity_id, id, topic, resource_id, message, create_date)
+      select ${entityId}, gen_random_uuid(), 'payments', n, '{}', now() - n * interval '1 second'
+      from generate_series(1, ${rowsTotal}) n returning entity_id, id, resource_id, create_date)
+    insert into notification_deliveries (entity_id, subscription_id, message_id, resource_id, state, due_date, create_date,
+      update_date)
+    select a.entity_id, s.id, a.id, a.resource_id,
+      case when a.resource_id::integer % 1000 = 0 then 'failed' else 'delivered' end, now(), now(), now()
+    from added a cross join subscription s`)
+  const page = { fromMs: undefined, toMs: nowMs + 60_000, pageSize: 50, order: 'DESC' } as const
+  const cursor = { pageAfter: undefined, pageBefore: undefined }
+  const list = (state: 'failed' | 'delivered') => (db: Db) =>
+    notificationsPage(db, entityId, { state }, { ...page, ...cursor })
+  expect((await list('failed')(test.database)).rows).toHaveLength(rowsTotal / 1000)
+  const expected = [
+    ['failed', /using notification_deliveries_undelivered/],
+    ['delivered', /using notifications_page/],
+  ] as const
+  for (const [state, index] of expected) {
+    await plansOf('notification_deliveries', list(state))
+    const plans = await plansOf('notifications', list(state))
+    expect(plans).toEqual([expect.stringMatching(index)])
+    expect(plans[0]).not.toMatch(/Seq Scan on notification(s|_deliveries)/)
   }
 })
