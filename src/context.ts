@@ -10,6 +10,7 @@ import { openCustody, SealBroken } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
+import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
@@ -100,6 +101,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startReconciler(ctx),
     startPruning(ctx),
     transactions,
+    startTokens(ctx),
     startTreasury(ctx, gasFaucet),
     startMoneyWatch(ctx),
     startReviews(ctx),

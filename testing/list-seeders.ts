@@ -1,3 +1,4 @@
+import { deployCollection } from './any-tokens.ts'
 import {
   makeAccount,
   makeBusinessTransfer,
@@ -96,6 +97,20 @@ export const listSeeders: Record<string, ListSeeder> = {
         await chain.send(address, 1_000n, kinds[added++])
         const listed = async () => (await world.call('GET', path)).tokenBalances.length >= added
         await until(listed, 'what was paid is listed')
+      },
+    }
+  },
+  'GET /v1/w3s/wallets/{id}/nfts': async (world) => {
+    const { id, address } = await world.wallet()
+    const path = `/v1/w3s/wallets/${id}/nfts`
+    const pictures = await deployCollection(world.harness.chain(), 'ERC721')
+    let added = 0
+    return {
+      path,
+      add: async () => {
+        await pictures.call('mintTo', [address, ''])
+        added += 1
+        await until(async () => (await world.call('GET', path)).nfts.length >= added, 'the NFT is listed')
       },
     }
   },

@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { claimHistory } from '#engines/indexer/store/event-histories'
+import { claimDueChecks } from '#engines/tokens/store'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
@@ -144,6 +145,7 @@ const address = (made: NumberedRow): Row => ({
   ...{ address_tag: '', currency: 'USD', description: '', needs_identity: false },
 })
 const held = { hold_until: earlier }
+const unlisted = { listed: false, look_alike: false }
 const reverted = { state: 'FAILED', error_reason: 'FAILED_ON_CHAIN' }
 
 const starved: Record<Queue, Starved> = {
@@ -202,6 +204,25 @@ const starved: Record<Queue, Starved> = {
       return [(await claim())!, (await claim())!]
     },
     restsBy: idOf,
+  },
+  'comparing token balances': {
+    fill: async (all) => {
+      const id = randomUUID()
+      await insertRows(db(), 'tokens', [
+        {
+          ...{ id, blockchain, address: id, name: '', symbol: '', decimals: 0, is_native: false },
+          ...dates,
+          ...unlisted,
+        },
+      ])
+      const check = { token_id: id, blockchain, due_at: earlier, since: earlier, block_number: -1 }
+      await insertRows(
+        db(),
+        'token_checks',
+        all.map((made) => ({ ...check, entity_id: made.entityId, address: addressOf(made) })),
+      )
+    },
+    claim: (turn) => claimDueChecks(db(), turn, blockchain, limit, 60_000),
   },
   'writing notifications': {
     fill: (all) =>
@@ -330,7 +351,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
   await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
-    recipient_addresses, fiat_deposits, event_monitors, queued_events, notification_subscriptions cascade`)
+    recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, notification_subscriptions cascade`)
   await owner.close()
 })
 

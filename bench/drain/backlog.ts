@@ -51,12 +51,12 @@ function transferOf(chain: Parameters<typeof submit>[2]['chain'], usdc: Token, i
     call: chain.transferCall(to, amountAtomic, usdc.address as `0x${string}`),
     fee: { feeLevel: 'MEDIUM' as const },
     refId: '',
-    token: { id: usdc.id, amountAtomic },
+    tokens: [{ id: usdc.id, amountAtomic, ofUnlisted: false }],
     shown: {
       operation: 'TRANSFER' as const,
       tokenId: usdc.id,
       destinationAddress: to,
-      amountText: '0.01',
+      amountTexts: ['0.01'],
       amountAtomic,
     },
   }

@@ -18,6 +18,7 @@ const engineOrder = [
   ['webhooks', 'ledger', 'compliance'],
   ['indexer'],
   ['transactions'],
+  ['tokens'],
   ['treasury'],
   ['attestation'],
 ]

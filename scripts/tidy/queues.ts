@@ -16,7 +16,10 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/attempts.ts markDisplaced': 'attempts for one nonce',
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
+  'src/engines/tokens/store.ts checksOf': 'one wallet',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
+  'src/engines/transactions/store/transactions.ts lockUnsigned':
+    'those that hold a balance which was claimed',
   'src/engines/treasury/reconciliation/store/check-merchants.ts checkMerchants':
     'an operator is shown so many',
   'src/engines/treasury/deposits/store/fiat-deposits.ts lockLostWire':

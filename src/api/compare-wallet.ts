@@ -1,6 +1,7 @@
 import type { Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { syncBalances } from '#engines/indexer/index'
+import { compareWalletTokens } from '#engines/tokens/index'
 
 /**
  * Compares a wallet with its chain before it is shown, so that coins that came without a transfer are included.
@@ -10,7 +11,7 @@ export async function compareWallet(ctx: Ctx, { blockchain, address }: Wallet): 
   const chain = ctx.chains.find(blockchain)
   if (!chain) return
   const owner = { entityId: ctx.entity.id, address }
-  await syncBalances(ctx, chain, owner, ctx.receivedMs).catch((error) =>
-    ctx.log.warn({ err: error, ...owner, blockchain }, 'balances not compared'),
-  )
+  await syncBalances(ctx, chain, owner, ctx.receivedMs)
+    .then(() => compareWalletTokens(ctx, chain, owner, ctx.receivedMs))
+    .catch((error) => ctx.log.warn({ err: error, ...owner, blockchain }, 'balances not compared'))
 }

@@ -8,9 +8,15 @@ export const tokenShape = Type.Object(
   {
     id: idField('The id of the token.'),
     blockchain: Type.String({ description: 'The blockchain of the token.' }),
-    name: Type.String({ description: 'The name, such as USD Coin.' }),
-    symbol: Type.String({ description: 'The symbol, such as USDC.' }),
-    decimals: Type.Integer({ description: 'The number of decimal digits of the smallest unit.' }),
+    name: Type.Optional(
+      Type.String({ description: 'The name, such as USD Coin; absent where the contract tells none.' }),
+    ),
+    symbol: Type.Optional(
+      Type.String({ description: 'The symbol, such as USDC; absent where the contract tells none.' }),
+    ),
+    decimals: Type.Optional(
+      Type.Integer({ description: 'The number of decimal digits of the smallest unit; absent for NFTs.' }),
+    ),
     isNative: Type.Boolean({ description: 'Whether it is the native coin, which pays for gas.' }),
     standard: Type.Optional(
       Type.String({ description: 'The standard of the token, such as ERC20; absent for the native coin.' }),
@@ -34,12 +40,14 @@ export const balanceShape = Type.Object(
   { title: 'TokenBalance', description: 'The balance of one token.' },
 )
 
+const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
+
 export const showToken = (token: Token) => ({
   id: token.id,
   blockchain: token.blockchain,
-  name: token.name,
-  symbol: token.symbol,
-  decimals: token.decimals,
+  ...(token.name !== '' && { name: token.name }),
+  ...(token.symbol !== '' && { symbol: token.symbol }),
+  ...(!isNft(token) && { decimals: token.decimals }),
   isNative: token.isNative,
   ...(token.standard !== null && { standard: token.standard }),
   ...(token.address !== null && { tokenAddress: token.address }),

@@ -1,10 +1,13 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from './addresses/types.ts'
+import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
 import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
+import type { Tokens } from './tokens.ts'
 
 export type { Address, TxId } from './addresses/types.ts'
+export type { ChainLog } from './chain-log.ts'
 
 /** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
 export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
@@ -16,9 +19,6 @@ export type ChainTransaction = {
   valueAtomic: bigint
   nonce: number
 }
-
-/** A log of a block, from any contract. Topics and data are lower-case hex, and mean nothing until a reader decodes them. */
-export type ChainLog = { address: Address; topics: Hex[]; data: Hex; logIndex: number; txHash: TxId }
 
 /** Asks for the logs of one event of one contract in the blocks `from` to `to`. */
 export type LogQuery = { address: Address; topic: Hex; from: number; to: number }
@@ -195,6 +195,7 @@ export type Chain = {
   /** Maximum bytes of data of a call. */
   callDataBytesMax: number
   contracts: Contracts
+  tokens: Tokens
   /**
    * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
    * are those of the contract, decoded by name.

@@ -47,6 +47,13 @@ export const errorKinds = {
     status: 401,
     text: 'The user token is unknown: this version has no users. Omit X-User-Token to act for the entity.',
   },
+  nftCountInvalid: { code: 155218, status: 400, text: 'The number of NFTs does not fit the token.' },
+  nftAmountsMismatch: {
+    code: 155242,
+    status: 400,
+    text: 'amounts and nftTokenIds must have the same number of items.',
+  },
+  nftNotFound: { code: 156011, status: 404, text: 'Cannot find the NFT.' },
   insufficientBalance: {
     code: 155201,
     status: 400,

@@ -22,7 +22,7 @@ export const blockMutants: readonly Mutant[] = [
   {
     name: 'inbound-never-undone',
     about: 'an incoming transfer of an orphaned block stays',
-    edits: [edit(follow, 'await failInbound(tx, nowMs, blockchain, blockHash)', '[] as Ref[]')],
+    edits: [edit(follow, 'await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)', '[] as Ref[]')],
     test: proof(`${engine}/reorg.test.ts`, 'property 20: an inbound transfer'),
   },
   {

@@ -153,8 +153,8 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/submit.ts`,
-        "purpose: 'amount', amountAtomic }",
-        "purpose: 'amount', amountAtomic: 0n }",
+        '({ ...held, tokenId, ...amount })',
+        '({ ...held, tokenId, ...amount, amountAtomic: 0n })',
       ),
     ],
     test: proof('src/api/transactions/create-transfer.test.ts', 'lets exactly as many of'),

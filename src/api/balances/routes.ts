@@ -1,8 +1,7 @@
-import { requireWallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { listWalletBalances } from './list-balances.ts'
+import { listWalletBalances, listWalletNfts } from './list-balances.ts'
 import { balancesAnswer, balancesQuery, nftsAnswer, walletParams } from './schema.ts'
 
 const errors = ['idNotUuid', 'walletNotFound'] as const
@@ -13,7 +12,8 @@ export const balanceEndpoints = [
     path: '/v1/w3s/wallets/{id}/balances',
     operationId: 'listWalletBalances',
     summary: 'List the balances of a wallet',
-    description: 'Lists the balances of the monitored tokens, or with `includeAll` of all tokens.',
+    description:
+      'Lists the balances of the monitored tokens, or with `includeAll` of all tokens. A token that is not listed shows what its contract tells.',
     tag: 'Wallets',
     auth: 'apiKey',
     params: walletParams,
@@ -28,16 +28,15 @@ export const balanceEndpoints = [
     path: '/v1/w3s/wallets/{id}/nfts',
     operationId: 'listWalletNfts',
     summary: 'List the NFTs of a wallet',
-    description: 'Returns an empty list: this version does not list NFTs.',
+    description:
+      'Lists the NFTs of the monitored tokens, or with `includeAll` of all tokens: items of ERC721 and ERC1155 contracts.',
     tag: 'Wallets',
     auth: 'apiKey',
     params: walletParams,
     query: balancesQuery,
     response: nftsAnswer,
-    errors: ['idNotUuid', 'walletNotFound'],
-    verb: async (ctx: Ctx, { params }) => {
-      await requireWallet(ctx, params.id)
-      return { nfts: [] }
-    },
+    collection: { ...walletCollection, items: 'nfts' },
+    errors,
+    verb: (ctx: Ctx, { params, query, page }) => listWalletNfts(ctx, params.id, query, page),
   }),
 ]

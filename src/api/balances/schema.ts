@@ -1,8 +1,9 @@
 import Type from 'typebox'
-import { balanceShape, showToken } from '#api/token-shape'
-import type { TokenBalance } from '#engines/ledger/index'
+import { dateField, idField } from '#api/fields'
+import { balanceShape, showToken, tokenShape } from '#api/token-shape'
+import type { ItemBalance, TokenBalance } from '#engines/ledger/index'
 import { formatAmount } from '#lib/amounts'
-import { idParams } from '#runtime/http/openapi/annotate'
+import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const walletParams = idParams('WalletId', 'the wallet')
 
@@ -22,7 +23,11 @@ const standardField = Type.Enum(
 )
 
 export const balancesQuery = Type.Object({
-  includeAll: Type.Optional(Type.Boolean({ description: 'Also show tokens that are not monitored.' })),
+  includeAll: Type.Optional(
+    Type.Boolean({
+      description: 'Also show tokens that are not monitored, or that are named like a listed token.',
+    }),
+  ),
   name: Type.Optional(Type.String({ description: 'The exact name of the token.' })),
   tokenAddress: Type.Optional(
     Type.String({
@@ -36,13 +41,41 @@ export const balancesAnswer = Type.Object(
   { tokenBalances: Type.Array(balanceShape, { description: 'The balances, one for each token.' }) },
   { description: 'One page of balances.' },
 )
+const nftShape = Type.Object(
+  {
+    id: idField('The id of the NFT on this server, and its cursor.'),
+    token: described(tokenShape, 'The token of the contract.'),
+    amount: Type.String({ description: 'How many the wallet has: 1 of an ERC721 token.' }),
+    nftTokenId: Type.String({ description: 'The id of the NFT in its contract.' }),
+    metadata: Type.Optional(
+      Type.String({
+        description:
+          'The address of the metadata, as the contract tells it. The server fetches nothing from there.',
+      }),
+    ),
+    updateDate: dateField('The time of the latest change of the amount.'),
+  },
+  { title: 'Nft', description: 'An NFT of a wallet.' },
+)
 export const nftsAnswer = Type.Object(
-  { nfts: Type.Array(Type.Object({}), { description: 'Always empty.' }) },
-  { description: 'The NFTs.' },
+  { nfts: Type.Array(nftShape, { description: 'The NFTs.' }) },
+  { description: 'One page of NFTs.' },
 )
 
 export const showBalance = ({ postedAtomic, tokenCreateDate, updateDate, ...token }: TokenBalance) => ({
   token: showToken({ ...token, createDate: tokenCreateDate }),
   amount: formatAmount(postedAtomic, token.decimals),
   updateDate,
+})
+
+/** An ERC1155 contract names one address for all items, in which clients put the id: as 64 hexadecimal digits. */
+const uriOf = ({ uri, itemId }: ItemBalance) => uri?.replaceAll('{id}', itemId.toString(16).padStart(64, '0'))
+
+export const showNft = (item: ItemBalance) => ({
+  id: item.id,
+  token: showToken({ ...item, id: item.collectionId, createDate: item.tokenCreateDate }),
+  amount: item.postedAtomic.toString(),
+  nftTokenId: item.itemId.toString(),
+  ...(item.uri !== null && { metadata: uriOf(item) }),
+  updateDate: item.updateDate,
 })

@@ -4,33 +4,36 @@ import { requireSource, type SourceFields } from '#api/source'
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
+import { compareNow } from '#engines/tokens/index'
 import { submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
-import { requireAmount, requireDestination, requireToken, type TokenFields } from './transfer-request.ts'
+import { requireLeaving } from './transfer-items.ts'
+import { requireDestination, requireToken, type TokenFields } from './transfer-request.ts'
 
 export type TransferBody = SourceFields &
   TokenFields &
   FeeFields & { destinationAddress: string; amounts?: string[]; nftTokenIds?: string[]; refId?: string }
 
-/** Accepts a transfer of the native coin or a listed token. */
+/** Accepts a transfer of the native coin, of a token, or of NFTs. */
 export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
-  if (body.nftTokenIds && body.nftTokenIds.length > 0) {
-    throw invalid(
-      'nftTokenIds',
-      'is not supported: this server lists fungible tokens only',
-      body.nftTokenIds,
-      'invalidRequest',
-      'not_required',
-    )
-  }
   const wallet = await requireSource(ctx, body)
   const chain = requireChain(ctx, wallet.blockchain)
   const token = await requireToken(ctx, body, wallet.blockchain)
-  const amount = requireAmount(body.amounts ?? [], token)
-  const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain)
-  const call = chain.transferCall(destinationAddress, amount.atomic, token.address ?? undefined)
+  const leaving = await requireLeaving(ctx, token, body)
+  const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain, token)
+  const call = leaving.call(chain, { from: wallet.address, to: destinationAddress })
   const fee = parseFeeRequest(body, chain, call)
+  const ofUnlisted = !token.listed
+  const tokens = leaving.units.map((unit) => ({ ...unit, ofUnlisted }))
+  if (ofUnlisted) {
+    const owner = { entityId: ctx.entity.id, address: wallet.address }
+    await compareNow(
+      ctx.db,
+      wallet.blockchain,
+      tokens.map(({ id: tokenId }) => ({ ...owner, tokenId })),
+    )
+  }
   try {
     return await submit(ctx, secret, {
       wallet,
@@ -38,21 +41,22 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
       call,
       fee,
       refId: body.refId ?? '',
-      token: { id: token.id, amountAtomic: amount.atomic },
+      tokens,
       shown: {
         operation: 'TRANSFER',
         tokenId: token.id,
         destinationAddress,
-        amountText: amount.text,
-        amountAtomic: amount.atomic,
+        amountTexts: leaving.amountTexts,
+        amountAtomic: leaving.nftTokenIds ? undefined : leaving.units[0]!.amountAtomic,
+        nftTokenIds: leaving.nftTokenIds,
       },
     })
   } catch (error) {
     if (!(error instanceof InsufficientFunds)) throw error
     throw invalid(
-      'amounts[0]',
-      `exceeds the available ${token.symbol} of the wallet: fund it, or wait for pending transactions`,
-      amount.text,
+      leaving.nftTokenIds ? 'amounts' : 'amounts[0]',
+      `exceeds the available ${token.symbol || 'token'} of the wallet: fund it, or wait for pending transactions`,
+      leaving.nftTokenIds ? leaving.amountTexts : leaving.amountTexts[0],
       'insufficientBalance',
       'max_value',
     )

@@ -4,16 +4,17 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
-import { requireAmount, requireToken, type TokenFields } from './transfer-request.ts'
+import { type AmountFields, requireLeaving } from './transfer-items.ts'
+import { requireToken, type TokenFields } from './transfer-request.ts'
 
-export type EstimateBody = TokenFields & EstimateSource & { destinationAddress: string; amounts: string[] }
+export type EstimateBody = TokenFields & EstimateSource & AmountFields & { destinationAddress: string }
 
 /** Estimates the cost of a transfer at each fee level. The sender may be any address, also one that is not a wallet here. */
 export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)
   const token = await requireToken(ctx, body, source.blockchain)
-  const amount = requireAmount(body.amounts, token, true)
+  const leaving = await requireLeaving(ctx, token, body, { zeroAllowed: true, known: false })
   const destination = parseAddress(source.blockchain as Blockchain, body.destinationAddress)
   if (!destination)
     throw invalid(
@@ -22,6 +23,6 @@ export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody 
       body.destinationAddress,
       'destinationAddressInvalid',
     )
-  const call = chain.transferCall(destination, amount.atomic, token.address ?? undefined)
+  const call = leaving.call(chain, { from: source.address, to: destination })
   return estimateTable(ctx, chain, source.address, call)
 }

@@ -66,11 +66,16 @@ const controlledOnce = {
   reload: asItIs,
 } as const
 
+/** Errors of the amounts of NFTs. */
+const itemErrors = ['nftCountInvalid', 'nftAmountsMismatch'] as const
+
 const transferErrors = [
   'policyDenied',
   'chainHalted',
   'insufficientBalance',
   'pendingQueueFull',
+  'nftNotFound',
+  ...itemErrors,
   ...secretErrors,
   ...feeErrors,
   ...tokenErrors,
@@ -106,7 +111,7 @@ export const transactionEndpoints = [
     operationId: 'createTransfer',
     summary: 'Create a transfer from a wallet',
     description:
-      'Sends the native coin or a listed token. The amount is reserved at once; the transaction is signed and sent after the response. Give either `walletId`, or `walletAddress` with `blockchain`; and either `feeLevel`, or `gasLimit` with explicit fees.',
+      'Sends the native coin, a token, or NFTs of one contract. The amount is reserved at once; the transaction is signed and sent after the response. Give either `walletId`, or `walletAddress` with `blockchain`; and either `feeLevel`, or `gasLimit` with explicit fees.',
     errors: transferErrors,
   }),
   transferEndpoint({
@@ -129,7 +134,14 @@ export const transactionEndpoints = [
     changing: false,
     body: estimateBody,
     response: feeTableAnswer,
-    errors: [...estimateErrors, ...tokenErrors, ...amountErrors, ...chainErrors, ...sourceErrors],
+    errors: [
+      ...estimateErrors,
+      ...tokenErrors,
+      ...amountErrors,
+      ...itemErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
     verb: estimateTransfer,
   }),
   endpoint({

@@ -30,8 +30,15 @@ const tokenFields = {
 }
 const amounts = Type.Array(Type.String({ maxLength: 160 }), {
   maxItems: 100,
-  description: 'One decimal string, in whole tokens.',
+  description: 'One decimal string, in whole tokens; for NFTs one for each of nftTokenIds.',
 })
+const nftTokenIds = Type.Optional(
+  Type.Array(Type.String({ maxLength: 100 }), {
+    maxItems: 100,
+    description:
+      'The NFTs by their ids in the contract: one of an ERC721 token, any number of an ERC1155 token.',
+  }),
+)
 
 const sourceFields = {
   walletId: Type.Optional(idField('The paying wallet; excludes walletAddress.')),
@@ -53,12 +60,7 @@ export const transferBody = Type.Object(
     ...sourceFields,
     destinationAddress,
     amounts: Type.Optional(amounts),
-    nftTokenIds: Type.Optional(
-      Type.Array(Type.String(), {
-        maxItems: 100,
-        description: 'The ids of NFTs, which are not supported yet.',
-      }),
-    ),
+    nftTokenIds,
     ...tokenFields,
     ...feeFields,
     refId: refIdField,
@@ -120,7 +122,7 @@ export const estimateExecutionBody = Type.Object(
 )
 
 export const estimateBody = Type.Object(
-  { ...estimateSourceFields, destinationAddress, amounts, ...tokenFields },
+  { ...estimateSourceFields, destinationAddress, amounts, nftTokenIds, ...tokenFields },
   { title: 'EstimateTransferFeeRequest', description: 'The transfer to estimate.' },
 )
 
@@ -163,7 +165,10 @@ export const transactionsQuery = Type.Object({
   custodyType: Type.Optional(custodyField),
   destinationAddress: optionalText('The destination address, in any case.'),
   includeAll: Type.Optional(
-    Type.Boolean({ description: 'Also show incoming transfers of tokens that are not monitored.' }),
+    Type.Boolean({
+      description:
+        'Also show incoming transfers of tokens that are not monitored, or that are named like a listed token.',
+    }),
   ),
   operation: Type.Optional(
     Type.Enum(['TRANSFER', 'CONTRACT_EXECUTION', 'CONTRACT_DEPLOYMENT'], {
@@ -192,9 +197,13 @@ export const transactionShape = Type.Object(
     custodyType: custodyField,
     state: stateField,
     amounts: Type.Optional(
-      Type.Array(Type.String(), { description: 'The amount in whole tokens, as one decimal string.' }),
+      Type.Array(Type.String(), {
+        description: 'The amount in whole tokens, as one decimal string; for NFTs one for each.',
+      }),
     ),
-    nfts: Type.Null({ description: 'Always null.' }),
+    nfts: Type.Union([Type.Array(Type.String()), Type.Null()], {
+      description: 'One JSON text for each NFT, with nftTokenId and amount; null for fungible tokens.',
+    }),
     txHash: optionalString('The hash of the on-chain transaction, from SENT on.'),
     blockHash: optionalString('The hash of the block that contains it.'),
     blockHeight: Type.Optional(Type.Integer({ description: 'The number of that block.' })),
@@ -264,7 +273,7 @@ export function showTransaction(row: TransactionRow) {
     custodyType: row.custodyType,
     state: row.state,
     ...given('amounts', row.amounts),
-    nfts: null,
+    nfts: showNfts(row),
     ...(hashless.has(row.state) ? {} : given('txHash', row.txHash)),
     ...given('blockHash', row.blockHash),
     ...given('blockHeight', row.blockHeight),
@@ -285,6 +294,9 @@ export function showTransaction(row: TransactionRow) {
     updateDate: row.updateDate,
   }
 }
+
+const showNfts = ({ nftTokenIds, amounts }: TransactionRow) =>
+  nftTokenIds?.map((nftTokenId, index) => JSON.stringify({ nftTokenId, amount: amounts?.[index] })) ?? null
 
 /** A member that is omitted rather than sent as null. */
 const given = (name: string, value: unknown) => (value === null ? {} : { [name]: value })

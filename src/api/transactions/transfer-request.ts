@@ -47,7 +47,7 @@ export async function requireToken(
   if (token) return token
   throw invalid(
     'tokenAddress',
-    'is not a listed token of the blockchain',
+    'is not a token that this server has seen on the blockchain: a wallet must have received it first',
     tokenAddress,
     'tokenAddressUnsupported',
   )
@@ -95,14 +95,22 @@ export function requireAmount(
 /** Addresses below this are the zero address and those reserved by the chain: coins sent there are lost. */
 const systemAddressesEnd = 0x200n
 
-/** A destination that can hold coins: not the zero address, not one reserved by the chain, not a token contract. */
-export async function requireDestination(ctx: Ctx, text: string, blockchain: string): Promise<Address> {
+/**
+ * A destination that can hold coins: not the zero address, not one reserved by the chain, not the contract of a listed token
+ * or of the token that is sent.
+ */
+export async function requireDestination(
+  ctx: Ctx,
+  text: string,
+  blockchain: string,
+  sent: Token,
+): Promise<Address> {
   const address = parseAddress(blockchain as Blockchain, text)
   const refuse = (reason: string) => invalid('destinationAddress', reason, text, 'destinationAddressInvalid')
   if (!address) throw refuse('must be 0x and 40 hexadecimal digits, with a valid checksum if in mixed case')
   if (BigInt(address) < systemAddressesEnd)
     throw refuse('is reserved by the blockchain: coins sent there are lost')
-  if (await tokenByAddress(ctx.db, blockchain, address))
+  if (address === sent.address || (await tokenByAddress(ctx.db, blockchain, address))?.listed)
     throw refuse('is a token contract: coins sent there are lost')
   return address
 }

@@ -80,7 +80,12 @@ async function requireToken(ctx: Ctx, blockchain: Blockchain, text: string): Pro
   const address = parseAddress(blockchain, text)
   const token = address === undefined ? undefined : await tokenByAddress(ctx.db, blockchain, address)
   if (token) return token
-  throw invalid('tokenAddress', 'is not a listed token of the blockchain', text, 'tokenAddressUnsupported')
+  throw invalid(
+    'tokenAddress',
+    'is not a token that this server has seen on the blockchain',
+    text,
+    'tokenAddressUnsupported',
+  )
 }
 
 function requireAmount(text: string, token: Token | undefined): bigint {

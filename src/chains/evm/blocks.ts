@@ -2,14 +2,12 @@ import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { tokenAddress } from '../network.ts'
+import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
 import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
 import { type BlockReceipts, readBlockReceipts } from './receipts.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-
-/** keccak256 of "Transfer(address,address,uint256)". */
-const transferTopic = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef'
 
 type RawBlock = {
   number: unknown

@@ -16,6 +16,7 @@ import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
 import { type Rpc, RpcUnreachable } from './rpc.ts'
+import { tokensThrough } from './tokens.ts'
 
 export type EvmChainInput = {
   network: Network
@@ -85,16 +86,13 @@ export function createEvmChain(input: EvmChainInput): Chain {
     estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors),
     intrinsicGas,
     transferCall,
-    domainSeparatorOf: async (token) => {
-      const answer = await ask(rpc, token, domainSeparatorSelector)
-      if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
-      return answer
-    },
+    domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
     authorizationDigest,
     authorizedTransferCall,
     encodeCall,
     callDataBytesMax,
     contracts: contractsThrough(rpc, input),
+    tokens: tokensThrough(rpc),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),
@@ -118,6 +116,12 @@ async function balanceOf(rpc: Rpc, address: Address, token?: Address, atBlock?: 
   if (token === undefined) return quantity(await rpc.call('eth_getBalance', [address, at]), 'balance')
   const data = `${balanceOfSelector}${address.slice(2).padStart(64, '0')}` as const
   return quantity(await ask(rpc, token, data, at), 'token balance')
+}
+
+async function domainSeparatorOf(rpc: Rpc, token: Address): Promise<Hex> {
+  const answer = await ask(rpc, token, domainSeparatorSelector)
+  if (!isHex(answer, 32)) throw new Error(`${token} has no EIP-712 domain`)
+  return answer
 }
 
 /** Whether an account delegates to a contract. */

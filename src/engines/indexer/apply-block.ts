@@ -3,9 +3,11 @@ import type { EngineCtx } from '#engines/ctx'
 import { post, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
+import { raiseAlarm } from '#runtime/log/alarms'
 import { confirmedHeights } from './confirmations.ts'
 import { recordBlockLogs } from './event-logs.ts'
 import { observe } from './observe.ts'
+import { claimedMax } from './observe-tokens.ts'
 import {
   type CanonicalBlock,
   canonicalHead,
@@ -14,6 +16,7 @@ import {
   lockChain,
 } from './store/blocks.ts'
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
+import { insertTokenTransfers } from './store/observed-tokens.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
 /**
@@ -29,6 +32,7 @@ export async function applyBlock(
   const { blockchain } = chain.network
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
+  const tokenTransfers = withinBounds(ctx, chain, block, seen.tokenTransfers)
   const confirmed = await confirmedHeights(ctx, chain, block)
   failpoint('before-block-insert')
   const applied = await ctx.database.tx(async (tx) => {
@@ -40,6 +44,7 @@ export async function applyBlock(
     const nowMs = ctx.clock.nowMs()
     await insertBlock(tx, blockchain, block)
     await insertTransfers(tx, nowMs, seen.transfers)
+    await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
     await post(tx, nowMs, seen.postings)
     await recordBlockLogs(tx, nowMs, blockchain, block)
@@ -50,6 +55,23 @@ export async function applyBlock(
   })
   failpoint('after-block-commit')
   return applied
+}
+
+function withinBounds<Transfer>(
+  ctx: EngineCtx,
+  { network: { blockchain } }: Chain,
+  { number: blockNumber }: Block,
+  transfers: readonly Transfer[],
+): readonly Transfer[] {
+  const omitted = transfers.length - claimedMax
+  if (omitted <= 0) return transfers
+  raiseAlarm(
+    ctx.log,
+    'transfers-omitted',
+    { blockchain, blockNumber, omitted },
+    `a block claims more than ${claimedMax} transfers of unlisted tokens: the last ones are not recorded`,
+  )
+  return transfers.slice(0, claimedMax)
 }
 
 /** Deletes the earlier contents of a block. Throws until every engine has reverted its own changes from them. */

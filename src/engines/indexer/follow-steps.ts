@@ -4,7 +4,15 @@ import { succeedOnce } from '#lib/once'
 import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
-import { claimStep, ensureCursor, finishStep, type Step } from './store/steps.ts'
+import { claimStep, ensureCursor, finishStep, nextStep, type Step } from './store/steps.ts'
+
+/** The conditions under which an engine processes a step. */
+export type BeforeStep = {
+  /** The engine that must have processed the step. */
+  after: string
+  /** Prepares the step outside any `tx`, for example by calls to a node. */
+  prepare(step: Step): Promise<void>
+}
 
 /**
  * Calls `onStep` for every step of every chain, in order and exactly once for this engine, with any number of processes: the
@@ -14,13 +22,19 @@ export function followSteps(
   ctx: EngineCtx,
   engine: string,
   onStep: (tx: Db, step: Step) => Promise<void>,
+  before?: BeforeStep,
 ): { stop(): Promise<void> } {
-  const loops = ctx.chains.list().map(({ network }) => followChain(ctx, engine, network.blockchain, onStep))
+  const loops = ctx.chains
+    .list()
+    .map(({ network }) => followChain(ctx, engine, network.blockchain, onStep, before))
   const byName = new Map(loops.map((loop) => [loop.blockchain, loop]))
-  const unlisten = hearNotices(ctx, 'block_steps', (blockchain) => byName.get(blockchain)?.wake())
+  const wake = (blockchain: string) => byName.get(blockchain)?.wake()
+  // An engine announces at 'transactions' that it has processed a step.
+  const channels = before ? ['block_steps', 'transactions'] : ['block_steps']
+  const unlisten = channels.map((channel) => hearNotices(ctx, channel, wake))
   return {
     stop: async () => {
-      await unlisten()
+      await Promise.all(unlisten.map((end) => end()))
       await Promise.all(loops.map((loop) => loop.stop()))
     },
   }
@@ -31,13 +45,18 @@ function followChain(
   engine: string,
   blockchain: string,
   onStep: (tx: Db, step: Step) => Promise<void>,
+  before: BeforeStep | undefined,
 ) {
   const whenCursor = succeedOnce(() => ensureCursor(ctx.database, engine, blockchain))
   const turn = async () => {
     await whenCursor()
+    const ready = before && (await nextStep(ctx.database, engine, blockchain, before.after))
+    if (before && !ready) return false
+    if (ready) await before.prepare(ready)
     return ctx.database.tx(async (tx) => {
       const step = await claimStep(tx, engine, blockchain)
-      if (!step) return false
+      // Another process may have processed the prepared step meanwhile.
+      if (!step || (ready && ready.step !== step.step)) return step !== undefined
       await onStep(tx, step)
       failpoint('before-cursor-advance')
       await finishStep(tx, engine, step)

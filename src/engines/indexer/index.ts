@@ -21,7 +21,13 @@ export { withOrdinals } from './ordinals.ts'
 export { startPruning } from './prune.ts'
 export { lockUnchangedGaps, type Reconciliation, reconcile } from './reconcile.ts'
 export { startReconciler } from './reconciler.ts'
-export { type CanonicalBlock, canonicalHead, followedChains, indexedHead } from './store/blocks.ts'
+export {
+  type CanonicalBlock,
+  canonicalHead,
+  followedChains,
+  indexedHead,
+  lockCanonical,
+} from './store/blocks.ts'
 export { insertHistories } from './store/event-histories.ts'
 export {
   dataBytesMax,
@@ -51,6 +57,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
+export { type ObservedTokenTransfer, observedTokenTransfersOf } from './store/observed-tokens.ts'
 export { gapCounts } from './store/reconciliations.ts'
 export { hasProcessedSteps, highestComplete, highestFinal, type Step } from './store/steps.ts'
 export { syncBalances, syncNativeBalance } from './sync-balances.ts'

@@ -1,13 +1,17 @@
 import type { Block, Chain, Receipt } from '#chains/chain'
+import type { ClaimedTransfer } from '#chains/tokens'
 import { type ManagedAddress, managedAmong } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { claimsOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
+import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
 export type Observation = {
   transfers: Omit<ObservedTransfer, 'id'>[]
+  tokenTransfers: Omit<ObservedTokenTransfer, 'id'>[]
   transactions: ObservedTransaction[]
   postings: Posting[]
 }
@@ -30,8 +34,9 @@ export async function observe(
   tokens: readonly Token[],
 ): Promise<Observation> {
   const { blockchain } = chain.network
-  const managed = await managedIn(db, blockchain, block)
-  if (managed.size === 0) return { transfers: [], transactions: [], postings: [] }
+  const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
+  const managed = await managedIn(db, blockchain, block, claims)
+  if (managed.size === 0) return { transfers: [], tokenTransfers: [], transactions: [], postings: [] }
   const receipts = await receiptsOf(chain, block, managed)
   const transfers = movementsOf(block, receipts, tokens).flatMap((movement) =>
     sidesOf(movement, managed, blockchain, block),
@@ -40,6 +45,7 @@ export async function observe(
   const native = tokens.find((token) => token.isNative)!
   return {
     transfers,
+    tokenTransfers: walletSides(blockchain, block, claims, managed),
     transactions,
     postings: [...transfers.map(postingOf), ...transactions.map((sent) => feePosting(sent, native.id))],
   }
@@ -47,13 +53,18 @@ export async function observe(
 
 type Managed = ReadonlyMap<string, ManagedAddress[]>
 
-async function managedIn(db: Db, blockchain: string, block: Block): Promise<Managed> {
+async function managedIn(
+  db: Db,
+  blockchain: string,
+  block: Block,
+  claims: readonly ClaimedTransfer[],
+): Promise<Managed> {
   const addresses = new Set<string>()
   for (const { from, to } of block.transactions) {
     addresses.add(from)
     if (to) addresses.add(to)
   }
-  for (const { from, to } of block.transfers) addresses.add(from).add(to)
+  for (const { from, to } of [...block.transfers, ...claims]) addresses.add(from).add(to)
   const managed = new Map<string, ManagedAddress[]>()
   if (addresses.size === 0) return managed
   for (const row of await managedAmong(db, blockchain, [...addresses])) {

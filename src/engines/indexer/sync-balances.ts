@@ -1,4 +1,5 @@
 import type { Chain } from '#chains/chain'
+import { tokenAddress } from '#chains/network'
 import type { EngineCtx } from '#engines/ctx'
 import { balancesOf, type Posting, post, type Token, tokensOf } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
@@ -26,9 +27,9 @@ export async function syncBalances(
 
 /** The native coin, and the listed tokens in this server's network data. */
 export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Token[]> {
-  const here = new Set(chain.network.tokens.map((token) => token.id))
+  const here = new Set(chain.network.tokens.map(tokenAddress))
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
-  return tokens.filter((token) => token.isNative || here.has(token.id))
+  return tokens.filter((token) => token.isNative || here.has(token.address!))
 }
 
 /** Does the same as `syncBalances` for the native coin alone. */

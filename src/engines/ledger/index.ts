@@ -4,15 +4,25 @@
  * entries sum to zero, that a hold is resolved once and that no amount is held twice.
  */
 export { type AccountKind, accountKinds, type Balance, balancesOf, ownsAtLeast } from './store/accounts.ts'
-export { type BalanceFilters, listBalances, type TokenBalance } from './store/balances.ts'
+export {
+  type BalanceFilters,
+  type ItemBalance,
+  listBalances,
+  listItems,
+  type TokenBalance,
+} from './store/balances.ts'
 export { type BookError, checkBooks } from './store/check.ts'
+export { bookedAmounts, driftedAt, driftPosting, type UnlistedBalance } from './store/drifts.ts'
 export {
   availableForHold,
   type Hold,
   type HoldAccount,
   type HoldResolution,
   InsufficientFunds,
+  type OpenHold,
+  openUnlistedHolds,
   placeHolds,
+  postHolds,
   raiseHold,
   reopenHolds,
   resolveHolds,
@@ -41,3 +51,13 @@ export {
   tokensByIds,
   tokensOf,
 } from './store/tokens.ts'
+export {
+  type BalanceUnit,
+  balanceUnits,
+  insertItems,
+  insertUnlistedTokens,
+  knownTokens,
+  listedNames,
+  setItemUri,
+  unlistedTokenId,
+} from './store/unlisted-tokens.ts'

@@ -3,6 +3,7 @@ import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/i
 import type { EngineCtx } from '#engines/ctx'
 import { observedTransactionsOf, observedTransfersOf, type Step, withOrdinals } from '#engines/indexer/index'
 import { reopenHolds, resolveHolds, tokensOf } from '#engines/ledger/index'
+import { formatAmount } from '#lib/amounts'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
@@ -14,6 +15,7 @@ import {
   markCancelled,
   markInBlock,
   minedInBlocks,
+  type ReceivedTransfer,
   returnToSent,
   upsertInbound,
 } from './store/chain-effects.ts'
@@ -83,6 +85,8 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
         intentId,
         purpose: 'amount' as const,
         outcome: success ? ('posted' as const) : ('voided' as const),
+        // The balance of an unlisted token is not booked with the block: its hold stays until it is.
+        listedOnly: success,
       },
       { entityId, intentId, purpose: 'fee' as const, outcome: 'posted' as const },
     ]),
@@ -94,11 +98,17 @@ async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }:
   const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
   if (received.length === 0) return
   const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
-  const rows = withOrdinals(received).map((row) => ({ ...row, decimals: tokens.get(row.tokenId)!.decimals }))
+  const rows = withOrdinals(received).map((row) => ({
+    ...row,
+    amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
+    itemIds: null,
+    announced: true,
+  }))
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
 }
 
-async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
+/** Completes what is confirmed in blocks up to the step's complete one. */
+export async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
   await note(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
 }
 
@@ -126,7 +136,8 @@ async function settleFinal(ctx: EngineCtx, tx: Db, chain: Chain, step: Step): Pr
 /**
  * Reverts an orphaned block: outbound transactions are sent again with the same bytes and the same holds; inbound ones fail.
  */
-async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const { blockchain, blockHash } = step
   const nowMs = ctx.clock.nowMs()
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   const revived = await reviveOrphaned(tx, blockchain, seen)
@@ -135,18 +146,38 @@ async function undoBlock(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step
   await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)
   await note(ctx, tx, sent, 'SENT')
-  await note(ctx, tx, await failInbound(tx, nowMs, blockchain, blockHash), 'FAILED', 'FAILED_REORG')
+  await failReceived(ctx, tx, step)
 }
 
-const note = (ctx: EngineCtx, tx: Db, rows: readonly Ref[], state: string, reason?: string) =>
+/** Fails what was received in an orphaned block. */
+export async function failReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+  const failed = await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)
+  await note(ctx, tx, failed, 'FAILED', 'FAILED_REORG')
+}
+
+/** Records transfers of unlisted tokens to wallets, which are known to be from a canonical block or one that is undone later. */
+export async function recordUnlistedReceived(
+  ctx: EngineCtx,
+  tx: Db,
+  rows: readonly ReceivedTransfer[],
+): Promise<void> {
+  if (rows.length === 0) return
+  await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
+}
+
+type Changed = Ref & { announced?: boolean }
+
+const note = (ctx: EngineCtx, tx: Db, rows: readonly Changed[], state: string, reason?: string) =>
   recordChanges(
     tx,
     ctx.clock.nowMs(),
-    rows.map(({ entityId, id }) => ({
-      entityId,
-      actor: 'transactions',
-      type: `transaction.${state.toLowerCase()}`,
-      resourceId: id,
-      data: { state, ...(reason !== undefined && { reason }) },
-    })),
+    rows
+      .filter(({ announced = true }) => announced)
+      .map(({ entityId, id }) => ({
+        entityId,
+        actor: 'transactions',
+        type: `transaction.${state.toLowerCase()}`,
+        resourceId: id,
+        data: { state, ...(reason !== undefined && { reason }) },
+      })),
   )

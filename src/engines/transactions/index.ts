@@ -21,17 +21,23 @@ import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
 export { errorsOfCall } from './contract-errors.ts'
+export { failUnsent } from './fail-unsent.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+export { complete, failReceived, recordUnlistedReceived } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
+export type { ReceivedTransfer } from './store/chain-effects.ts'
 export { queueDepths } from './store/queue.ts'
 export {
   announceWork,
   findTransaction,
   type Level,
   listTransactions,
+  lockUnsigned,
   lowestNonceTransaction,
+  minedUpTo,
+  type Ref,
   type SignedFee,
   type TransactionFilters,
   type TransactionRow,
@@ -39,6 +45,7 @@ export {
 export {
   type CallRequest,
   type FeeRequest,
+  type LeavingToken,
   requireNotHalted,
   submit,
   submitFromTreasury,

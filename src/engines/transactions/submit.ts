@@ -50,9 +50,12 @@ type Request = {
 
 export type CallRequest = Request & {
   wallet: Wallet
-  /** The listed token that the call sends, besides the native coins that it carries. */
-  token?: { id: string; amountAtomic: bigint } | undefined
+  /** The tokens, or items of one, that the call sends, besides the native coins that it carries. */
+  tokens?: readonly LeavingToken[] | undefined
 }
+
+/** `ofUnlisted`: a token that no network lists. */
+export type LeavingToken = { id: string; amountAtomic: bigint; ofUnlisted: boolean }
 
 /** A call from an entity's treasury. */
 export type TreasuryCallRequest = Request & {
@@ -77,8 +80,8 @@ export async function submit(
   secret: EntitySecret,
   request: CallRequest,
 ): Promise<SubmittedTransaction> {
-  const { wallet, chain, call, token } = request
-  const leaving = token ? { tokenId: token.id, amountAtomic: token.amountAtomic } : coinsOf(call)
+  const { wallet, chain, call, tokens } = request
+  const leaving = tokens?.map(({ id: tokenId, ...token }) => ({ tokenId, ...token })) ?? [coinsOf(call)]
   const kind = kinds[request.shown.operation]
   const submitted = await accept({ ...ctx, nowMs: ctx.receivedMs }, request, {
     signatory: wallet,
@@ -86,7 +89,7 @@ export async function submit(
     custodyType: wallet.custodyType,
     operation: { kind, ...chain.decodeCall(call) },
     grant: (decision) => grantSigning(ctx, secret, decision),
-    leaving: { ...leaving, address: wallet.address },
+    leaving: leaving.map((each) => ({ ...each, address: wallet.address })),
   })
   // A notification inside the `tx` would make commits wait for each other; a lost one costs one polling interval at most.
   ctx.afterCommit.push(() => announceWork(ctx.database, chain.network.blockchain))
@@ -111,7 +114,7 @@ export const submitFromTreasury = (
       ? { kind: 'sweep', effects: [], dangers: [] }
       : { kind: kinds[request.shown.operation], ...request.chain.decodeCall(request.call) },
     grant: (decision) => grantPlatformSigning(ctx, decision),
-    leaving: request.token,
+    leaving: [request.token],
   })
 
 type Origin = {
@@ -120,8 +123,13 @@ type Origin = {
   custodyType: string
   operation: Operation
   grant: (decision: Decision) => Promise<void>
-  /** The amount to hold, and its address; native coins without a `tokenId`. */
-  leaving: { tokenId: string | undefined; address: string; amountAtomic: bigint }
+  /** The amounts to hold, and their address; native coins without a `tokenId`. */
+  leaving: readonly {
+    tokenId: string | undefined
+    address: string
+    amountAtomic: bigint
+    ofUnlisted?: boolean
+  }[]
 }
 
 async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise<SubmittedTransaction> {
@@ -162,11 +170,14 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])
   // Must come last: other payments from this account wait until this `tx` ends.
-  const tokenId = leaving.tokenId ?? (await nativeToken(ctx.db, blockchain)).id
-  const { address, amountAtomic } = leaving
-  await placeHolds(ctx.db, ctx.nowMs, [
-    { entityId, blockchain, tokenId, address, intentId: id, purpose: 'amount', amountAtomic },
-  ])
+  const leavesCoins = leaving.some(({ tokenId }) => tokenId === undefined)
+  const nativeId = leavesCoins ? (await nativeToken(ctx.db, blockchain)).id : ''
+  const held = { entityId, blockchain, intentId: id, purpose: 'amount' as const }
+  await placeHolds(
+    ctx.db,
+    ctx.nowMs,
+    leaving.map(({ tokenId = nativeId, ...amount }) => ({ ...held, tokenId, ...amount })),
+  )
   return { id, state: 'INITIATED' }
 }
 

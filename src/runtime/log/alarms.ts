@@ -24,6 +24,7 @@ export const alarmNames = [
   'sandbox-credentials',
   'session-stuck',
   'sweep-failed',
+  'transfers-omitted',
   'treasury-low-on-gas',
   'webhook-endpoint-failing',
 ] as const

@@ -9,6 +9,7 @@ export const queues = [
   'finding stuck transactions',
   'explaining reverts',
   'reading event histories',
+  'comparing token balances',
   'writing notifications',
   'sending notifications',
   'paying',

@@ -14,6 +14,11 @@ export const canonicalHead = (db: Db, blockchain: string) =>
   db.maybe<CanonicalBlock>(sql`select number, hash, parent_hash as "parentHash" from blocks
     where blockchain = ${blockchain} and canonical order by number desc limit 1`)
 
+/** Whether a block is canonical. It stays so until the `tx` ends. */
+export const lockCanonical = async (tx: Db, blockchain: string, hash: string): Promise<boolean> =>
+  (await tx.maybe<{ hash: string }>(sql`select hash from blocks
+    where blockchain = ${blockchain} and hash = ${hash} and canonical for share`)) !== undefined
+
 /** The newest booked block, with its timestamp on the chain. */
 export const indexedHead = (db: Db, blockchain: string) =>
   db.maybe<{ number: number; blockTime: string }>(sql`select number, block_time as "blockTime" from blocks

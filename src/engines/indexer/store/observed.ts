@@ -73,6 +73,9 @@ export async function deleteObserved(tx: Db, blockchain: string, blockHash: stri
     sql`delete from observed_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}`,
   )
   await tx.run(
+    sql`delete from observed_token_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}`,
+  )
+  await tx.run(
     sql`delete from observed_transactions where blockchain = ${blockchain} and block_hash = ${blockHash}`,
   )
 }

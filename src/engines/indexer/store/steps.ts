@@ -74,10 +74,23 @@ export const ensureCursor = (db: Db, engine: string, blockchain: string) =>
       coalesce((select min(step) - 1 from block_steps where blockchain = ${blockchain}), 0))
     on conflict do nothing`)
 
+const stepColumns = sql`s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
+  coalesce(s.complete_to, s.final_to) as "completeTo", s.final_from as "finalFrom", s.final_to as "finalTo"`
+
+/** The next step of an engine, not beyond those that the engine `after` has processed. */
+export const nextStep = (db: Db, engine: string, blockchain: string, after?: string) =>
+  db.maybe<Step>(sql`select ${stepColumns}
+    from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step + 1
+    where c.engine = ${engine} and c.blockchain = ${blockchain} and ${
+      after === undefined
+        ? sql`true`
+        : sql`exists (select 1 from step_cursors o where o.engine = ${after} and o.blockchain = ${blockchain}
+            and o.step >= s.step)`
+    }`)
+
 /** Returns the next step of an engine and locks its cursor until the `tx` ends; `undefined` also while it is locked. */
 export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<Step | undefined> =>
-  tx.maybe<Step>(sql`select s.blockchain, s.step, s.kind, s.block_hash as "blockHash", s.block_number as "blockNumber",
-      coalesce(s.complete_to, s.final_to) as "completeTo", s.final_from as "finalFrom", s.final_to as "finalTo"
+  tx.maybe<Step>(sql`select ${stepColumns}
     from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step + 1
     where c.engine = ${engine} and c.blockchain = ${blockchain} for update of c skip locked`)
 

@@ -8,6 +8,7 @@ export const accountKinds = [
   'outside',
   'fees',
   'difference',
+  'drift',
   'wallet',
   'settlement',
   'unclaimed',

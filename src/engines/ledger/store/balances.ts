@@ -7,12 +7,21 @@ import { type Token, tokenColumns } from './tokens.ts'
 export type TokenBalance = Token & { postedAtomic: bigint; tokenCreateDate: string; updateDate: string }
 
 export type BalanceFilters = {
-  /** Includes tokens that the entity does not monitor. */
+  /** Includes tokens that the entity does not monitor, and those that are named like a listed one. */
   includeAll?: boolean | undefined
   name?: string | undefined
   tokenAddresses?: readonly string[] | undefined
   standard?: string | undefined
 }
+
+/** Whether the token `t` is one that its owner is shown by default. */
+const isShown = sql`not exists (select 1 from hidden_tokens u where u.entity_id = t.entity_id and u.token_id = t.id)`
+
+const tokenConditions = ({ name, standard, tokenAddresses }: BalanceFilters) => [
+  name === undefined ? undefined : sql`t.name = ${name}`,
+  standard === undefined ? undefined : sql`t.standard = ${standard}`,
+  tokenAddresses === undefined ? undefined : sql`t.address = any(${tokenAddresses}::text[])`,
+]
 
 export const listBalances = (
   db: Db,
@@ -26,21 +35,47 @@ export const listBalances = (
       columns: sql`${tokenColumns}, t.posted as "postedAtomic", t.token_create_date as "tokenCreateDate",
         t.update_date as "updateDate"`,
       from: sql`(select k.id, k.blockchain, k.name, k.symbol, k.decimals, k.is_native, k.standard, k.address, k.currency,
-          k.create_date as token_create_date, a.entity_id, a.kind, a.address as owner, a.posted, a.create_date, a.update_date
-        from accounts a join tokens k on k.id = a.token_id) t`,
+          k.listed, k.create_date as token_create_date, a.entity_id, a.kind, a.address as owner, a.posted, a.create_date, a.update_date
+        from accounts a join tokens k on k.id = a.token_id and k.item_id is null) t`,
       alias: 't',
       scope: sql`t.entity_id = ${owner.entityId} and t.kind = 'address' and t.blockchain = ${owner.blockchain}
         and t.owner = ${owner.address}`,
-      filters: [
-        filters.includeAll
-          ? undefined
-          : sql`not exists (select 1 from unmonitored_tokens u where u.entity_id = t.entity_id and u.token_id = t.id)`,
-        filters.name === undefined ? undefined : sql`t.name = ${filters.name}`,
-        filters.standard === undefined ? undefined : sql`t.standard = ${filters.standard}`,
-        filters.tokenAddresses === undefined
-          ? undefined
-          : sql`t.address = any(${filters.tokenAddresses}::text[])`,
-      ],
+      filters: [filters.includeAll ? undefined : isShown, ...tokenConditions(filters)],
+    },
+    page,
+  )
+
+/** An NFT of one address, with the token of its contract. */
+export type ItemBalance = Token & {
+  collectionId: string
+  itemId: bigint
+  uri: string | null
+  postedAtomic: bigint
+  tokenCreateDate: string
+  updateDate: string
+}
+
+/** Lists the NFTs that an address has; the token's id is that of the NFT, and so its cursor. */
+export const listItems = (
+  db: Db,
+  owner: { entityId: string; blockchain: string; address: string },
+  filters: BalanceFilters,
+  page: PageQuery,
+) =>
+  readPage<ItemBalance>(
+    db,
+    {
+      columns: sql`${tokenColumns}, t.collection_id as "collectionId", t.item_id as "itemId", t.uri,
+        t.posted as "postedAtomic", t.token_create_date as "tokenCreateDate", t.update_date as "updateDate"`,
+      from: sql`(select k.id, k.blockchain, c.name, c.symbol, c.decimals, k.is_native, k.standard, k.address, k.currency,
+          k.listed, k.collection_id, k.item_id, k.uri, c.create_date as token_create_date, a.entity_id, a.kind,
+          a.address as owner, a.posted, a.create_date, a.update_date
+        from accounts a join tokens k on k.id = a.token_id join tokens c on c.id = k.collection_id) t`,
+      alias: 't',
+      scope: sql`t.entity_id = ${owner.entityId} and t.kind = 'address' and t.blockchain = ${owner.blockchain}
+        and t.owner = ${owner.address}`,
+      filters: [filters.includeAll ? undefined : isShown, ...tokenConditions(filters)],
+      visible: sql`t.posted > 0`,
     },
     page,
   )

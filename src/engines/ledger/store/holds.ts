@@ -23,6 +23,8 @@ export type Hold = HoldAccount & {
   intentId: string
   purpose: HoldPurpose
   amountAtomic: bigint
+  /** Of an unlisted token: resolved when its contract was asked for the balance after the transfer. */
+  ofUnlisted?: boolean
 }
 
 /** The unheld balance of the account is too low. Nothing was written; the `tx` is aborted. */
@@ -44,11 +46,12 @@ export async function placeHolds(
   const accounts = await ensureAccounts(tx, nowMs, names)
   if (regardless) await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
   try {
-    await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
+    await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
       select *, ${formatInstant(nowMs)}::timestamptz from unnest(${placed.map((hold) => hold.entityId)}::uuid[],
         ${placed.map(() => newId(nowMs))}::uuid[], ${names.map((name) => accounts.get(accountKey(name))!)}::uuid[],
         ${placed.map((hold) => hold.intentId)}::uuid[], ${placed.map((hold) => hold.purpose)}::text[],
-        ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[])`)
+        ${placed.map((hold) => hold.amountAtomic.toString())}::numeric[],
+        ${placed.map((hold) => hold.ofUnlisted ?? false)}::bool[])`)
   } catch (error) {
     if (constraintOf(error) === 'holds_covered')
       throw new InsufficientFunds('the hold exceeds the available balance')
@@ -75,6 +78,8 @@ export type HoldResolution = {
   /** Both `amount` and `fee` when absent, never `money`. */
   purpose?: HoldPurpose
   outcome: 'posted' | 'voided'
+  /** Leaves the holds of unlisted tokens open. */
+  listedOnly?: boolean
 }
 
 /** Resolves the open holds of each intent; those resolved before stay as they were. */
@@ -87,9 +92,10 @@ export async function resolveHolds(
   await tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
     select h.entity_id, h.id, n.o, ${formatInstant(nowMs)}
     from unnest(${resolutions.map((item) => item.entityId)}::uuid[], ${resolutions.map((item) => item.intentId)}::uuid[],
-      ${resolutions.map((item) => item.purpose ?? null)}::text[], ${resolutions.map((item) => item.outcome)}::text[])
-      as n(e, i, p, o)
+      ${resolutions.map((item) => item.purpose ?? null)}::text[], ${resolutions.map((item) => item.outcome)}::text[],
+      ${resolutions.map((item) => item.listedOnly ?? false)}::bool[]) as n(e, i, p, o, l)
     join holds h on h.entity_id = n.e and h.intent_id = n.i and case when n.p is null then h.purpose <> 'money' else h.purpose = n.p end
+      and not (n.l and h.of_unlisted)
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 }
 
@@ -124,17 +130,47 @@ export async function reopenHolds(
       join holds x on x.entity_id = n.e and x.intent_id = n.i and x.purpose <> 'money')
     order by a.entity_id, a.id for no key update`)
   await tx.run(sql`select set_config('bezant.hold_regardless', 'on', true)`)
-  await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, create_date)
-    select h.entity_id, gen_random_uuid(), h.account_id, h.intent_id, h.purpose, h.amount, ${formatInstant(nowMs)}
+  await tx.run(sql`insert into holds (entity_id, id, account_id, intent_id, purpose, amount, of_unlisted, create_date)
+    select h.entity_id, gen_random_uuid(), h.account_id, h.intent_id, h.purpose, h.amount, h.of_unlisted, ${formatInstant(nowMs)}
     from (
-      select distinct on (x.entity_id, x.intent_id, x.purpose) x.* from holds x
+      select distinct on (x.entity_id, x.intent_id, x.purpose, x.account_id) x.* from holds x
       join unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
         on x.entity_id = n.e and x.intent_id = n.i
       where x.purpose <> 'money'
-      order by x.entity_id, x.intent_id, x.purpose, x.create_date desc, x.amount desc
+      order by x.entity_id, x.intent_id, x.purpose, x.account_id, x.create_date desc, x.amount desc
     ) h
     where not exists (
       select 1 from holds o where o.entity_id = h.entity_id and o.intent_id = h.intent_id and o.purpose = h.purpose
+        and o.account_id = h.account_id
         and not exists (select 1 from hold_resolutions r where r.entity_id = o.entity_id and r.hold_id = o.id))`)
   await tx.run(sql`select set_config('bezant.hold_regardless', 'off', true)`)
 }
+
+export type OpenHold = {
+  id: string
+  entityId: string
+  tokenId: string
+  address: string
+  intentId: string
+  amountAtomic: bigint
+}
+
+/** The open holds on these balances in unlisted tokens, newest first. */
+export const openUnlistedHolds = (
+  tx: Db,
+  balances: readonly { entityId: string; tokenId: string; address: string }[],
+) =>
+  tx.all<OpenHold>(sql`select h.id, a.entity_id as "entityId", a.token_id as "tokenId", a.address,
+      h.intent_id as "intentId", h.amount as "amountAtomic"
+    from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
+      ${balances.map((row) => row.address)}::text[]) as n(e, t, d)
+    join accounts a on a.entity_id = n.e and a.token_id = n.t and a.kind = 'address' and a.address = n.d and a.held > 0
+    join holds h on h.entity_id = a.entity_id and h.account_id = a.id and h.of_unlisted
+    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)
+    order by h.create_date desc, h.id desc`)
+
+/** Resolves these holds: their amounts have left. */
+export const postHolds = (tx: Db, nowMs: number, holds: readonly OpenHold[]) =>
+  tx.run(sql`insert into hold_resolutions (entity_id, hold_id, outcome, create_date)
+    select e, h, 'posted', ${formatInstant(nowMs)}::timestamptz
+    from unnest(${holds.map((hold) => hold.entityId)}::uuid[], ${holds.map((hold) => hold.id)}::uuid[]) as n(e, h)`)

@@ -3,31 +3,32 @@ import { ensureAccounts } from './accounts.ts'
 import { accountNameOf, type Hold, placeHolds, resolveHolds } from './holds.ts'
 
 type HeldIntent = { entityId: string; intentId: string }
+type HeldKey = HeldIntent & Pick<Hold, 'purpose'> & { tokenId: string }
 
-type OpenHold = HeldIntent & Pick<Hold, 'purpose' | 'amountAtomic'> & { copy: string }
+type CopiedHold = HeldKey & Pick<Hold, 'amountAtomic'> & { copy: string }
 
 /** The open holds of these intents on managed addresses, each with a JSON text that restores it in any copy of the books. */
 export const copyHolds = (db: Db, intents: readonly HeldIntent[]) =>
-  db.all<OpenHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose,
+  db.all<CopiedHold>(sql`select h.entity_id as "entityId", h.intent_id as "intentId", h.purpose, a.token_id as "tokenId",
       h.amount as "amountAtomic", jsonb_build_object('entityId', h.entity_id, 'address', a.address,
         'blockchain', a.blockchain, 'tokenId', a.token_id, 'intentId', h.intent_id, 'purpose', h.purpose,
-        'amount', h.amount::text)::text as copy
+        'ofUnlisted', h.of_unlisted, 'amount', h.amount::text)::text as copy
     from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
     join holds h on h.entity_id = n.e and h.intent_id = n.i
     join accounts a on a.entity_id = h.entity_id and a.id = h.account_id and a.kind = 'address'
     where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 
-const holdFrom = (copy: string): Hold => {
+const holdFrom = (copy: string): Hold & { tokenId: string } => {
   const { amount, ...hold } = JSON.parse(copy)
   return { ...hold, amountAtomic: BigInt(amount) }
 }
 
-const keyOf = ({ entityId, intentId, purpose }: HeldIntent & Pick<Hold, 'purpose'>) =>
-  `${entityId}:${intentId}:${purpose}`
+const keyOf = ({ entityId, intentId, purpose, tokenId }: HeldKey) =>
+  `${entityId}:${intentId}:${purpose}:${tokenId}`
 
 /** Restores holds that are missing or smaller, whatever the accounts have; of several copies the largest counts. */
 export async function restoreHolds(tx: Db, nowMs: number, copies: readonly string[]): Promise<void> {
-  const largest = new Map<string, Hold>()
+  const largest = new Map<string, ReturnType<typeof holdFrom>>()
   for (const hold of copies.map(holdFrom))
     if (hold.amountAtomic > (largest.get(keyOf(hold))?.amountAtomic ?? 0n)) largest.set(keyOf(hold), hold)
   const holds = [...largest.values()]

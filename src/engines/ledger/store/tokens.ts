@@ -5,7 +5,7 @@ import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Database, type Db, type Sql, sql } from '#runtime/db/db'
 
-/** A token of the books. Only listed tokens are booked: a contract that merely calls itself USDC is not one. */
+/** A token of the books. A contract that merely calls itself USDC is not a listed one. */
 export type Token = {
   id: string
   blockchain: string
@@ -18,15 +18,17 @@ export type Token = {
   address: string | null
   /** The ISO 4217 code behind a stablecoin. */
   currency: string | null
+  /** Part of this server's network data. Other tokens are worth nothing to the business account. */
+  listed: boolean
   createDate: string
 }
 
 const columns = sql`t.id, t.blockchain, t.name, t.symbol, t.decimals, t.is_native as "isNative", t.standard, t.address,
-  t.currency, t.create_date as "createDate"`
+  t.currency, t.listed, t.create_date as "createDate"`
 
 export const tokenColumns = columns
 
-/** Inserts the tokens of these networks; existing rows stay as they are. */
+/** Inserts the tokens of these networks; existing rows stay as they are, but for tokens that were not listed before. */
 export async function seedTokens(
   database: Database,
   networks: readonly Network[],
@@ -42,31 +44,37 @@ export async function seedTokens(
       address: tokenAddress(token),
     })),
   ])
+  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
+      decimals integer, "isNative" boolean, standard text, address text, currency text)`
+  await database.run(sql`update tokens t set listed = true, look_alike = false, name = row.name, symbol = row.symbol,
+      decimals = row.decimals, currency = row.currency
+    from ${given} where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
   await database.run(sql`insert into tokens
     (id, blockchain, name, symbol, decimals, is_native, standard, address, currency, create_date)
     select id, blockchain, name, symbol, decimals, "isNative", standard, address, currency, ${formatInstant(nowMs)}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
-      decimals integer, "isNative" boolean, standard text, address text, currency text)
+    from ${given}
     on conflict do nothing`)
 }
 
 export const tokenById = (db: Db, id: string) =>
-  db.maybe<Token>(sql`select ${columns} from tokens t where t.id = ${id}`)
+  db.maybe<Token>(sql`select ${columns} from tokens t where t.id = ${id} and t.item_id is null`)
 
 export const tokensByIds = (db: Db, ids: readonly string[]) =>
-  db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[])`)
+  db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[]) and t.item_id is null`)
 
 export const tokenByAddress = (db: Db, blockchain: string, address: string) =>
   db.maybe<Token>(
-    sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.address = ${address}`,
+    sql`select ${columns} from tokens t
+      where t.blockchain = ${blockchain} and t.address = ${address} and t.item_id is null`,
   )
 
 export const nativeToken = (db: Db, blockchain: string) =>
   db.one<Token>(sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.is_native`)
 
+/** The listed tokens of a blockchain, the native coin first. */
 export const tokensOf = (db: Db, blockchain: string) =>
   db.all<Token>(
-    sql`select ${columns} from tokens t where t.blockchain = ${blockchain} order by t.is_native desc, t.symbol`,
+    sql`select ${columns} from tokens t where t.blockchain = ${blockchain} and t.listed order by t.is_native desc, t.symbol`,
   )
 
 export type TokenFilters = {

@@ -1,5 +1,4 @@
 import type { ObservedTransaction, ObservedTransfer } from '#engines/indexer/index'
-import { formatAmount } from '#lib/amounts'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
@@ -44,11 +43,14 @@ export const markCancelled = (
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CANCELLED')]}::text[])
     returning t.entity_id as "entityId", t.id, t.state, t.error_reason as "errorReason"`)
 
+/** `announced`: whether the change is notified. */
+export type ChangedTransaction = Ref & { announced: boolean }
+
 /** Completes confirmed transactions in blocks up to this one, which has its confirmations. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
-  tx.all<Ref>(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
+  tx.all<ChangedTransaction>(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
-    returning entity_id as "entityId", id`)
+    returning entity_id as "entityId", id, announced`)
 
 export type MinedIntent = { entityId: string; intentId: string; state: State }
 
@@ -82,33 +84,44 @@ export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>
  * Fails the inbound transactions of an orphaned block; one is confirmed again when another block contains the same transfer.
  */
 export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
-  tx.all<Ref>(sql`update transactions set state = 'FAILED', error_reason = 'FAILED_REORG',
+  tx.all<ChangedTransaction>(sql`update transactions set state = 'FAILED', error_reason = 'FAILED_REORG',
       error_details = 'its block was orphaned', block_hash = null, block_number = null, first_confirm_date = null,
       update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'INBOUND'
-    returning entity_id as "entityId", id`)
+    returning entity_id as "entityId", id, announced`)
 
-export type ReceivedTransfer = ObservedTransfer & { decimals: number; ordinal: number }
+export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purpose'> & {
+  ordinal: number
+  /** In whole tokens; several for the items of one log. */
+  amounts: readonly string[]
+  itemIds: readonly string[] | null
+  announced: boolean
+}
+
+/** Digits and points as the text of a PostgreSQL array: an array of arrays of different lengths has no other form. */
+const listText = (items: readonly string[]) => `{${items.join(',')}}`
 
 /** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
-  tx.all<Ref>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+  tx.all<ChangedTransaction>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
-      log_index, ordinal, first_confirm_date, create_date, update_date)
-    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, array[m], n, h, bh, bn, l, o, c,
+      log_index, ordinal, first_confirm_date, announced, nft_token_ids, create_date, update_date)
+    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, c, u, k::text[],
       ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
       ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
-      ${rows.map((row) => formatAmount(row.amount, row.decimals))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
+      ${rows.map((row) => listText(row.amounts))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.blockHash)}::text[],
       ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
       ${rows.map((row) => row.ordinal)}::int4[],
-      ${rows.map((row) => row.blockTime)}::timestamptz[]) as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c)
+      ${rows.map((row) => row.blockTime)}::timestamptz[], ${rows.map((row) => row.announced)}::bool[],
+      ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[])
+      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, k)
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
       amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
-      update_date = excluded.update_date
-    returning entity_id as "entityId", id`)
+      nft_token_ids = excluded.nft_token_ids, update_date = excluded.update_date
+    returning entity_id as "entityId", id, announced`)

@@ -8,9 +8,11 @@ export type DisplayedRequest =
       operation: 'TRANSFER'
       tokenId: string
       destinationAddress: string
-      /** The amount as the customer wrote it. */
-      amountText: string
-      amountAtomic: bigint
+      /** The amounts as the customer wrote them: several for several items. */
+      amountTexts: readonly string[]
+      /** Absent where several items have no common amount. */
+      amountAtomic?: bigint | undefined
+      nftTokenIds?: readonly string[] | undefined
     }
   | {
       operation: 'CONTRACT_EXECUTION'
@@ -51,18 +53,20 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   const transfer = row.operation === 'TRANSFER' ? row : undefined
   const execution = row.operation === 'CONTRACT_EXECUTION' ? row : undefined
   const called = row.operation === 'TRANSFER' ? undefined : row
-  const amountText = row.operation === 'CONTRACT_DEPLOYMENT' ? undefined : row.amountText
+  const amountTexts =
+    transfer?.amountTexts ?? (execution?.amountText === undefined ? null : [execution.amountText])
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
-      ref_id, create_date, update_date)
+      ref_id, nft_token_ids, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
-      ${amountText === undefined ? null : [amountText]}, ${textOf(transfer?.amountAtomic)},
+      ${amountTexts}, ${textOf(transfer?.amountAtomic)},
       ${execution?.contractAddress ?? null}, ${called?.abiFunctionSignature ?? null},
       ${called?.abiParameters === undefined ? null : JSON.stringify(called.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
-      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${at}, ${at})`)
+      ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${transfer?.nftTokenIds ?? null},
+      ${at}, ${at})`)
 }
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null

@@ -24,6 +24,7 @@ export type TransactionRow = {
   sourceAddress: string | null
   destinationAddress: string | null
   amounts: string[] | null
+  nftTokenIds: string[] | null
   contractAddress: string | null
   abiFunctionSignature: string | null
   abiParameters: unknown[] | null
@@ -43,7 +44,7 @@ export type TransactionRow = {
 
 const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.transaction_type as "transactionType",
   t.custody_type as "custodyType", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
-  t.destination_address as "destinationAddress", t.amounts, t.contract_address as "contractAddress",
+  t.destination_address as "destinationAddress", t.amounts, t.nft_token_ids as "nftTokenIds", t.contract_address as "contractAddress",
   t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
   t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.block_hash as "blockHash",
   t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
@@ -84,7 +85,7 @@ export type TransactionFilters = {
   blockchain?: string | undefined
   custodyType?: string | undefined
   destinationAddress?: string | undefined
-  /** Includes inbound transfers of tokens that the entity does not monitor; outbound ones are always listed. */
+  /** Includes inbound transfers of tokens that are not shown by default; outbound ones are always listed. */
   includeAll?: boolean | undefined
   operation?: string | undefined
   state?: string | undefined
@@ -109,7 +110,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
           : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
         filters.includeAll
           ? undefined
-          : sql`(t.transaction_type = 'OUTBOUND' or not exists (select 1 from unmonitored_tokens u
+          : sql`(t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
               where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
@@ -218,6 +219,21 @@ export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: num
     from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
+
+/** The transactions among these that succeeded in a canonical block up to `blockNumber`. */
+export const minedUpTo = (db: Db, refs: readonly Ref[], blockNumber: number) =>
+  db.all<Ref>(sql`select t.entity_id as "entityId", t.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions t on t.entity_id = n.e and t.id = n.i
+    where t.state in ('CONFIRMED', 'COMPLETE') and t.block_number <= ${blockNumber}`)
+
+/** Locks the transactions among these that have no signature yet and that no worker is signing. */
+export const lockUnsigned = (tx: Db, refs: readonly Ref[]) =>
+  tx.all<Ref>(sql`select t.entity_id as "entityId", t.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions t on t.entity_id = n.e and t.id = n.i
+    where t.transaction_type = 'OUTBOUND' and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+    order by t.id for update of t skip locked`)
 
 /** The fields of a transaction that its grant is bound to. */
 export const intentOf = (db: Db, entityId: string, id: string) =>

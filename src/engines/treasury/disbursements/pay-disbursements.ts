@@ -156,7 +156,7 @@ async function submitted(
         operation: 'TRANSFER',
         tokenId,
         destinationAddress: toAddress,
-        amountText,
+        amountTexts: [amountText],
         amountAtomic: amount,
       },
       treasury: signatoryOf(treasury),

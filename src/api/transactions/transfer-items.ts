@@ -1,0 +1,129 @@
+import type { Address, Call, Chain } from '#chains/chain'
+import type { TokenStandard } from '#chains/tokens'
+import type { Ctx } from '#engines/ctx'
+import { balanceUnits, type Token, unlistedTokenId } from '#engines/ledger/index'
+import { invalid, notFound } from '#lib/errors'
+import { requireAmount } from './transfer-request.ts'
+
+export type AmountFields = { amounts?: readonly string[]; nftTokenIds?: readonly string[] }
+
+/** The amounts that a transfer takes from its sender, each of a token or an item, and its call. */
+export type LeavingAmounts = {
+  units: readonly { id: string; amountAtomic: bigint }[]
+  amountTexts: readonly string[]
+  nftTokenIds: readonly string[] | undefined
+  call(chain: Chain, parties: { from: Address; to: Address }): Call
+}
+
+/** The amounts of a request, as the standard of its token has them; zero only where `zeroAllowed`. */
+export async function requireLeaving(
+  ctx: Ctx,
+  token: Token,
+  { amounts = [], nftTokenIds = [] }: AmountFields,
+  { zeroAllowed = false, known = true } = {},
+): Promise<LeavingAmounts> {
+  if (isNft(token)) return requireItems(ctx, token, amounts, nftTokenIds, known)
+  if (nftTokenIds.length > 0)
+    throw invalid(
+      'nftTokenIds',
+      `does not go with a fungible token: omit it, or name the token of the NFTs`,
+      nftTokenIds,
+      'invalidRequest',
+      'not_required',
+    )
+  const { text, atomic } = requireAmount(amounts, token, zeroAllowed)
+  return {
+    units: [{ id: token.id, amountAtomic: atomic }],
+    amountTexts: [text],
+    nftTokenIds: undefined,
+    call: (chain, { to }) => chain.transferCall(to, atomic, token.address ?? undefined),
+  }
+}
+
+const isNft = ({ standard }: Token) => standard === 'ERC721' || standard === 'ERC1155'
+
+/** `known`: whether the items must be known to this server. */
+async function requireItems(
+  ctx: Ctx,
+  token: Token,
+  amounts: readonly string[],
+  nftTokenIds: readonly string[],
+  known: boolean,
+): Promise<LeavingAmounts> {
+  const isUnique = token.standard === 'ERC721'
+  if (nftTokenIds.length === 0 || (isUnique && nftTokenIds.length > 1))
+    throw invalid(
+      'nftTokenIds',
+      isUnique ? 'must have exactly one item for an ERC721 token' : 'must name at least one NFT',
+      nftTokenIds,
+      'nftCountInvalid',
+      'length_outside_bounds',
+    )
+  if (amounts.length !== nftTokenIds.length)
+    throw invalid(
+      'amounts',
+      'must have one item for each of nftTokenIds',
+      amounts,
+      'nftAmountsMismatch',
+      'length_outside_bounds',
+    )
+  const items = nftTokenIds.map((text, index) => ({
+    itemId: requireItemId(nftTokenIds, text, index),
+    amountAtomic: requireItemAmount(token, amounts[index]!, index),
+  }))
+  const units = items.map(({ itemId, amountAtomic }) => ({
+    id: unlistedTokenId(token.blockchain, token.address!, itemId),
+    amountAtomic,
+  }))
+  if (known) await requireKnown(ctx, units, nftTokenIds)
+  return {
+    units,
+    amountTexts: amounts,
+    nftTokenIds,
+    call: (chain, parties) =>
+      chain.tokens.itemsCall(token.address!, token.standard as TokenStandard, parties, items),
+  }
+}
+
+const largest = 2n ** 256n - 1n
+
+function requireItemId(all: readonly string[], text: string, index: number): bigint {
+  const location = `nftTokenIds[${index}]`
+  if (!/^\d{1,78}$/.test(text) || BigInt(text) > largest)
+    throw invalid(
+      location,
+      'must be a whole number such as "12", below 2^256',
+      text,
+      'invalidRequest',
+      'number_format',
+    )
+  if (all.findIndex((other) => /^\d+$/.test(other) && BigInt(other) === BigInt(text)) < index)
+    throw invalid(location, 'names an NFT twice: add up its amounts', text, 'invalidRequest')
+  return BigInt(text)
+}
+
+function requireItemAmount({ standard }: Token, text: string, index: number): bigint {
+  const amount = /^\d{1,78}$/.test(text) ? BigInt(text) : undefined
+  const fits =
+    amount !== undefined && amount > 0n && amount <= largest && (standard !== 'ERC721' || amount === 1n)
+  if (fits) return amount
+  const rule = standard === 'ERC721' ? 'must be "1" for an ERC721 token' : 'must be a whole number above zero'
+  throw invalid(`amounts[${index}]`, rule, text, 'amountsInvalid', 'number_format')
+}
+
+async function requireKnown(
+  ctx: Ctx,
+  units: readonly { id: string }[],
+  nftTokenIds: readonly string[],
+): Promise<void> {
+  const known = new Set(
+    (
+      await balanceUnits(
+        ctx.db,
+        units.map(({ id }) => id),
+      )
+    ).map(({ id }) => id),
+  )
+  const missing = units.findIndex(({ id }) => !known.has(id))
+  if (missing >= 0) throw notFound('NFT', nftTokenIds[missing], 'nftNotFound', `nftTokenIds[${missing}]`)
+}

@@ -1,0 +1,160 @@
+/**
+ * Reads tokens of untrusted contracts. The gas of a call bounds the time of a node and, by the price of
+ * memory, the size of its answer, so that a contract cannot make a healthy endpoint look slow or broken.
+ */
+import { type Abi, encodeFunctionData, parseAbi } from 'viem'
+import type { Hex } from '#lib/hex'
+import { isHex } from '#lib/hex'
+import type { Address } from '../chain.ts'
+import type { Holding, TokenFacts, Tokens } from '../tokens.ts'
+import { claimedBy } from './claimed-transfers.ts'
+import { toQuantity } from './quantities.ts'
+import { isRevert } from './revert.ts'
+import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
+import { isLimitCode } from './rpc-errors.ts'
+
+const readGas = 500_000n
+const limits = { timeoutMs: 10_000 }
+/** Number of calls in one batch: each may answer with all the memory that its gas buys. */
+const callsMax = 20
+
+const abi = parseAbi([
+  'function name() view returns (string)',
+  'function symbol() view returns (string)',
+  'function decimals() view returns (uint8)',
+  'function ownerOf(uint256 id) view returns (address)',
+  'function tokenURI(uint256 id) view returns (string)',
+  'function uri(uint256 id) view returns (string)',
+  'function safeTransferFrom(address from, address to, uint256 id)',
+])
+const balanceAbi = parseAbi(['function balanceOf(address owner) view returns (uint256)'])
+const itemsAbi = parseAbi([
+  'function balanceOf(address owner, uint256 id) view returns (uint256)',
+  'function safeTransferFrom(address from, address to, uint256 id, uint256 amount, bytes data)',
+  'function safeBatchTransferFrom(address from, address to, uint256[] ids, uint256[] amounts, bytes data)',
+])
+const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): Hex =>
+  encodeFunctionData({ abi: of, functionName, args })
+
+export const tokensThrough = (rpc: Rpc): Tokens => ({
+  claimedIn: (logs) => logs.flatMap(claimedBy),
+  factsOf: async (token, standard): Promise<TokenFacts> => {
+    const names = standard === 'ERC20' ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']
+    const [name, symbol, decimals] = await askAll(
+      rpc,
+      names.map((each) => ({ to: token, data: dataOf(abi, each) })),
+    )
+    return {
+      name: textIn(name, textBytesMax) ?? '',
+      symbol: textIn(symbol, textBytesMax) ?? '',
+      decimals: decimalsIn(decimals),
+    }
+  },
+  balancesAt: async (blockHash, holdings) => {
+    const answers = await askAll(
+      rpc,
+      holdings.map((held) => ({ to: held.token, data: balanceCall(held) })),
+      { blockHash },
+    )
+    return answers.map((answer, index) => balanceIn(answer, holdings[index]!))
+  },
+  urisOf: async (items) => {
+    const answers = await askAll(
+      rpc,
+      items.map(({ token, standard, itemId }) => {
+        return { to: token, data: dataOf(abi, standard === 'ERC721' ? 'tokenURI' : 'uri', [itemId]) }
+      }),
+    )
+    return answers.map((answer) => textIn(answer, uriBytesMax))
+  },
+  itemsCall: (token, standard, { from, to }, items) => {
+    const [first, ...more] = items
+    const list = [items.map(({ itemId }) => itemId), items.map(({ amountAtomic }) => amountAtomic)]
+    const data =
+      standard === 'ERC721'
+        ? dataOf(abi, 'safeTransferFrom', [from, to, first!.itemId])
+        : more.length === 0
+          ? dataOf(itemsAbi, 'safeTransferFrom', [from, to, first!.itemId, first!.amountAtomic, '0x'])
+          : dataOf(itemsAbi, 'safeBatchTransferFrom', [from, to, ...list, '0x'])
+    return { to: token, valueAtomic: 0n, data }
+  },
+})
+
+type Asked = { to: Address; data: Hex }
+
+/** The answer of each call; `undefined` for one that the contract does not answer, and the error of one that the node refuses. */
+async function askAll(
+  rpc: Rpc,
+  calls: readonly Asked[],
+  at: unknown = 'latest',
+): Promise<(Hex | undefined | RpcError)[]> {
+  const answers: (Hex | undefined | RpcError)[] = []
+  for (let from = 0; from < calls.length; from += callsMax) {
+    const asked = calls.slice(from, from + callsMax).map(({ to, data }) => ({
+      method: 'eth_call',
+      params: [{ to, data, gas: toQuantity(readGas) }, at],
+    }))
+    for (const answer of await rpc.batch<unknown>(asked, limits)) answers.push(answerOf(answer))
+  }
+  return answers
+}
+
+function answerOf(answer: unknown): Hex | undefined | RpcError {
+  if (isHex(answer)) return answer
+  if (!(answer instanceof RpcError)) throw new RpcUnreachable('the answer to a call is not hexadecimal')
+  if (isLimitCode(answer.rpcCode)) throw answer
+  return isFaultOfContract(answer) ? undefined : answer
+}
+
+/** Codes of the machine that runs the contract, as nodes word them. */
+const faults =
+  /out ?of ?gas|invalid (opcode|jump)|opcode|stack (under|over)flow|execution (error|halted)|evm error/i
+
+const isFaultOfContract = (error: RpcError) => isRevert(error) || faults.test(error.message)
+
+const balanceCall = ({ standard, itemId, owner }: Holding): Hex => {
+  if (standard === 'ERC20') return dataOf(balanceAbi, 'balanceOf', [owner])
+  return standard === 'ERC721'
+    ? dataOf(abi, 'ownerOf', [itemId])
+    : dataOf(itemsAbi, 'balanceOf', [owner, itemId])
+}
+
+function balanceIn(answer: Hex | undefined | RpcError, { standard, owner }: Holding): bigint | undefined {
+  if (answer instanceof RpcError) return undefined
+  const word = wordIn(answer)
+  if (word === undefined) return 0n
+  if (standard === 'ERC721') return word === BigInt(owner) ? 1n : 0n
+  return word
+}
+
+/** The first word of an answer: contracts return more than they should, and it is not read. */
+const wordIn = (answer: Hex | undefined): bigint | undefined =>
+  answer !== undefined && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : undefined
+
+const decimalsMax = 77n
+
+function decimalsIn(answer: Hex | undefined | RpcError): number {
+  const word = answer instanceof RpcError ? undefined : wordIn(answer)
+  return word === undefined || word > decimalsMax ? 0 : Number(word)
+}
+
+const textBytesMax = 100
+const uriBytesMax = 8_192
+
+/** The text of an answer, in either form that tokens use: a string, or 32 bytes that end with zeros. */
+function textIn(answer: Hex | undefined | RpcError, bytesMax: number): string | undefined {
+  if (answer === undefined || answer instanceof RpcError) return undefined
+  const bytes = Buffer.from(answer.slice(2, 2 + 2 * (bytesMax + 96)), 'hex')
+  const all = (answer.length - 2) / 2
+  if (all === 32) return clean(bytes.subarray(0, 32).toString('latin1').replace(/\0.*$/s, ''))
+  if (all < 64 || wordIn(answer) !== 32n) return undefined
+  const length = BigInt(`0x${bytes.toString('hex', 32, 64)}`)
+  if (length > BigInt(all - 64)) return undefined
+  // A longer text is cut; an address that was cut would lead elsewhere.
+  if (bytesMax === uriBytesMax && length > BigInt(bytesMax)) return undefined
+  const size = length > BigInt(bytesMax) ? bytesMax : Number(length)
+  return clean(bytes.toString('utf8', 64, 64 + size))
+}
+
+/** Without characters that cannot be stored, hide others or change the direction of a line. */
+const clean = (text: string) => text.replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\ufffd]/gu, '').trim()

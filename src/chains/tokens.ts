@@ -1,0 +1,53 @@
+import type { Hex } from '#lib/hex'
+import type { Address, TxId } from './addresses/types.ts'
+import type { ChainLog } from './chain-log.ts'
+
+/** ERC20 tokens are fungible; the items of the others are told apart by an id. */
+export const tokenStandards = ['ERC20', 'ERC721', 'ERC1155'] as const
+export type TokenStandard = (typeof tokenStandards)[number]
+
+/** A transfer as the log of any contract claims it. Nothing but the balance of the contract proves it. */
+export type ClaimedTransfer = {
+  txHash: TxId
+  logIndex: number
+  /** The place in a log that tells of several items. */
+  position: number
+  token: Address
+  standard: TokenStandard
+  from: Address
+  to: Address
+  amountAtomic: bigint
+  /** Absent for ERC20. */
+  itemId: bigint | undefined
+}
+
+/** The description of a token by its contract, within bounds; empty, or zero, where the contract gives none. */
+export type TokenFacts = { name: string; symbol: string; decimals: number }
+
+/** A balance to read. */
+export type Holding = {
+  token: Address
+  standard: TokenStandard
+  itemId: bigint | undefined
+  owner: Address
+}
+
+export type ItemAmount = { itemId: bigint; amountAtomic: bigint }
+
+/** Tokens of any contract. Contracts cost a node no more than a bounded amount of gas, and their answers are untrusted. */
+export type Tokens = {
+  /** The transfers that these logs claim; logs that break the standards claim none. Never throws. */
+  claimedIn(logs: readonly ChainLog[]): ClaimedTransfer[]
+  factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts>
+  /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
+  balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>
+  /** The addresses of the metadata of items; `undefined` where the contract tells none. */
+  urisOf(items: readonly (Omit<Holding, 'owner'> & { itemId: bigint })[]): Promise<(string | undefined)[]>
+  /** The call of `from` that moves items: one of an ERC721 contract, one or several of an ERC1155 contract. */
+  itemsCall(
+    token: Address,
+    standard: TokenStandard,
+    parties: { from: Address; to: Address },
+    items: readonly ItemAmount[],
+  ): { to: Address; valueAtomic: bigint; data: Hex }
+}

@@ -1,0 +1,47 @@
+import type { Block, Chain } from '#chains/chain'
+import type { ClaimedTransfer } from '#chains/tokens'
+import type { ManagedAddress } from '#custody/index'
+import { formatInstant } from '#lib/time'
+import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
+
+/** Maximum number of transfers that are kept of one block: a contract can claim more than the block's other work takes. */
+export const claimedMax = 20_000
+
+/** The transfers of tokens that no network lists, as their contracts claim them. A transfer of nothing is none. */
+export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string | null>): ClaimedTransfer[] {
+  const logs = block.logs.filter(({ address }) => !listed.has(address))
+  return chain.tokens.claimedIn(logs).filter(({ amountAtomic }) => amountAtomic > 0n)
+}
+
+/** The sides of these transfers that are wallets. */
+export function walletSides(
+  blockchain: string,
+  block: Block,
+  claims: readonly ClaimedTransfer[],
+  managed: ReadonlyMap<string, readonly ManagedAddress[]>,
+): Omit<ObservedTokenTransfer, 'id'>[] {
+  const sides = (address: string) =>
+    (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet')
+  return claims.flatMap((claim) => {
+    const side = (direction: 'in' | 'out') => (wallet: ManagedAddress) => ({
+      entityId: wallet.entityId,
+      blockchain,
+      blockHash: block.hash,
+      blockNumber: block.number,
+      txHash: claim.txHash,
+      logIndex: claim.logIndex,
+      position: claim.position,
+      direction,
+      tokenAddress: claim.token,
+      standard: claim.standard,
+      itemId: claim.itemId ?? null,
+      fromAddress: claim.from,
+      toAddress: claim.to,
+      amount: claim.amountAtomic,
+      address: wallet.address,
+      walletId: wallet.ownerId,
+      blockTime: formatInstant(block.timeMs),
+    })
+    return [...sides(claim.from).map(side('out')), ...sides(claim.to).map(side('in'))]
+  })
+}

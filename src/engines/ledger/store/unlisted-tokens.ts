@@ -1,0 +1,78 @@
+import { tokenIdNamespace } from '#chains/network'
+import { nameId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+/** The id of a token that no network lists, or of one of its items: the same on every server and after every restore. */
+export const unlistedTokenId = (blockchain: string, address: string, itemId?: bigint | null): string =>
+  nameId(tokenIdNamespace, [blockchain, address, ...(itemId == null ? [] : [itemId])].join(':'))
+
+export type UnlistedToken = {
+  id: string
+  blockchain: string
+  address: string
+  standard: string
+  name: string
+  symbol: string
+  decimals: number
+  lookAlike: boolean
+}
+
+/** Inserts tokens of any contract; those that are there stay as they are. */
+export const insertUnlistedTokens = (db: Db, nowMs: number, rows: readonly UnlistedToken[]) =>
+  db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, look_alike, is_native, listed,
+      create_date)
+    select id, blockchain, address, standard, name, symbol, decimals, "lookAlike", false, false, ${formatInstant(nowMs)}
+    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, address text, standard text,
+      name text, symbol text, decimals integer, "lookAlike" boolean)
+    on conflict do nothing`)
+
+export type NewItem = { id: string; collectionId: string; itemId: bigint }
+
+/** Inserts items of tokens that are there. */
+export const insertItems = (db: Db, nowMs: number, rows: readonly NewItem[]) =>
+  db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, look_alike, is_native, listed,
+      collection_id, item_id, create_date)
+    select n.i, c.blockchain, c.address, c.standard, '', '', 0, c.look_alike, false, false, c.id, n.k, ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.collectionId)}::uuid[],
+      ${rows.map((row) => row.itemId.toString())}::numeric[]) as n(i, c, k) join tokens c on c.id = n.c
+    on conflict do nothing`)
+
+export const setItemUri = (db: Db, id: string, uri: string) =>
+  db.run(
+    sql`update tokens set uri = ${uri} where id = ${id} and item_id is not null and uri is distinct from ${uri}`,
+  )
+
+/** A balance's token, or the item and its contract. */
+export type BalanceUnit = {
+  id: string
+  address: string
+  standard: string
+  itemId: bigint | null
+  uri: string | null
+}
+
+export const balanceUnits = (db: Db, ids: readonly string[]) =>
+  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri from tokens t
+    where t.id = any(${ids}::uuid[]) and not t.listed`)
+
+/** Names and symbols of all listed tokens. */
+export const listedNames = async (db: Db): Promise<string[]> =>
+  (
+    await db.all<{ text: string }>(sql`select name as text from tokens where listed
+      union select symbol from tokens where listed`)
+  ).map(({ text }) => text)
+
+/** The addresses of unlisted tokens that are known, among these. */
+export const knownTokens = (db: Db, blockchain: string, addresses: readonly string[]) =>
+  db.all<{
+    id: string
+    address: string
+    standard: string
+    decimals: number
+    listed: boolean
+    lookAlike: boolean
+  }>(
+    sql`select t.id, t.address, t.standard, t.decimals, t.listed, t.look_alike as "lookAlike" from tokens t
+      where t.blockchain = ${blockchain} and t.address = any(${addresses}::text[]) and t.item_id is null`,
+  )

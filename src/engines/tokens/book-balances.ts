@@ -1,0 +1,128 @@
+import type { EngineCtx } from '#engines/ctx'
+import { lockCanonical } from '#engines/indexer/index'
+import {
+  bookedAmounts,
+  driftPosting,
+  type OpenHold,
+  openUnlistedHolds,
+  post,
+  postHolds,
+  type UnlistedBalance,
+} from '#engines/ledger/index'
+import { failUnsent, lockUnsigned, minedUpTo } from '#engines/transactions/index'
+import type { Db } from '#runtime/db/db'
+import { finishChecks, lockChecks, type TokenCheck } from './store.ts'
+
+/** A balance as its contract tells it. */
+export type ToldBalance = TokenCheck & { amountAtomic: bigint }
+
+type BlockOfChain = { blockchain: string; number: number; hash: string }
+
+/**
+ * Brings balances in line with their contracts at a block, in one `tx`: ends the holds of what has left, fails unsigned
+ * transactions of what is not there any more, and then books the drift. Returns the balances that it brought in line.
+ */
+export const bookBalances = (
+  ctx: EngineCtx,
+  block: BlockOfChain,
+  told: readonly ToldBalance[],
+  nowMs: number,
+): Promise<readonly UnlistedBalance[]> =>
+  ctx.database.tx(async (tx) => {
+    const locked = await lockChecks(tx, told, block.number)
+    if (locked.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
+    const amounts = new Map(told.map((row) => [keyOf(row), row.amountAtomic]))
+    const open = await endHolds(tx, nowMs, block, await openUnlistedHolds(tx, locked))
+    const held = await failOverdrawn(ctx, tx, amounts, open)
+    const booked = await bookedAmounts(tx, locked)
+    const drifts = locked.map((row, index) => amounts.get(keyOf(row))! - booked[index]!)
+    await post(
+      tx,
+      nowMs,
+      locked.flatMap((row, index) =>
+        drifts[index] === 0n ? [] : [driftPosting(row, block, drifts[index]!, nowMs)],
+      ),
+    )
+    const isHeld = new Set(held.map(keyOf))
+    await finishChecks(
+      tx,
+      locked.map((row, index) => {
+        const changed = drifts[index] !== 0n
+        const waitedMs = changed ? 0 : row.waitedMs
+        return {
+          ...row,
+          changed,
+          pauseMs: pauseOf(isHeld.has(keyOf(row)), amounts.get(keyOf(row))!, waitedMs),
+        }
+      }),
+      block.number,
+    )
+    return locked
+  })
+
+const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
+
+/** Pauses of a balance that a transaction holds, and of one that its contract may change by itself. */
+const heldMs = { min: 500, max: 60_000 }
+const idleMs = { min: 10_000, max: 86_400_000 }
+
+function pauseOf(isHeld: boolean, amountAtomic: bigint, waitedMs: number): number | undefined {
+  if (isHeld) return Math.round(Math.min(heldMs.max, Math.max(heldMs.min, waitedMs / 10)))
+  return amountAtomic === 0n ? undefined : Math.min(idleMs.max, Math.max(idleMs.min, waitedMs))
+}
+
+/** Ends the holds of transactions in blocks whose effects the balances include; returns the other holds. */
+async function endHolds(
+  tx: Db,
+  nowMs: number,
+  { number }: BlockOfChain,
+  holds: readonly OpenHold[],
+): Promise<OpenHold[]> {
+  if (holds.length === 0) return []
+  const mined = await minedUpTo(tx, holds.map(refOf), number)
+  const ended = new Set(mined.map(({ id }) => id))
+  await postHolds(
+    tx,
+    nowMs,
+    holds.filter(({ intentId }) => ended.has(intentId)),
+  )
+  return holds.filter(({ intentId }) => !ended.has(intentId))
+}
+
+const refOf = ({ entityId, intentId }: OpenHold) => ({ entityId, id: intentId })
+
+/**
+ * Fails unsigned transactions, the newest first, until the others are covered. The chain decides about those that are signed.
+ * Returns the holds that stay.
+ */
+async function failOverdrawn(
+  ctx: EngineCtx,
+  tx: Db,
+  amounts: ReadonlyMap<string, bigint>,
+  holds: readonly OpenHold[],
+): Promise<OpenHold[]> {
+  const excess = new Map<string, bigint>()
+  for (const hold of holds)
+    excess.set(keyOf(hold), (excess.get(keyOf(hold)) ?? -amounts.get(keyOf(hold))!) + hold.amountAtomic)
+  if (![...excess.values()].some((over) => over > 0n)) return [...holds]
+  const unsigned = new Set((await lockUnsigned(tx, holds.map(refOf))).map(({ id }) => id))
+  const failed = new Set<string>()
+  for (const hold of holds) {
+    if (excess.get(keyOf(hold))! <= 0n || !unsigned.has(hold.intentId)) continue
+    failed.add(hold.intentId)
+    for (const each of holds.filter(({ intentId }) => intentId === hold.intentId))
+      excess.set(keyOf(each), excess.get(keyOf(each))! - each.amountAtomic)
+    unsigned.delete(hold.intentId)
+  }
+  const refs = new Map(holds.map((hold) => [hold.intentId, refOf(hold)]))
+  await failUnsent(
+    tx,
+    ctx,
+    [...failed].map((id) => ({
+      ...refs.get(id)!,
+      reason: 'INSUFFICIENT_TOKEN_BALANCE',
+      details: 'the token contract lowered the balance of the wallet below the amount',
+    })),
+  )
+  return holds.filter(({ intentId }) => !failed.has(intentId))
+}

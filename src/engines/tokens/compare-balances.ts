@@ -1,0 +1,85 @@
+import type { Chain } from '#chains/chain'
+import type { TokenStandard } from '#chains/tokens'
+import type { EngineCtx } from '#engines/ctx'
+import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
+import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
+import type { Hex } from '#lib/hex'
+import { bookBalances, type ToldBalance } from './book-balances.ts'
+import { postpone, type TokenCheck } from './store.ts'
+
+/**
+ * Asks the contracts for these balances at the newest applied block, which every node still has, and books the differences.
+ * A balance that the node does not tell is asked for again later, and delays no other.
+ */
+export async function compareBalances(
+  ctx: EngineCtx,
+  chain: Chain,
+  checks: readonly TokenCheck[],
+  nowMs = ctx.clock.nowMs(),
+): Promise<void> {
+  const { blockchain } = chain.network
+  const head = await canonicalHead(ctx.database, blockchain)
+  const told = head ? await ask(ctx, chain, head, checks).catch(() => undefined) : undefined
+  if (!head || !told) return void (await postpone(ctx.database, checks))
+  const booked = await bookBalances(ctx, { blockchain, ...head }, told, nowMs)
+  const left = checks.filter(
+    ({ entityId, tokenId, address }) =>
+      !booked.some((row) => row.entityId === entityId && row.tokenId === tokenId && row.address === address),
+  )
+  if (left.length > 0) await postpone(ctx.database, left)
+}
+
+async function ask(
+  ctx: EngineCtx,
+  chain: Chain,
+  head: CanonicalBlock,
+  checks: readonly TokenCheck[],
+): Promise<ToldBalance[]> {
+  const units = new Map(
+    (await balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])).map((unit) => [
+      unit.id,
+      unit,
+    ]),
+  )
+  const asked = checks.flatMap((check) => {
+    const unit = units.get(check.tokenId)
+    return unit ? [{ check, unit }] : []
+  })
+  const amounts = await chain.tokens.balancesAt(
+    head.hash as Hex,
+    asked.map(({ check, unit }) => ({ ...holdingOf(unit), owner: check.address })),
+  )
+  const told = asked.flatMap(({ check, unit }, index) => {
+    const amountAtomic = amounts[index]
+    return amountAtomic === undefined ? [] : [{ ...check, unit, amountAtomic }]
+  })
+  await readUris(
+    ctx,
+    chain,
+    told.filter(({ amountAtomic }) => amountAtomic > 0n).map(({ unit }) => unit),
+  )
+  return told
+}
+
+const holdingOf = ({ address, standard, itemId }: BalanceUnit) => ({
+  token: address,
+  standard: standard as TokenStandard,
+  itemId: itemId ?? undefined,
+})
+
+/** Keeps the address of the metadata of new items. Nothing is fetched from there. */
+async function readUris(ctx: EngineCtx, chain: Chain, units: readonly BalanceUnit[]): Promise<void> {
+  const items = units.flatMap((unit) =>
+    unit.itemId !== null && unit.uri === null ? [{ ...unit, itemId: unit.itemId }] : [],
+  )
+  if (items.length === 0) return
+  const uris = await chain.tokens.urisOf(
+    items.map((item) => ({
+      token: item.address,
+      standard: item.standard as TokenStandard,
+      itemId: item.itemId,
+    })),
+  )
+  for (const [index, { id }] of items.entries())
+    if (uris[index] !== undefined) await setItemUri(ctx.database, id, uris[index])
+}

@@ -1,0 +1,34 @@
+import type { Chain } from '#chains/chain'
+import type { TokenStandard } from '#chains/tokens'
+import type { EngineCtx } from '#engines/ctx'
+import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
+import { insertUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'
+import { isLookAlike } from './look-alikes.ts'
+
+/** Number of contracts that are asked at once. */
+const askedMax = 10
+
+/** Asks the contracts of new tokens in a block for their names, outside the `tx` that books the block. */
+export async function discoverTokens(ctx: EngineCtx, chain: Chain, step: Step): Promise<void> {
+  const { blockchain, blockHash } = step
+  const transfers = await observedTokenTransfersOf(ctx.database, blockchain, blockHash)
+  const standards = new Map(transfers.map(({ tokenAddress, standard }) => [tokenAddress, standard]))
+  const known = await knownTokens(ctx.database, blockchain, [...standards.keys()])
+  for (const { address } of known) standards.delete(address)
+  const unknown = [...standards]
+  for (let from = 0; from < unknown.length; from += askedMax)
+    await discover(ctx, chain, unknown.slice(from, from + askedMax))
+}
+
+async function discover(ctx: EngineCtx, chain: Chain, tokens: readonly (readonly [string, string])[]) {
+  const { blockchain } = chain.network
+  const names = await listedNames(ctx.database)
+  const rows = await Promise.all(
+    tokens.map(async ([address, standard]) => {
+      const facts = await chain.tokens.factsOf(address, standard as TokenStandard)
+      const id = unlistedTokenId(blockchain, address)
+      return { id, blockchain, address, standard, ...facts, lookAlike: isLookAlike(facts, names) }
+    }),
+  )
+  await insertUnlistedTokens(ctx.database, ctx.clock.nowMs(), rows)
+}

@@ -1,0 +1,70 @@
+/**
+ * Follows the tokens of contracts that no network lists. Their transfers are claims: what a wallet has is what the contract
+ * answers, read outside the `tx` of a block, so that no token can stop or slow a block or the work of others. Woken by NOTIFY
+ * `token_checks`, `transactions` and `block_steps`; any number of processes may run.
+ */
+import type { Chain } from '#chains/chain'
+import type { EngineCtx } from '#engines/ctx'
+import { followSteps, isHalted } from '#engines/indexer/index'
+import { logTrouble, repeat } from '#runtime/loop'
+import { hearNotices } from '#runtime/notices'
+import { newTurn } from '#runtime/turns/store'
+import { compareBalances } from './compare-balances.ts'
+import { discoverTokens } from './discover.ts'
+import { followStep } from './follow.ts'
+import { checksOf, claimDueChecks } from './store.ts'
+
+export { compareNow } from './store.ts'
+
+const claimMax = 50
+const leaseMs = 30_000
+
+/** Starts following tokens on all chains; `stop` waits for running work. */
+export function startTokens(ctx: EngineCtx): { stop(): Promise<void> } {
+  const feed = followSteps(ctx, 'tokens', (tx, step) => followStep(ctx, tx, step), {
+    after: 'transactions',
+    prepare: async (step) => {
+      const chain = ctx.chains.find(step.blockchain)
+      if (chain) await discoverTokens(ctx, chain, step)
+    },
+  })
+  const loops = ctx.chains.list().map((chain) => comparing(ctx, chain))
+  const unlisten = hearNotices(ctx, 'token_checks', (blockchain) =>
+    loops.find((loop) => loop.blockchain === blockchain)?.wake(),
+  )
+  return {
+    stop: async () => {
+      await unlisten()
+      await Promise.all([feed.stop(), ...loops.map((loop) => loop.stop())])
+    },
+  }
+}
+
+function comparing(ctx: EngineCtx, chain: Chain) {
+  const { blockchain } = chain.network
+  const turn = newTurn('comparing token balances')
+  const loop = repeat(
+    async () => {
+      if (await isHalted(ctx.database, blockchain)) return false
+      const due = await claimDueChecks(ctx.database, turn, blockchain, claimMax, leaseMs)
+      if (due.length > 0) await compareBalances(ctx, chain, due)
+      return due.length > 0
+    },
+    logTrouble(ctx.log, 'comparing token balances', { blockchain }),
+  )
+  return { blockchain, ...loop }
+}
+
+/** Maximum number of balances that are compared before one wallet is shown. */
+const shownMax = 50
+
+/** Compares the balances of a wallet in unlisted tokens before it is shown. `nowMs` dates the postings. */
+export async function compareWalletTokens(
+  ctx: EngineCtx,
+  chain: Chain,
+  owner: { entityId: string; address: string },
+  nowMs: number,
+): Promise<void> {
+  const checks = await checksOf(ctx.database, { ...owner, blockchain: chain.network.blockchain }, shownMax)
+  if (checks.length > 0) await compareBalances(ctx, chain, checks, nowMs)
+}

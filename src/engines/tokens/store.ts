@@ -1,0 +1,108 @@
+import type { UnlistedBalance } from '#engines/ledger/index'
+import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+
+/** A balance that is compared with its contract. `waitedMs`: since its latest change. */
+export type TokenCheck = UnlistedBalance & { waitedMs: number }
+
+const columns = sql`c.entity_id as "entityId", c.token_id as "tokenId", c.address,
+  (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs"`
+
+/** Compares these balances as soon as the `tx` commits. */
+export async function compareNow(
+  tx: Db,
+  blockchain: string,
+  balances: readonly UnlistedBalance[],
+): Promise<void> {
+  if (balances.length === 0) return
+  await tx.run(sql`insert into token_checks (entity_id, token_id, address, blockchain, due_at, since)
+    select distinct on (e, t, a) e, t, a, ${blockchain}, now(), now()
+    from unnest(${balances.map((row) => row.entityId)}::uuid[], ${balances.map((row) => row.tokenId)}::uuid[],
+      ${balances.map((row) => row.address)}::text[]) as n(e, t, a) order by e, t, a
+    on conflict (entity_id, token_id, address) do update set due_at = now(), since = now()`)
+  await announce(tx, blockchain)
+}
+
+/** Compares all balances of the senders of these transactions: a reverted transfer may have left no log. */
+export async function compareSenders(
+  tx: Db,
+  blockchain: string,
+  senders: readonly { entityId: string; address: string }[],
+): Promise<void> {
+  if (senders.length === 0) return
+  await tx.run(sql`update token_checks c set due_at = now(), since = now()
+    from unnest(${senders.map((row) => row.entityId)}::uuid[], ${senders.map((row) => row.address)}::text[]) as n(e, a)
+    where c.entity_id = n.e and c.blockchain = ${blockchain} and c.address = n.a`)
+  await announce(tx, blockchain)
+}
+
+const announce = (tx: Db, blockchain: string) => tx.run(sql`select pg_notify('token_checks', ${blockchain})`)
+
+/** Claims due comparisons for `leaseMs`; entities take turns. */
+export async function claimDueChecks(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+  leaseMs: number,
+): Promise<readonly TokenCheck[]> {
+  const isDue = sql`q.blockchain = ${blockchain} and q.due_at < 'infinity' and q.due_at <= now()`
+  const shared = {
+    from: sql`token_checks q`,
+    where: isDue,
+    rows: sql`select q.entity_id, q.token_id, q.address from token_checks q
+      where ${isDue} and q.entity_id = turn.entity_id order by q.due_at`,
+  }
+  const rows = await db.all<TokenCheck>(sql`with chosen as materialized (${inTurns(turn, shared, limit)}),
+    due as materialized (
+      select q.entity_id, q.token_id, q.address from chosen join token_checks q
+        on q.entity_id = chosen.entity_id and q.token_id = chosen.token_id and q.address = chosen.address
+      where ${isDue} for update of q skip locked
+    )
+    update token_checks c set due_at = now() + ${leaseMs} * interval '1 millisecond'
+    from due where c.entity_id = due.entity_id and c.token_id = due.token_id and c.address = due.address
+    returning ${columns}`)
+  return served(turn, rows)
+}
+
+/** The balances of one wallet that may differ from their contracts, those that are due first. */
+export const checksOf = (
+  db: Db,
+  owner: { entityId: string; blockchain: string; address: string },
+  limit: number,
+) =>
+  db.all<TokenCheck>(sql`select ${columns} from token_checks c
+    where c.entity_id = ${owner.entityId} and c.blockchain = ${owner.blockchain} and c.address = ${owner.address}
+      and c.due_at < 'infinity' order by c.due_at limit ${limit}`)
+
+const keysOf = (
+  checks: readonly UnlistedBalance[],
+) => sql`unnest(${checks.map((row) => row.entityId)}::uuid[],
+  ${checks.map((row) => row.tokenId)}::uuid[], ${checks.map((row) => row.address)}::text[])`
+
+/** Locks those of these comparisons that no newer block was used for. */
+export const lockChecks = (tx: Db, checks: readonly UnlistedBalance[], blockNumber: number) =>
+  tx.all<TokenCheck>(sql`select ${columns} from ${keysOf(checks)} as n(e, t, a)
+    join token_checks c on c.entity_id = n.e and c.token_id = n.t and c.address = n.a
+    where c.block_number <= ${blockNumber} order by c.entity_id, c.token_id, c.address for update of c`)
+
+export type FinishedCheck = UnlistedBalance & {
+  changed: boolean
+  /** Until the next comparison; without it, the balance is compared after its next transfer only. */
+  pauseMs: number | undefined
+}
+
+export const finishChecks = (tx: Db, checks: readonly FinishedCheck[], blockNumber: number) =>
+  tx.run(sql`update token_checks c set block_number = ${blockNumber}, since = case when n.c then now() else c.since end,
+      due_at = case when n.p is null then 'infinity' else now() + n.p * interval '1 millisecond' end
+    from unnest(${checks.map((row) => row.entityId)}::uuid[], ${checks.map((row) => row.tokenId)}::uuid[],
+      ${checks.map((row) => row.address)}::text[], ${checks.map(({ changed }) => changed)}::bool[],
+      ${checks.map(({ pauseMs }) => pauseMs ?? null)}::int8[]) as n(e, t, a, c, p)
+    where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
+
+/** Repeats these comparisons after a tenth of the time that they have waited. */
+export const postpone = (db: Db, checks: readonly UnlistedBalance[]) =>
+  db.run(sql`update token_checks c set due_at = now()
+      + least(interval '10 minutes', greatest(interval '0.5 seconds', (now() - c.since) / 10))
+    from ${keysOf(checks)} as n(e, t, a)
+    where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
