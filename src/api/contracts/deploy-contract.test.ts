@@ -239,6 +239,16 @@ describe('the estimate of a deployment', () => {
     expect((await transactionOf(transactionId)).estimatedFee.gasLimit).toBe(low!.gasLimit)
   })
 
+  it.each([
+    ['an invalid opcode', '0xfe', /InvalidFEOpcode/],
+    ['an unsupported opcode', '0x0c', /OpcodeNotFound/],
+    ['an empty stack', '0x10', /StackUnderflow/],
+  ])('is refused with the failure of %s', async (_, bytecode, failure) => {
+    const body = { walletId: wallet.id, bytecode }
+    const { status, body: refused } = await harness.http('POST', estimatePath, { body })
+    expect([status, refused.message]).toEqual([400, expect.stringMatching(failure)])
+  })
+
   it('explains a revert with the errors of the ABI', async () => {
     const body = {
       bytecode: catalogueBytecode,

@@ -2,7 +2,7 @@ import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
 import { quantity, toQuantity } from './quantities.ts'
-import { explainRevert, isRevert, quoteReason } from './revert.ts'
+import { explainHalt, explainRevert, isHalt, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
 type History = { baseFeePerGas?: unknown; reward?: unknown }
@@ -68,11 +68,6 @@ export async function estimateGas(
   }
 }
 
-/** Failed execution without a revert, in the words of geth, Nethermind, Besu and Reth. */
-const failedPattern =
-  /invalid opcode|bad instruction|invalid jump|stack (underflow|overflow|limit reached)|write protection|vm execution error/i
-/** Nethermind's code for execution that failed. */
-const failedCode = -32015
 /** Rules that exclude such a transaction from any block, at any price and nonce. */
 const rulePattern =
   /intrinsic ?gas|floor data gas|max (init)?code size|initcode|oversized data|exceeds (the )?block('s)? gas limit|sender not an eoa/i
@@ -85,7 +80,7 @@ const gasLimitMax = 2n ** 24n
  * no verdict on the call: `unknown`.
  */
 async function verdictOf(rpc: Rpc, error: RpcError, errors: readonly AbiError[]): Promise<GasEstimate> {
-  const { message, rpcCode } = error
+  const { message } = error
   if (isRevert(error)) return { kind: 'reverted', message: explainRevert(error, errors) }
   if (poorPattern.test(message)) return { kind: 'insufficient-funds', message }
   const [, allowance] = /gas required exceeds allowance:? \(?(\d+)/i.exec(message) ?? []
@@ -93,8 +88,7 @@ async function verdictOf(rpc: Rpc, error: RpcError, errors: readonly AbiError[])
     const isRule = BigInt(allowance) === gasLimitMax || (await isBlockFull(rpc, BigInt(allowance)))
     return { kind: isRule ? 'refused' : 'unknown', message }
   }
-  if (rpcCode === failedCode || failedPattern.test(message))
-    return { kind: 'reverted', message: `the call fails: ${quoteReason(message)}` }
+  if (isHalt(error)) return { kind: 'reverted', message: explainHalt(error) }
   return { kind: rulePattern.test(message) ? 'refused' : 'unknown', message }
 }
 

@@ -60,6 +60,9 @@ export function explainRevert({ message, data }: RpcError, errors: readonly AbiE
   return `the call reverts: ${reason}`
 }
 
+/** The failure that a node names for execution that ended without a revert. */
+export const explainHalt = ({ message }: RpcError): string => `the call fails: ${quoteReason(message)}`
+
 /** Nodes put the bytes into `data`, or one level below it. */
 function revertData(data: unknown): Hex | undefined {
   const inner = typeof data === 'object' && data !== null && 'data' in data ? data.data : data
@@ -125,6 +128,7 @@ export async function replayRevert(
     } catch (error) {
       if (!(error instanceof RpcError)) throw error
       if (isRevert(error) || /out ?of ?gas/i.test(error.message)) return explainRevert(error, errors)
+      if (isHalt(error)) return explainHalt(error)
       if (!goneState.test(error.message)) throw error
     }
   }
@@ -133,3 +137,13 @@ export async function replayRevert(
 
 /** Whether an error is a revert: code 3 by convention; some nodes report it in the message only. */
 export const isRevert = ({ rpcCode, message }: RpcError): boolean => rpcCode === 3 || /revert/i.test(message)
+
+/** Execution that failed without a revert, in the words of geth, Nethermind, Besu, Reth and anvil. */
+const haltPattern =
+  /invalid opcode|bad instruction|invalid jump|stack (underflow|overflow|limit reached)|write protection|vm execution error|\bevm error:? (?!outof(gas|funds))\w/i
+/** Nethermind's code for execution that failed. */
+const haltCode = -32015
+
+/** Whether an error says that execution failed without a revert, by an invalid opcode for example. */
+export const isHalt = ({ rpcCode, message }: RpcError): boolean =>
+  rpcCode === haltCode || haltPattern.test(message)
