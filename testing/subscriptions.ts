@@ -24,9 +24,14 @@ export async function makeSubscription(world: World, name: string): Promise<{ id
   return { id }
 }
 
-/** A v2 subscription to all types. */
-export const makeWebhookSubscription = async (world: World, name: string): Promise<{ id: string }> =>
-  world.call('POST', '/v2/notifications/subscriptions', { endpoint: await webhookEndpoint(name) })
+const webhookPath = '/v2/notifications/subscriptions'
+
+/** A v2 subscription to all types. Deletes the earlier ones of the entity before they reach the limit. */
+export async function makeWebhookSubscription(world: World, name: string): Promise<{ id: string }> {
+  const earlier: { id: string }[] = await world.call('GET', webhookPath)
+  if (earlier.length > 15) for (const { id } of earlier) await world.call('DELETE', `${webhookPath}/${id}`)
+  return world.call('POST', webhookPath, { endpoint: await webhookEndpoint(name) })
+}
 
 /** A notification in the log, with a delivery that failed. */
 export async function makeNotification(world: World): Promise<{ id: string }> {

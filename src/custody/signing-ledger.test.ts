@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Database, openAsOwner, openDatabase, sql } from '#runtime/db/db'
 import { grantFor, openTestCustody, type TestCustody, type TestEntity } from '../../testing/custody.ts'
 import { isDeep, sizeOf } from '../../testing/size.ts'
+import { whenConnected } from '../../testing/when-connected.ts'
 import {
   createWalletSet,
   createWallets,
@@ -62,7 +63,7 @@ async function newRequest(nonce: number, changes: Partial<SigningRequest> = {}):
 }
 
 const sign = (...requests: SigningRequest[]) =>
-  crowd.tx((tx) => signForIntents(test.custody, tx, requests, Date.now()))
+  whenConnected(() => crowd.tx((tx) => signForIntents(test.custody, tx, requests, Date.now())))
 
 const replacing = (last: SigningRequest, changes: Partial<SigningRequest> = {}): SigningRequest => ({
   ...last,

@@ -3,10 +3,11 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { newId } from '#lib/ids'
 import { systemClock } from '#lib/time'
-import { type Database, openDatabase } from '#runtime/db/db'
+import { type Database, type Db, openDatabase } from '#runtime/db/db'
 import { cloneDatabase } from '../../../testing/database.ts'
 import { checkLedger } from '../../../testing/ledger-checks.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { whenConnected } from '../../../testing/when-connected.ts'
 import { balancesOf, InsufficientFunds, placeHolds, post, resolveHolds, seedTokens } from './index.ts'
 
 const { blockchain } = baseSepolia
@@ -27,6 +28,9 @@ afterAll(async () => {
   for (const pool of pools) await pool.close()
   await drop()
 })
+
+const change = <Result>(database: Database, work: (tx: Db) => Promise<Result>) =>
+  whenConnected(() => database.tx(work))
 
 const addressOf = (index: number) => `0x${index.toString(16).padStart(40, '0')}`
 const received = (entityId: string, address: string, tokenId: string, amountAtomic: bigint) => ({
@@ -59,9 +63,9 @@ it('a balance of N accepts exactly N of 2N concurrent holds of 1', async () => {
   for (let round = 0; round < rounds; round++) {
     const entityId = newId(nowMs)
     const address = addressOf(round)
-    await pools[0]!.tx((tx) => post(tx, nowMs, [received(entityId, address, usdc, BigInt(coverable))]))
+    await change(pools[0]!, (tx) => post(tx, nowMs, [received(entityId, address, usdc, BigInt(coverable))]))
     const tries = Array.from({ length: 2 * coverable }, (_, index) =>
-      pools[index % 2]!.tx((tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])).then(
+      change(pools[index % 2]!, (tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])).then(
         () => 'held',
         (error) => (error instanceof InsufficientFunds ? 'refused' : String(error)),
       ),
@@ -87,10 +91,10 @@ it('postings, holds and resolutions on the same accounts in any order never dead
     const database = pools[seed % 2]!
     const postings = order.map(([address, token]) => received(entityId, address, token, 10n))
     const holds = order.slice(0, 5).map(([address, token]) => held(entityId, address, token, 1n))
-    await database.tx((tx) => post(tx, nowMs, postings))
-    await database.tx((tx) => placeHolds(tx, nowMs, holds))
+    await change(database, (tx) => post(tx, nowMs, postings))
+    await change(database, (tx) => placeHolds(tx, nowMs, holds))
     const resolutions = holds.map(({ intentId }) => ({ entityId, intentId, outcome: 'posted' as const }))
-    await database.tx((tx) => resolveHolds(tx, nowMs, resolutions.reverse()))
+    await change(database, (tx) => resolveHolds(tx, nowMs, resolutions.reverse()))
   })
   const failed = (await Promise.allSettled(work)).flatMap((result) =>
     result.status === 'rejected' ? [String(result.reason)] : [],
@@ -112,10 +116,10 @@ it('books blocks of many transfers while many holds are placed on one account', 
   const address = addressOf(0x10000)
   // Posts to new accounts, to known ones, and all to one.
   for (const wallets of [blockTransfers, blockTransfers, 1])
-    await database.tx((tx) => post(tx, nowMs, block(wallets)))
+    await change(database, (tx) => post(tx, nowMs, block(wallets)))
   await Promise.all(
     Array.from({ length: holdsAtOnce }, () =>
-      database.tx((tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])),
+      change(database, (tx) => placeHolds(tx, nowMs, [held(entityId, address, usdc, 1n)])),
     ),
   )
   expect(await balancesOf(database, entityId, blockchain, [address])).toMatchObject([

@@ -18,7 +18,7 @@ const walletCount = isDeep ? 4 : 2
 const backlog = 18
 const behindDelegation = isDeep ? 6 : 3
 const dropped = isDeep ? 24 : 8
-const blockTimeMs = isDeep ? 150 : 300
+const blockTimeMs = 300
 
 let harness: Harness
 let world: World
