@@ -76,6 +76,12 @@ describe('the examples run against a sandbox with the chains that they name', ()
     )
   })
 
+  it('mint-nfts: a collection from a template, a mint, a transfer of NFTs, the lists of both wallets', async () => {
+    expect(await example('mint-nfts.mjs')).toMatch(
+      /deployed at 0x[\s\S]*has 10 of print 0, described at ipfs:\/\/print\n[\s\S]*keeps 7 and the collector has 3/,
+    )
+  })
+
   it('control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation', async () => {
     expect(await example('control-transactions.mjs')).toMatch(
       /gas\n[\s\S]*is COMPLETE\n[\s\S]*that of the wallet\n[\s\S]*was accelerated and is COMPLETE\n[\s\S]*is CANCELLED/,
@@ -117,7 +123,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(8)
+    expect(names).toHaveLength(9)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))
