@@ -21,7 +21,8 @@ create table event_monitors (
 );
 create unique index event_monitors_once
   on event_monitors (entity_id, blockchain, contract_address, event_signature_hash) where deleted_date is null;
-create index event_monitors_page on event_monitors (entity_id, create_date, id);
+-- Not for the checks of foreign keys, which would read all monitors of an entity.
+create index event_monitors_page on event_monitors (entity_id, create_date, id) where deleted_date is null;
 create index event_monitors_enabled on event_monitors (blockchain, contract_address, event_signature_hash)
   where is_enabled and deleted_date is null;
 

@@ -29,7 +29,7 @@ describe('bezant help', () => {
 
   it('help COMMAND prints the same as COMMAND --help, and the README lists every command', async () => {
     const { stdout } = await bezant('help')
-    const commands = [...stdout.matchAll(/^ {2}(\w+) /gm)].map(([, name]) => name!)
+    const commands = [...stdout.matchAll(/^ {2}([\w-]+) /gm)].map(([, name]) => name!)
     expect(commands).toContain('policy')
     const readme = readFileSync('README.md', 'utf8')
     for (const command of commands) {
