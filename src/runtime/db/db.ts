@@ -157,6 +157,9 @@ function openPool(
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   pool.on('error', () => undefined)
+  // The pool removes its own listener before the code that asked for a connection can add one. An error that comes in the same
+  // packet as the server's readiness falls in between, and an error event without a listener ends the process.
+  pool.on('connect', (client) => client.on('error', () => undefined))
   const db = callsOn((query) => pool.query(query))
   return {
     ...db,

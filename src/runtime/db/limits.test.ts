@@ -95,3 +95,18 @@ it('property 61: a network that falls silent is given up, and another connection
   await database.close()
   await network.close()
 })
+
+it('a session that ends in the packet that makes it ready fails its call and nothing else', async () => {
+  const network = await openBreakableConnection(test.connection)
+  const database = openDatabase(network.connection, 2)
+  network.setEnding(true)
+  const calls = [
+    ...Array.from({ length: 4 }, () => database.tx((tx) => tx.run(sql`select 1`))),
+    ...Array.from({ length: 4 }, () => database.run(sql`select ${1}::int`)),
+  ]
+  for (const error of await Promise.all(calls.map(failure))) expect(isDatabaseAway(error), error).toBe(true)
+  network.setEnding(false)
+  expect(await database.one(sql`select 1 as yes`)).toEqual({ yes: 1 })
+  await database.close()
+  await network.close()
+})
