@@ -13,7 +13,7 @@ import { failpointRule, mutantRule, promiseRule } from './tidy/promises.ts'
 import { queueRule } from './tidy/queues.ts'
 import { referenceRule } from './tidy/reference.ts'
 import { type Rule, readRepository } from './tidy/repository.ts'
-import { errorRule, routeRule } from './tidy/routes.ts'
+import { argumentRule, errorRule, routeRule } from './tidy/routes.ts'
 import { lockedChoiceRule, migrationNumberRule, tableOwnerRule, tenantKeyRule } from './tidy/tables.ts'
 import { testRule } from './tidy/tests.ts'
 import { leftoverRule, nameRule, sizeRule, typeNameRule } from './tidy/words.ts'
@@ -40,6 +40,7 @@ const rules: Rule[] = [
   alarmRule,
   metricRule,
   routeRule,
+  argumentRule,
   errorRule,
   referenceRule,
   promiseRule,

@@ -25,6 +25,16 @@ export const routeRule: Rule = {
   },
 }
 
+export const argumentRule: Rule = {
+  name: 'no route spreads a request into arguments',
+  why: 'Unknown fields are ignored, not removed: a spread lets an `id` in the body replace the one of the path.',
+  check: (repository) =>
+    repository
+      .matching(/^src\/api\/.*routes\.ts$/)
+      .filter(({ text }) => /\.\.\.(body|query|params)\b/.test(text))
+      .map(({ path }) => `${path} spreads a part of a request: pass it whole or name its fields`),
+}
+
 export const errorRule: Rule = {
   name: 'every error is thrown and documented',
   why: 'The vocabulary is closed: what is in it can happen, and what happens is in it.',

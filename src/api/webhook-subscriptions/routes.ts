@@ -71,7 +71,7 @@ export const webhookSubscriptionEndpoints = [
     response: webhookSubscriptionSchema,
     errors: ['subscriptionNotFound'],
     verb: async (ctx: Ctx, { params, body }) =>
-      showWebhookSubscription(await updateWebhook(ctx, { id: params.id, ...body })),
+      showWebhookSubscription(await updateWebhook(ctx, params.id, body)),
   }),
   endpoint({
     method: 'DELETE',

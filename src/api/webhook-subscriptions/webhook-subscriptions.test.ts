@@ -135,6 +135,10 @@ describe('webhook subscriptions', () => {
       const { status, body: refused } = await update(body)
       expect([status, refused.code, refused.errors[0].location]).toEqual([400, 2, location])
     }
+    const { id: another } = (await subscribe({ endpoint: `${receiver.url}/another` })).body.data
+    const named = await update({ id: another, name: new URL(receiver.url).host, enabled: true })
+    expect([named.status, named.body.data.id], 'the path alone names the subscription').toEqual([200, id])
+    expect((await tenant.http('DELETE', `${path}/${another}`)).status).toBe(204)
     const other = await harness.newEntity()
     const refused = await update({ name: 'Mine', enabled: false }, other)
     expect([refused.status, refused.body.errors[0].location]).toEqual([404, 'id'])

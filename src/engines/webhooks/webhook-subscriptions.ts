@@ -61,7 +61,8 @@ export async function subscribeWebhook(
 /** Renames, enables or disables a subscription. A disabled one loses its waiting deliveries and gets no new ones. */
 export async function updateWebhook(
   ctx: Ctx,
-  { id, name, enabled }: { id: string; name: string; enabled: boolean },
+  id: string,
+  { name, enabled }: { name: string; enabled: boolean },
 ): Promise<WebhookSubscription> {
   const { db, entity } = ctx
   const at = formatInstant(ctx.clock.nowMs())
