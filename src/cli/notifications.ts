@@ -7,7 +7,7 @@ import {
 } from '#engines/webhooks/index'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
-import { formatInstant, parseInstant } from '#lib/time'
+import { formatInstant, instantRule, parseInstant } from '#lib/time'
 import { findEntity } from '#runtime/auth/store'
 import { readDatabaseClock } from '#runtime/db/clock'
 import type { Database } from '#runtime/db/db'
@@ -146,7 +146,6 @@ function choiceOf<Choice extends string>(args: ParsedArgs, choices: readonly Cho
 function dateOf(args: ParsedArgs, flag: 'from' | 'to'): string | undefined {
   const text = textFlag(args, flag)
   const ms = parseInstant(text)
-  if (text !== undefined && ms === undefined)
-    throw new UsageError(`--${flag} must be a date and time with its offset, not "${text}"`)
+  if (text !== undefined && ms === undefined) throw new UsageError(`--${flag} ${instantRule}, not "${text}"`)
   return ms === undefined ? undefined : formatInstant(ms)
 }

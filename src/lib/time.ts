@@ -40,6 +40,9 @@ function parseOffsetMs(zone: string): number | undefined {
   return (zone[0] === '-' ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
+/** The rule that a refused instant breaks, as the reason of an error. */
+export const instantRule = 'must be an RFC 3339 instant with its offset, such as 2026-01-01T00:00:00.000Z'
+
 /** Formats an instant for the wire: UTC with three fractional digits. */
 export const formatInstant = (atMs: number): string => new Date(atMs).toISOString()
 

@@ -2,7 +2,7 @@ import type { Static } from 'typebox'
 import type { Ctx } from '#engines/ctx'
 import { type Replay, readReplay, replayNotifications, resendNotification } from '#engines/webhooks/index'
 import { invalid } from '#lib/errors'
-import { formatInstant, parseInstant } from '#lib/time'
+import { formatInstant, instantRule, parseInstant } from '#lib/time'
 import type { replayBody } from './notification-schema.ts'
 import { showNotification } from './read-notifications.ts'
 
@@ -39,6 +39,6 @@ const showReplay = ({ id, total, waiting, failed }: Replay) => ({
 
 function instantOf(field: string, text: string): string {
   const ms = parseInstant(text)
-  if (ms === undefined) throw invalid(field, 'must be a date and time with its offset, as in RFC 3339', text)
+  if (ms === undefined) throw invalid(field, instantRule, text)
   return formatInstant(ms)
 }

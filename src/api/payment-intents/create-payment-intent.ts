@@ -4,7 +4,7 @@ import { requireTokenNetwork } from '#api/token-network'
 import type { Ctx } from '#engines/ctx'
 import { merchantWalletIdOf, openPaymentIntent } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
-import { parseInstant } from '#lib/time'
+import { instantRule, parseInstant } from '#lib/time'
 import type { newPaymentIntentSchema } from './schema.ts'
 import { showPaymentIntent } from './show-payment-intent.ts'
 
@@ -67,14 +67,7 @@ function checkMerchantWallet(ctx: Ctx, merchantWalletId: string | undefined): vo
 function expiryOf(ctx: Ctx, text: string | undefined): number | undefined {
   if (!text) return undefined
   const atMs = parseInstant(text)
-  if (atMs === undefined)
-    throw invalid(
-      'expiresOn',
-      'must be an RFC 3339 instant with its offset',
-      text,
-      'invalidRequest',
-      'pattern_mismatch',
-    )
+  if (atMs === undefined) throw invalid('expiresOn', instantRule, text, 'invalidRequest', 'pattern_mismatch')
   if (atMs <= ctx.clock.nowMs())
     throw invalid('expiresOn', 'must be in the future', text, 'invalidRequest', 'date_not_in_future')
   return atMs

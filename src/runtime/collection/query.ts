@@ -1,7 +1,7 @@
 import Type, { type TProperties } from 'typebox'
 import { ApiError, invalid } from '#lib/errors'
 import { isUuid } from '#lib/ids'
-import { formatInstant, parseInstant } from '#lib/time'
+import { instantRule, parseInstant } from '#lib/time'
 
 /** Options of a list route beyond its own filters. */
 export type Collection = {
@@ -124,5 +124,5 @@ function instant(name: string, query: Record<string, unknown>): number | undefin
   if (value === undefined) return undefined
   const atMs = parseInstant(value)
   if (atMs !== undefined) return atMs
-  throw invalid(name, `must be an RFC 3339 instant with its offset, such as ${formatInstant(0)}`, value)
+  throw invalid(name, instantRule, value)
 }

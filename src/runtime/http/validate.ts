@@ -6,7 +6,7 @@ import { ApiError, ended, type FieldError, type FieldErrorName, shorten } from '
 import { isHex } from '#lib/hex'
 import { isUuid } from '#lib/ids'
 import { suggest } from '#lib/nearest'
-import { parseInstant } from '#lib/time'
+import { instantRule, parseInstant } from '#lib/time'
 
 /** Settings under which unknown fields are ignored: they are neither removed nor refused. */
 const settings = { allErrors: true, strict: false, removeAdditional: false, verbose: true } as const
@@ -142,7 +142,7 @@ function explain(error: ErrorObject): FieldExplanation {
 
 const formatReasons: Record<string, string> = {
   uuid: 'must be a UUID',
-  'date-time': 'must be an RFC 3339 instant with its offset, such as 2026-01-01T00:00:00.000Z',
+  'date-time': instantRule,
   decimal: 'must be a decimal number as a string, such as "12.50"',
   hex: 'must be 0x and an even number of hexadecimal digits',
 }
