@@ -231,7 +231,7 @@ const starved: Record<Queue, Starved> = {
         'queued_events',
         all.map((made) => ({ ...keyOf(made), type: 'payment.paid', resource_id: '1', ...dates })),
       ),
-    claim: (turn) => queuedTenants(db(), turn, limit),
+    claim: (turn) => queuedTenants(db(), turn, earlier, limit),
     restsBy: () => '',
   },
   'sending notifications': {

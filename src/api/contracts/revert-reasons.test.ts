@@ -4,10 +4,19 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { encodeErrorResult, getAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { heldMaxMs } from '#engines/webhooks/index'
 import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
-import { freshAddress, placeContract, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import {
+  freshAddress,
+  makeTransfer,
+  placeContract,
+  type Wallet,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { until } from '../../../testing/until.ts'
+import { openWebhookReceiver, type WebhookReceiver } from '../../../testing/webhook-receiver.ts'
 
 const blockchain = 'BASE-SEPOLIA'
 const estimatePath = '/v1/w3s/transactions/contractExecution/estimateFee'
@@ -69,6 +78,18 @@ async function failed(id: string) {
   return transactionOf(id)
 }
 
+/** Executes a call that is accepted until it is sent, and reverts in its block. */
+async function revertAt(contractAddress: string): Promise<string> {
+  const chain = harness.chain()
+  await chain.setAutomine(false)
+  const id = await execute(contractAddress)
+  await until(async () => (await transactionOf(id)).state === 'SENT', 'it is sent')
+  await placeCode(reverting(refused), contractAddress)
+  await chain.setAutomine(true)
+  await chain.mine()
+  return id
+}
+
 const estimate = (contractAddress: string, http = harness.http) =>
   http('POST', estimatePath, {
     body: { contractAddress, sourceAddress: wallet.address, blockchain, abiFunctionSignature: 'try()' },
@@ -124,18 +145,77 @@ describe('a revert is explained with the errors', () => {
     const contract = async () => (await world.call('GET', `/v1/w3s/contracts/${made.contractId}`)).contract
     await until(async () => (await contract()).status === 'COMPLETE', 'it is deployed')
     const { contractAddress } = await contract()
-    const chain = harness.chain()
-    await chain.setAutomine(false)
-    const id = await execute(contractAddress)
-    await until(async () => (await transactionOf(id)).state === 'SENT', 'it is sent')
-    await placeCode(reverting(refused), contractAddress)
-    await chain.setAutomine(true)
-    await chain.mine()
-    expect(await failed(id)).toMatchObject({
+    expect(await failed(await revertAt(contractAddress))).toMatchObject({
       state: 'FAILED',
       errorReason: 'FAILED_ON_CHAIN',
       errorDetails: `the call reverts: ${named}`,
     })
+  })
+})
+
+describe('the webhook of a revert', () => {
+  let receiver: WebhookReceiver
+  beforeAll(async () => {
+    receiver = await openWebhookReceiver(harness.http)
+    const body = { endpoint: receiver.url, notificationTypes: ['transactions.outbound'] }
+    await world.call('POST', '/v2/notifications/subscriptions', body)
+  })
+  afterAll(async () => {
+    harness.chain().intercept(undefined)
+    await receiver?.close()
+  })
+
+  const acceptingContract = async () => {
+    const address = await placeCode('0x00')
+    await importAt(address)
+    return address
+  }
+  const about = (id: string) => receiver.webhooks().filter(({ notification }) => notification.id === id)
+  const statesOf = (id: string) => about(id).map(({ notification }) => notification.state)
+  const failures = (id: string) => about(id).filter(({ notification }) => notification.state === 'FAILED')
+
+  /** A call that reverted in its block, while no node explains it. */
+  async function unexplained(): Promise<string> {
+    const address = await acceptingContract()
+    harness.chain().intercept(async ({ body }) => {
+      const asked = [JSON.parse(body.toString())].flat()
+      const isReplay = asked.some(({ method }) => method === 'eth_call') && body.includes(address.slice(2))
+      if (!isReplay) return 'forward'
+      const error = { code: -32000, message: 'busy' }
+      return { body: JSON.stringify(asked.map(({ id }) => ({ jsonrpc: '2.0', id, error }))) }
+    })
+    const id = await revertAt(address)
+    await until(async () => (await transactionOf(id)).state === 'FAILED', 'it has failed')
+    return id
+  }
+
+  it('has the reason that is read after the block was applied', async () => {
+    const id = await revertAt(await acceptingContract())
+    await until(async () => failures(id).length === 1, 'the failure is reported')
+    expect(about(id).at(-1)!.notification).toEqual(await transactionOf(id))
+    expect(failures(id)[0]!.notification.errorDetails).toBe(`the call reverts: ${named}`)
+  })
+
+  it('precedes that of a reorg when no node has explained it', async () => {
+    const id = await unexplained()
+    await harness.chain().reorg(1)
+    await until(async () => statesOf(id).filter((state) => state === 'SENT').length === 2, 'it is sent again')
+    const states = statesOf(id)
+    expect(states.slice(states.indexOf('FAILED') - 1).slice(0, 3)).toEqual(['SENT', 'FAILED', 'SENT'])
+    expect(failures(id)[0]!.notification).not.toHaveProperty('errorDetails')
+  })
+
+  it('property 64: waits for a node for a bounded time, and delays no other meanwhile', async () => {
+    const id = await unexplained()
+    const { id: later } = await makeTransfer(world)
+    await until(async () => statesOf(later).includes('COMPLETE'), 'a later transaction is reported')
+    expect(failures(id)).toEqual([])
+    harness.clock.moveMs(heldMaxMs)
+    await until(async () => failures(id).length === 1, 'the failure is reported')
+    expect(failures(id)[0]!.notification).not.toHaveProperty('errorDetails')
+    harness.chain().intercept(undefined)
+    expect((await failed(id)).errorDetails).toBe(`the call reverts: ${named}`)
+    expect(failures(id)).toHaveLength(1)
   })
 })
 

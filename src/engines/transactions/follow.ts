@@ -3,6 +3,7 @@ import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/i
 import type { EngineCtx } from '#engines/ctx'
 import { observedTransactionsOf, observedTransfersOf, type Step, withOrdinals } from '#engines/indexer/index'
 import { reopenHolds, resolveHolds, tokensOf } from '#engines/ledger/index'
+import { releaseHeld } from '#engines/webhooks/index'
 import { formatAmount } from '#lib/amounts'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
@@ -145,6 +146,11 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
   await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)
+  // A failure in an orphaned block is not explained any more; its notification precedes the one of SENT.
+  await releaseHeld(
+    tx,
+    sent.map(({ entityId, id: resourceId }) => ({ entityId, resourceId })),
+  )
   await note(ctx, tx, sent, 'SENT')
   await failReceived(ctx, tx, step)
 }

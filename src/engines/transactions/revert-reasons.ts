@@ -1,5 +1,6 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { releaseHeld } from '#engines/webhooks/index'
 import { createFailureCounts } from '#lib/failure-counts'
 import { defer, type Turn } from '#runtime/turns/store'
 import { errorsOfCall } from './contract-errors.ts'
@@ -14,7 +15,8 @@ const unknownReason = 'the transaction was reverted in its block'
 
 /**
  * Reads from the nodes why mined transactions reverted, in a loop of its own, so that block processing does not wait for it.
- * Failed reads are retried until the node recovers. True when some were read.
+ * Failed reads are retried until the node recovers; the notification of the failure waits for a bounded time only. True when
+ * some were read.
  */
 export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn): Promise<boolean> {
   const { blockchain } = chain.network
@@ -25,7 +27,16 @@ export async function readRevertReasons(ctx: EngineCtx, chain: Chain, turn: Turn
     const details = reasons[index]
     return details === undefined ? [] : [{ ...row, details }]
   })
-  await recordRevertReasons(ctx.database, nowMs, answered)
+  if (answered.length > 0)
+    await ctx.database.tx(async (tx) => {
+      const explained = await recordRevertReasons(tx, nowMs, answered)
+      await releaseHeld(
+        tx,
+        explained.map(({ entityId, id, updateDate, errorDetails }) => {
+          return { entityId, resourceId: id, updateDate, members: { errorDetails } }
+        }),
+      )
+    })
   const unanswered = rows.filter((_, index) => reasons[index] === undefined)
   await defer(
     ctx.database,

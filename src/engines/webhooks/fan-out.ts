@@ -18,13 +18,23 @@ const eventsMax = 200
 /** Maximum entities in one round; later arrivals wait for its end. */
 const entitiesMax = 10
 
+/** Time for which an event is held at most: the node that has the missing part may be away. */
+export const heldMaxMs = 10_000
+
+const heldBefore = ({ clock }: EngineCtx) => formatInstant(clock.nowMs() - heldMaxMs)
+
 /**
  * Turns queued events into notifications, one batch per entity, round-robin over entities. An entity whose events fail is
  * deferred. True when events were taken.
  */
 export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
   let hasTaken = false
-  for (const { entityId, createDate } of await queuedTenants(ctx.database, turn, entitiesMax))
+  for (const { entityId, createDate } of await queuedTenants(
+    ctx.database,
+    turn,
+    heldBefore(ctx),
+    entitiesMax,
+  ))
     try {
       hasTaken = (await fanOutOf(ctx, topics, entityId)) || hasTaken
     } catch (error) {
@@ -38,7 +48,7 @@ export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promis
 
 const fanOutOf = (ctx: EngineCtx, topics: Topics, entityId: string): Promise<boolean> =>
   ctx.database.tx(async (tx) => {
-    const events = await takeQueued(tx, entityId, eventsMax)
+    const events = await takeQueued(tx, entityId, heldBefore(ctx), eventsMax)
     if (events.length === 0) return false
     const notifications = await notificationsFor(ctx, tx, topics, entityId, events)
     if (notifications.length > 0)

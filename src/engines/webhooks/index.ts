@@ -25,6 +25,7 @@ export {
 } from './delivery-log.ts'
 export { type LinkPurpose, subscriptionArn, tokenOf } from './envelope.ts'
 export { disableDateOf } from './failing-endpoints.ts'
+export { heldMaxMs } from './fan-out.ts'
 export { notificationTypes } from './notification-types.ts'
 export { waitingDeliveries } from './store/deliveries.ts'
 export {
@@ -34,6 +35,7 @@ export {
   notificationsPage,
   type Replay,
 } from './store/delivery-log.ts'
+export { releaseHeld } from './store/queue.ts'
 export { type Detail, findSubscription, listSubscriptions, type Subscription } from './store/subscriptions.ts'
 export {
   findWebhookSubscription,

@@ -36,15 +36,16 @@ export async function withoutRevertReason(
   return served(turn, await db.all<RevertedTransaction>(inTurns(turn, shared, limit)))
 }
 
-/** Writes the reason, unless its block was orphaned meanwhile. */
-export async function recordRevertReasons(
-  db: Db,
+/** Writes the reasons, unless the block was orphaned meanwhile. Returns the transactions that have one now. */
+export const recordRevertReasons = (
+  tx: Db,
   nowMs: number,
   rows: readonly (RevertedTransaction & { details: string })[],
-): Promise<void> {
-  if (rows.length === 0) return
-  await db.run(sql`update transactions t set error_details = n.d, update_date = ${formatInstant(nowMs)}
+) =>
+  tx.all<{ entityId: string; id: string; updateDate: string; errorDetails: string }>(
+    sql`update transactions t set error_details = n.d, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.blockHash)}::text[], ${rows.map((row) => row.details.slice(0, 1000))}::text[]) as n(e, i, b, d)
-    where t.entity_id = n.e and t.id = n.i and t.block_hash = n.b and t.state = 'FAILED' and t.error_details is null`)
-}
+    where t.entity_id = n.e and t.id = n.i and t.block_hash = n.b and t.state = 'FAILED' and t.error_details is null
+    returning t.entity_id as "entityId", t.id, t.update_date as "updateDate", t.error_details as "errorDetails"`,
+  )

@@ -12,14 +12,19 @@ export type QueuedEvent = {
   snapshot: Record<string, unknown> | null
 }
 
-/** Tenants with queued events, round-robin, each with the date of its oldest event. */
+/** Selects queued events `q` that are not held, or were held since before this date. */
+const isReady = (heldBefore: string) => sql`(not q.is_held or q.create_date < ${heldBefore})`
+
+/** Tenants with events to take, round-robin, each with the date of its oldest event. */
 export async function queuedTenants(
   db: Db,
   turn: Turn,
+  heldBefore: string,
   limit: number,
 ): Promise<readonly { entityId: string; createDate: string }[]> {
   const rows = sql`select * from (select q.entity_id as "entityId", q.create_date as "createDate" from queued_events q
-    where q.entity_id = turn.entity_id and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}
+    where q.entity_id = turn.entity_id and ${isReady(heldBefore)}
+      and ${isNotDeferred(turn.queue, '', sql`q.entity_id`, sql`''`)}
     order by q.sequence limit 1) oldest`
   const found = await db.all<{ entityId: string; createDate: string }>(
     inTurns(turn, { from: sql`queued_events q`, where: sql`true`, rows }, limit),
@@ -28,19 +33,45 @@ export async function queuedTenants(
 }
 
 /**
- * Takes the tenant's oldest queued events, in order. A lock keeps other workers from its events until the `tx` ends, so that
+ * Takes the tenant's oldest queued events that are ready, in order. A lock keeps other workers from its events until the `tx` ends, so that
  * notifications of a resource are in the order of its events.
  */
-export async function takeQueued(tx: Db, entityId: string, limit: number): Promise<QueuedEvent[]> {
+export async function takeQueued(
+  tx: Db,
+  entityId: string,
+  heldBefore: string,
+  limit: number,
+): Promise<QueuedEvent[]> {
   const { got } = await tx.one<{ got: boolean }>(sql`select
     pg_try_advisory_xact_lock(hashtextextended(${`notifications of ${entityId}`}, 0)) as got`)
   if (!got) return []
   const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`delete from queued_events
-    where entity_id = ${entityId} and id in (select id from queued_events where entity_id = ${entityId}
-      order by sequence limit ${limit})
+    where entity_id = ${entityId} and id in (select q.id from queued_events q where q.entity_id = ${entityId} and ${isReady(heldBefore)}
+      order by q.sequence limit ${limit})
     returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", snapshot,
       sequence`)
   return rows.sort((one, other) => one.sequence - other.sequence)
+}
+
+/** What ends the wait of a resource's held event: the members of its snapshot, or nothing when these will not come. */
+export type HeldRelease = {
+  entityId: string
+  resourceId: string
+  /** Of the resource with these members. */
+  updateDate?: string
+  members?: Record<string, unknown>
+}
+
+/** Ends the wait of held events. */
+export async function releaseHeld(tx: Db, rows: readonly HeldRelease[]): Promise<void> {
+  if (rows.length === 0) return
+  const released =
+    await tx.run(sql`update queued_events q set is_held = false, snapshot = q.snapshot || n.m, update_date = coalesce(n.u, q.update_date)
+    from unnest(${rows.map(({ entityId }) => entityId)}::uuid[], ${rows.map(({ resourceId }) => resourceId)}::text[],
+      ${rows.map(({ updateDate }) => updateDate ?? null)}::timestamptz[],
+      ${rows.map(({ members = {} }) => JSON.stringify(members))}::jsonb[]) as n(e, r, u, m)
+    where q.entity_id = n.e and q.resource_id = n.r and q.is_held`)
+  if (released > 0) await tx.run(sql`select pg_notify('queued_events', '')`)
 }
 
 /** A notification for the endpoints of its entity that receive its line and topic. */
