@@ -26,8 +26,8 @@ export const requestMutants: readonly Mutant[] = [
     edits: [
       edit(
         'src/engines/webhooks/store/queue.ts',
-        'order by sequence limit',
-        'and not exists (select 1 from notifications n where n.entity_id = queued_events.entity_id and n.id > queued_events.id) order by sequence limit',
+        'order by q.sequence limit $',
+        'and not exists (select 1 from notifications n where n.entity_id = q.entity_id and n.id > q.id) order by q.sequence limit $',
       ),
     ],
     test: proof(

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { encodeErrorResult, getAddress, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { heldMaxMs } from '#engines/webhooks/index'
+import { sql } from '#runtime/db/db'
 import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
 import {
   freshAddress,
@@ -177,15 +178,19 @@ describe('the webhook of a revert', () => {
   /** A call that reverted in its block, while no node explains it. */
   async function unexplained(): Promise<string> {
     const address = await acceptingContract()
+    let blockHash = 'none'
     harness.chain().intercept(async ({ body }) => {
       const asked = [JSON.parse(body.toString())].flat()
-      const isReplay = asked.some(({ method }) => method === 'eth_call') && body.includes(address.slice(2))
-      if (!isReplay) return 'forward'
+      const isAsked = asked.some(({ method }) =>
+        method === 'eth_call' ? body.includes(address.slice(2)) : body.includes(blockHash),
+      )
+      if (!isAsked) return 'forward'
       const error = { code: -32000, message: 'busy' }
       return { body: JSON.stringify(asked.map(({ id }) => ({ jsonrpc: '2.0', id, error }))) }
     })
     const id = await revertAt(address)
     await until(async () => (await transactionOf(id)).state === 'FAILED', 'it has failed')
+    blockHash = (await transactionOf(id)).blockHash
     return id
   }
 
@@ -198,7 +203,7 @@ describe('the webhook of a revert', () => {
 
   it('precedes that of a reorg when no node has explained it', async () => {
     const id = await unexplained()
-    await harness.chain().reorg(1)
+    await harness.chain().reorg(2)
     await until(async () => statesOf(id).filter((state) => state === 'SENT').length === 2, 'it is sent again')
     const states = statesOf(id)
     expect(states.slice(states.indexOf('FAILED') - 1).slice(0, 3)).toEqual(['SENT', 'FAILED', 'SENT'])
@@ -211,6 +216,7 @@ describe('the webhook of a revert', () => {
     await until(async () => statesOf(later).includes('COMPLETE'), 'a later transaction is reported')
     expect(failures(id)).toEqual([])
     harness.clock.moveMs(heldMaxMs)
+    await harness.database.run(sql`select pg_notify('queued_events', '')`)
     await until(async () => failures(id).length === 1, 'the failure is reported')
     expect(failures(id)[0]!.notification).not.toHaveProperty('errorDetails')
     harness.chain().intercept(undefined)

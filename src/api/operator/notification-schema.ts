@@ -51,8 +51,17 @@ const attemptSchema = Type.Object(
     durationMs: Type.Integer({ description: 'The time until the response, in milliseconds.' }),
     createDate: createDateField,
     requestHeaders: headersField('The headers that were sent.'),
+    requestBody: optional(
+      Type.String({
+        description:
+          'The body byte for byte, up to its first 65,536 characters; the token of the UnsubscribeURL of v1 is replaced by REDACTED. Absent of attempts that were made by a version without it.',
+      }),
+    ),
+    requestBytes: optional(Type.Integer({ description: 'The size of the body that was sent, in bytes.' })),
     responseHeaders: optional(headersField('The first headers of the response.')),
-    responseBody: optional(Type.String({ description: 'The beginning of the body of the response.' })),
+    responseBody: optional(
+      Type.String({ description: 'The first 300 characters of the body of the response.' }),
+    ),
   },
   { title: 'DeliveryAttempt', description: 'An attempt to deliver.' },
 )
@@ -63,7 +72,7 @@ const notificationFields = {
   topic: Type.String({ description: 'The type.' }),
   resourceId: idField('The resource.'),
   message: Type.String({
-    description: 'The JSON text that every attempt sends: the Message of v1, the notification of v2.',
+    description: 'The JSON text of the resource: the Message of v1, the member notification of v2.',
   }),
   orderNumber: Type.Integer({ description: 'Increases with each notification of the resource.' }),
   previousId: optional(idField('The notification before it of the same resource.')),

@@ -45,6 +45,13 @@ it('lists both lines, by topic, resource, subscription and state, and shows each
   await until(isLogged, 'the intent is delivered')
   const [v1] = await list('topic=paymentIntents')
   expect(v1).toMatchObject({ line: 'v1', resourceId: intent.id, deliveries: [{ endpoint: sink.url }] })
+  const [{ attempts }] = (await world.call('GET', `/operator/notifications/${v1.id}`)).deliveries
+  const { body } = sink.received.find(({ headers }) => headers['x-amz-sns-message-id'] === v1.id)!
+  const token = new URL(JSON.parse(body).UnsubscribeURL).searchParams.get('Token')!
+  expect(token).toHaveLength(96)
+  expect(attempts).toMatchObject([
+    { requestBody: body.replace(token, 'REDACTED'), requestBytes: Buffer.byteLength(body) },
+  ])
   await sink.close()
 
   await until(
@@ -61,6 +68,7 @@ it('lists both lines, by topic, resource, subscription and state, and shows each
   const { deliveries, ...shown } = await world.call('GET', `/operator/notifications/${all[0].id}`)
   expect(all[0]).toMatchObject(shown)
   const [webhook] = receiver.webhooks()
+  const sent = receiver.received.find(({ headers }) => headers['webhook-id'] === webhook!.notificationId)!
   expect(shown).toMatchObject({ id: webhook!.notificationId, topic: webhook!.notificationType })
   expect(deliveries).toEqual([
     {
@@ -71,6 +79,7 @@ it('lists both lines, by topic, resource, subscription and state, and shows each
           durationMs: expect.any(Number),
           createDate: expect.any(String),
           requestHeaders: expect.objectContaining({ 'webhook-id': webhook!.notificationId }),
+          ...{ requestBody: sent.body, requestBytes: sent.bytes.length },
           responseHeaders: expect.objectContaining({ connection: 'close' }),
         },
       ],
@@ -92,7 +101,10 @@ it('property 50: resends one under its id, also to a subscription that it was ne
   expect(new Set(bodies).size).toBe(1)
   const isRecorded = async () => {
     const [{ attempts, state }] = (await world.call('GET', `/operator/notifications/${latest.id}`)).deliveries
-    return state === 'delivered' && attempts.length === 2 && attempts[1].cause === 'resend'
+    if (state !== 'delivered' || attempts.length < 2) return false
+    const [first, { cause, requestBody }] = attempts
+    expect([cause, requestBody]).toEqual(['resend', first.requestBody])
+    return true
   }
   await until(isRecorded, 'the attempt is recorded')
 

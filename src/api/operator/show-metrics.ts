@@ -1,5 +1,5 @@
 import type { EngineCtx } from '#engines/ctx'
-import { gapCounts } from '#engines/indexer/index'
+import { gapCounts, openHistories } from '#engines/indexer/index'
 import { queueDepths } from '#engines/transactions/index'
 import { waitingDeliveries } from '#engines/webhooks/index'
 import { keptFor } from '#lib/once'
@@ -24,6 +24,7 @@ async function scrape(ctx: EngineCtx): Promise<string> {
     gatherChains(ctx),
     gatherDeliveries(ctx),
     gatherGaps(ctx),
+    gatherHistories(ctx),
   ])
   // A figure that cannot be gathered keeps its last value and must not suppress the others.
   for (const each of gathered)
@@ -80,6 +81,14 @@ async function gatherGaps({ chains, database, metrics }: EngineCtx): Promise<voi
   metrics.gaps.reset()
   for (const { network } of chains.list()) metrics.gaps.inc({ blockchain: network.blockchain }, 0)
   for (const { blockchain, count } of found) metrics.gaps.inc({ blockchain }, count)
+}
+
+async function gatherHistories({ chains, clock, database, metrics }: EngineCtx): Promise<void> {
+  const blockchains = chains.list().map(({ network }) => network.blockchain)
+  for (const { blockchain, count, refusedSince } of await openHistories(database.reading, blockchains)) {
+    metrics.histories.set({ blockchain }, count)
+    metrics.historiesRefused.set({ blockchain }, ageSeconds(clock.nowMs(), refusedSince))
+  }
 }
 
 const ageSeconds = (nowMs: number, date: string | null | undefined): number =>

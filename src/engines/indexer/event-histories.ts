@@ -5,11 +5,13 @@
  */
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { isHalted } from './halt.ts'
-import { readSpan } from './read-span.ts'
+import { type Refusal, readSpan } from './read-span.ts'
+import { alarmRefused } from './refused-histories.ts'
 import { canonicalHead, lockChain } from './store/blocks.ts'
 import {
   claimHistory,
@@ -59,17 +61,25 @@ async function serveHistory(
     const toBlock = history.toBlock ?? (await chooseLastBlock(ctx, blockchain, history))
     if (toBlock === undefined) throw new Error(`no block of ${blockchain} is indexed yet`)
     if (history.nextBlock > toBlock) await removeHistory(ctx.database, history)
-    else if (history.nextBlock <= finalTo) await readSpan(ctx, chain, { ...history, toBlock }, finalTo)
-    await releaseHistory(ctx.database, history)
+    else if (history.nextBlock <= finalTo)
+      await release(ctx, history, await readSpan(ctx, chain, { ...history, toBlock }, finalTo))
+    else await releaseHistory(ctx.database, history, history.refusedSince)
     return true
   } catch (error) {
     const { entityId, id: key, createDate } = history
     const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
     await defer(ctx.database, turn.queue, blockchain, [{ entityId, key, waitedMs }])
-    await releaseHistory(ctx.database, history)
+    await release(ctx, history, error instanceof Error ? error.message : String(error))
     onDeferred()
     throw error
   }
+}
+
+/** Ends the lease, and keeps since when nodes have refused the history. */
+async function release(ctx: EngineCtx, history: EventHistory, refusal: Refusal | undefined): Promise<void> {
+  const since = refusal === undefined ? null : (history.refusedSince ?? formatInstant(ctx.clock.nowMs()))
+  await releaseHistory(ctx.database, history, since)
+  if (refusal !== undefined && since !== null) alarmRefused(ctx, history, since, refusal)
 }
 
 /** Chooses the newest applied block as the last one of the history. Undefined on a chain without any. */

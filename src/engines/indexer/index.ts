@@ -28,7 +28,7 @@ export {
   indexedHead,
   lockCanonical,
 } from './store/blocks.ts'
-export { insertHistories } from './store/event-histories.ts'
+export { insertHistories, openHistories } from './store/event-histories.ts'
 export {
   dataBytesMax,
   type EventLog,

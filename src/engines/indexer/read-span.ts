@@ -20,48 +20,61 @@ const fewLogs = 500
 const manyLogs = 4_000
 
 type SpanLogs = { logs: PlacedLog[]; last: BlockRef }
+/** The message with which nodes refused the logs of a range. */
+export type Refusal = string
 
-/** Reads the next span of a history, of final blocks only, and writes its logs and the progress. */
+/**
+ * Reads the next span of a history, of final blocks only, and writes its logs and the progress. Returns why nodes refused the
+ * range, even when it was a single block that could be read otherwise.
+ */
 export async function readSpan(
   ctx: EngineCtx,
   chain: Chain,
   history: EventHistory & { toBlock: number },
   finalTo: number,
-): Promise<void> {
+): Promise<Refusal | undefined> {
   const { nextBlock, toBlock, span } = history
   const to = Math.min(toBlock, finalTo, nextBlock + span - 1)
   const half = Math.max(1, (to - nextBlock + 1) >> 1)
-  const answer = await answerOf(chain, history, to).catch(async (error) => {
+  const { read, refusal } = await answerOf(chain, history, to).catch(async (error) => {
     await setSpan(ctx.database, history, half)
     throw error
   })
-  if (!answer) return void (await setSpan(ctx.database, history, half))
-  const { logs, last } = answer
+  if (!read) {
+    await setSpan(ctx.database, history, half)
+    return refusal
+  }
+  const { logs, last } = read
   const next = logs.length < fewLogs ? Math.min(span * 2, spanMax) : logs.length > manyLogs ? half : span
   let at = 0
   for (; logs.length - at > sliceMax; at += sliceMax)
-    if (!(await writeSlice(ctx, history, logs.slice(at, at + sliceMax), last))) return
+    if (!(await writeSlice(ctx, history, logs.slice(at, at + sliceMax), last))) return refusal
   await writeSlice(ctx, history, logs.slice(at), last, (tx) =>
     advanceHistory(tx, history, { nextBlock: to + 1, timeMs: last.timeMs, span: next }),
   )
   failpoint('after-history-commit')
+  return refusal
 }
 
-/** Undefined when nodes refuse a range of this size. A single block is then read whole, as its indexing did. */
-async function answerOf(chain: Chain, history: EventHistory, to: number): Promise<SpanLogs | undefined> {
+type SpanAnswer = { read: SpanLogs | undefined; refusal: Refusal | undefined }
+
+/** Nothing is read when nodes refuse a range of this size. A single block is then read whole, as its indexing did. */
+async function answerOf(chain: Chain, history: EventHistory, to: number): Promise<SpanAnswer> {
   const { contractAddress: address, nextBlock: from } = history
   const topic = history.topic as Hex
   const answer = await chain.logHistory({ address, topic, from, to }).catch((error: Error) => {
     if (from < to) throw error
     return { kind: 'refused', message: error.message } as const
   })
-  if (answer.kind === 'read') return answer
-  if (from < to) return undefined
+  if (answer.kind === 'read') return { read: answer, refusal: undefined }
+  const refusal = answer.message
+  if (from < to) return { read: undefined, refusal }
   const block = await chain.blockByNumber(to)
-  if (!block) throw new Error(`the node has no block ${to}, and refuses its logs: ${answer.message}`)
+  if (!block) throw new Error(`the node has no block ${to}, and refuses its logs: ${refusal}`)
   const { hash: blockHash, number: blockNumber, timeMs: blockTimeMs } = block
   const logs = block.logs.filter((log) => log.address === address && log.topics[0] === topic)
-  return { logs: logs.map((log) => ({ ...log, blockHash, blockNumber, blockTimeMs })), last: block }
+  const placed = logs.map((log) => ({ ...log, blockHash, blockNumber, blockTimeMs }))
+  return { read: { logs: placed, last: block }, refusal }
 }
 
 /** Writes logs in one `tx`. False when the history is another worker's by now, or its monitor was deleted. */

@@ -3,7 +3,7 @@ import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { OutboundCaller } from '#runtime/outbound/call'
 import { attemptsInOrder, backOffMs, keptTryingMs } from './back-off.ts'
-import { type Envelope, makeEnvelope } from './envelope.ts'
+import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'
 import { handleFailing } from './failing-endpoints.ts'
 import {
   type Delivery,
@@ -91,6 +91,7 @@ async function deliver(
     error: isDelivered ? null : text,
     cause: delivery.cause,
     requestHeaders: envelope.headers,
+    ...loggedBody(ctx, delivery, envelope.body),
     responseHeaders: answer.headers,
     responseBody: answer.status === null ? null : text,
     durationMs: Math.round(performance.now() - startedMs),
@@ -136,6 +137,19 @@ async function envelopeOf(ctx: EngineCtx, lane: Lane, delivery: Delivery): Promi
     timestamp: createDate,
     message,
   })
+}
+
+const loggedMax = 65_536
+
+/**
+ * The body as the log keeps it: its beginning, without the token that ends a subscription of v1. A confirmation has none, since
+ * its token proves that the endpoint received it.
+ */
+function loggedBody({ custody }: EngineCtx, { detailId, message }: Delivery, body: string) {
+  if (message === null) return { requestBody: null, requestBytes: null }
+  const token = detailId === null ? undefined : tokenOf(custody.notary, 'unsubscribe', detailId)
+  const shown = token === undefined ? body : body.replaceAll(token, 'REDACTED')
+  return { requestBody: shown.slice(0, loggedMax), requestBytes: Buffer.byteLength(body) }
 }
 
 const reasonOf = (error: Error & { code?: string }) => error.message || error.code || error.name

@@ -304,6 +304,8 @@ describe('a worker', () => {
       error: null,
       cause: 'auto',
       requestHeaders: {},
+      requestBody: '{}',
+      requestBytes: 2,
       responseHeaders: {},
       responseBody: '',
       durationMs: 1,

@@ -8,6 +8,7 @@ export const alarmNames = [
   'clock-off',
   'deep-reorg',
   'endpoint-refused',
+  'history-refused',
   'journal-conflict',
   'journal-damaged',
   'journal-diverged',

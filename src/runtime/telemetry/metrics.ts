@@ -41,6 +41,12 @@ export function openMetrics() {
     chainState: gauge('chain_state', '1 for the state that the chain is in.', 'blockchain', 'state'),
     lagBlocks: gauge('chain_lag_blocks', 'Blocks of the node that are not booked yet.', 'blockchain'),
     lagSeconds: gauge('chain_lag_seconds', 'How much older the newest booked block is.', 'blockchain'),
+    histories: gauge('event_histories', 'Histories that monitors have still to read.', 'blockchain'),
+    historiesRefused: gauge(
+      'event_histories_refused_seconds',
+      'How long nodes have refused one of them.',
+      'blockchain',
+    ),
     endpointErrors: gauge(
       'endpoint_errors_ratio',
       'Share of failed calls.',

@@ -41,6 +41,8 @@ export type EventHistory = {
   toBlock: number | null
   span: number
   fencingToken: number
+  /** Since when nodes have refused each range; null after one that was read. */
+  refusedSince: string | null
   createDate: string
 }
 
@@ -70,7 +72,7 @@ export async function claimHistory(
     where h.entity_id = open.entity_id and h.id = open.id and m.entity_id = h.entity_id and m.id = h.monitor_id
     returning h.entity_id as "entityId", h.id, h.monitor_id as "monitorId", h.blockchain, m.contract_address as "contractAddress",
       m.event_signature_hash as topic, h.next_block as "nextBlock", h.to_block as "toBlock", h.span,
-      h.fencing_token as "fencingToken", h.create_date as "createDate"`)
+      h.fencing_token as "fencingToken", h.refused_since as "refusedSince", h.create_date as "createDate"`)
   return served(turn, found)[0]
 }
 
@@ -102,8 +104,27 @@ export const advanceHistory = (
           reached_date = ${formatInstant(reached.timeMs)}
         where ${isOurs(history)}`)
 
-export const releaseHistory = (db: Db, history: EventHistory) =>
-  db.run(sql`update event_histories set lease_until = null where ${isOurs(history)}`)
+export const releaseHistory = (db: Db, history: EventHistory, refusedSince: string | null) =>
+  db.run(
+    sql`update event_histories set lease_until = null, refused_since = ${refusedSince} where ${isOurs(history)}`,
+  )
+
+/** Maximum number of histories of each chain that are counted. */
+const countedMax = 100_000
+
+/** The open histories of enabled monitors by chain, and since when nodes have refused one of them. */
+export const openHistories = (db: Db, blockchains: readonly string[]) =>
+  db.all<{
+    blockchain: string
+    count: number
+    refusedSince: string | null
+  }>(sql`select b as blockchain, c.count,
+      (select h.refused_since from event_histories h
+        join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id and m.is_enabled
+        where h.blockchain = b and h.refused_since is not null order by h.refused_since limit 1) as "refusedSince"
+    from unnest(${blockchains}::text[]) as b cross join lateral (select count(*) as count from (
+      select 1 from event_histories h join event_monitors m on m.entity_id = h.entity_id and m.id = h.monitor_id
+      where h.blockchain = b and m.is_enabled limit ${countedMax}) counted) c`)
 
 /** Blocks at these heights as they are stored, locked against a change of the chain until the `tx` ends. */
 export const lockBlocksAt = (tx: Db, blockchain: string, numbers: readonly number[]) =>

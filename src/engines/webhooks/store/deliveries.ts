@@ -138,6 +138,9 @@ export type AttemptOutcome = {
   error: string | null
   cause: Cause
   requestHeaders: Record<string, string>
+  /** The beginning of the body, and the size of all of it. Null of a confirmation. */
+  requestBody: string | null
+  requestBytes: number | null
   /** Null when there was no answer. */
   responseHeaders: Record<string, string> | null
   /** The beginning of the body. */
@@ -159,14 +162,19 @@ export async function recordAttempt(
 ): Promise<void> {
   const { entityId, subscriptionId } = lane
   const { messageId, number, status, error, cause, durationMs, state, dueDate } = outcome
-  const { requestHeaders, responseHeaders, responseBody } = outcome
+  const { requestHeaders, requestBody, requestBytes, responseHeaders, responseBody } = outcome
+  // Attempts differ in their headers alone, so one that failed for days keeps its body once.
+  const former = sql`select a.request_body from notification_attempts a where a.entity_id = ${entityId}
+    and a.subscription_id = ${subscriptionId} and a.message_id = ${messageId} and a.request_body is not null
+    order by a.number desc limit 1`
   await database.run(sql`with ours as (
       select 1 from notification_subscriptions where ${isOurs(lane)} for key share
     ), tried as (
       insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
-        cause, request_headers, response_headers, response_body, create_date)
+        cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
       select ${entityId}, ${subscriptionId}, ${messageId}, ${number}::integer, ${status}::integer, ${error}::text,
         ${durationMs}::integer, ${cause}::text, ${JSON.stringify(requestHeaders)}::jsonb,
+        case when (${former}) is distinct from ${requestBody}::text then ${requestBody}::text end, ${requestBytes}::integer,
         ${responseHeaders && JSON.stringify(responseHeaders)}::jsonb, ${responseBody}::text, ${at}::timestamptz
       from ours
     )

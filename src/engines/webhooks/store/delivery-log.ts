@@ -40,6 +40,8 @@ export type LoggedAttempt = {
   durationMs: number
   createDate: string
   requestHeaders: Record<string, string>
+  requestBody: string | null
+  requestBytes: number | null
   responseHeaders: Record<string, string> | null
   responseBody: string | null
 }
@@ -107,6 +109,9 @@ export const findNotification = (db: Db, entityId: string, id: string) =>
 export const attemptsOf = (db: Db, entityId: string, messageId: string) =>
   db.all<LoggedAttempt>(sql`select subscription_id as "subscriptionId", number, cause, status, error,
       duration_ms as "durationMs", create_date as "createDate", request_headers as "requestHeaders",
+      coalesce(request_body, (select b.request_body from notification_attempts b where b.entity_id = a.entity_id
+        and b.subscription_id = a.subscription_id and b.message_id = a.message_id and b.number < a.number
+        and b.request_body is not null order by b.number desc limit 1)) as "requestBody", request_bytes as "requestBytes",
       response_headers as "responseHeaders", response_body as "responseBody"
     from notification_attempts a where entity_id = ${entityId} and message_id = ${messageId}
       and subscription_id in (select w.subscription_id from notification_deliveries w

@@ -53,7 +53,7 @@ export async function takeQueued(
   return rows.sort((one, other) => one.sequence - other.sequence)
 }
 
-/** What ends the wait of a resource's held event: the members of its snapshot, or nothing when these will not come. */
+/** The end of the wait of a resource's held event, with the members of its snapshot, or without when they will not come. */
 export type HeldRelease = {
   entityId: string
   resourceId: string

@@ -1,5 +1,5 @@
--- The webhook of a transaction that reverted waits for the reason, which nodes give after its block was applied; and attempts
--- to deliver are logged with the body that was sent.
+-- Reports that leave nothing out: the webhook of a transaction that reverted waits for the reason, which nodes give after its
+-- block was applied; attempts to deliver are logged with the body that was sent; refused histories are known by their age.
 
 alter table queued_events
   -- Waits for a member of its snapshot, for a time that the program bounds.
@@ -32,3 +32,8 @@ alter table notification_attempts
   -- before.
   add column request_body text,
   add column request_bytes integer;
+
+alter table event_histories
+  -- Since when nodes have refused each range that was asked for; null after one that was read.
+  add column refused_since timestamptz(3);
+create index event_histories_refused on event_histories (blockchain, refused_since) where refused_since is not null;
