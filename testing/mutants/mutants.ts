@@ -1,11 +1,13 @@
 import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
+import { contractMutants } from './contracts.ts'
 import { journalMutants } from './journal.ts'
 import { keyMutants } from './keys.ts'
 import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
 import { transactionMutants } from './transactions.ts'
+import { webhookMutants } from './webhooks.ts'
 
 export const mutants: readonly Mutant[] = [
   ...transactionMutants,
@@ -15,4 +17,6 @@ export const mutants: readonly Mutant[] = [
   ...bookMutants,
   ...keyMutants,
   ...policyMutants,
+  ...contractMutants,
+  ...webhookMutants,
 ]

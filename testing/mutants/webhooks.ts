@@ -1,0 +1,60 @@
+import { edit, type Mutant, proof } from './mutant.ts'
+
+const signer = 'src/custody/webhook-signer.ts'
+const webhooks = (title: string) => proof('src/engines/webhooks/webhooks.test.ts', title)
+
+/** Webhooks: bugs here sign other bytes or with a former key, or tell one entity of another. */
+export const webhookMutants: readonly Mutant[] = [
+  {
+    name: 'other-bytes-signed',
+    about: 'a webhook is signed over its text in another encoding than the one that is sent',
+    edits: [edit(signer, "Buffer.from(body, 'utf8')", "Buffer.from(body, 'latin1')")],
+    test: webhooks('report each state of an outbound'),
+  },
+  {
+    name: 'attempt-undated',
+    about: 'the signed time of a webhook is that of its event, not of its attempt',
+    edits: [
+      edit(
+        'src/engines/webhooks/webhook.ts',
+        'Math.floor(sentMs / 1_000)',
+        'Math.floor(Math.min(sentMs, Date.parse(createDate)) / 1_000)',
+      ),
+    ],
+    test: webhooks('property 50: are sent again unchanged'),
+  },
+  {
+    name: 'former-key-signs',
+    about: 'a process signs webhooks with the keys that it opened first, also after a rotation',
+    edits: [
+      edit(
+        signer,
+        'if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.keys',
+        'if (held) return held.keys',
+      ),
+    ],
+    test: proof('src/cli/webhook-keys.test.ts', 'rotates the keys of webhooks'),
+  },
+  {
+    name: 'sent-to-another-entity',
+    about: 'a webhook is sent by the subscriptions of another entity as well',
+    edits: [
+      edit(
+        'src/engines/webhooks/store/queue.ts',
+        'select n.entity_id, s.id, n.id, n.resource_id',
+        'select s.entity_id, s.id, n.id, n.resource_id',
+      ),
+      edit(
+        'src/engines/webhooks/store/queue.ts',
+        'on s.entity_id = n.entity_id and s.line = n.line',
+        'on s.line = n.line',
+      ),
+      edit(
+        'src/engines/webhooks/store/deliveries.ts',
+        'on w.detail_id is null and n.entity_id = w.entity_id and n.id = w.message_id',
+        'on w.detail_id is null and n.id = w.message_id',
+      ),
+    ],
+    test: webhooks('reach the subscriptions of their entity'),
+  },
+]
