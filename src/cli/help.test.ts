@@ -17,6 +17,7 @@ describe('bezant help', () => {
       'BEZANT_BODY_BYTES_MAX',
       'BEZANT_RECIPIENT_HOLD_HOURS',
       'BEZANT_CONTRACT_SOURCES_DIR',
+      'BEZANT_CONTRACT_SOURCES_URL',
     ])
   })
 

@@ -70,6 +70,11 @@ export const contractErrorKinds = {
   },
   contractCursorNotFound: { code: 175408, status: 404, text: 'Cannot find the item of the page cursor.' },
   contractAddressInvalid: { code: 175410, status: 400, text: 'The address is not one of the blockchain.' },
+  contractSourcesUnavailable: {
+    code: 175901,
+    status: 503,
+    text: 'The server of verified sources does not answer: try again in a moment, or give abiJson.',
+  },
   deploymentExceedsBalance: {
     code: 177004,
     status: 400,

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
-import type { Targets } from './outbound/target.ts'
+import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
 
 /** The configuration of a process. Flags override the environment, which overrides the defaults. */
@@ -45,6 +45,8 @@ export type Config = {
   notificationSignature: 1 | 2
   /** Directory of verified sources of contracts; unset: none. */
   contractSourcesDir: string | undefined
+  /** Base URL of a server of verified sources, without a trailing slash; unset: none. */
+  contractSourcesUrl: string | undefined
   /** Whether an npm script started this process: a signal to npm ends the shell in between and is not forwarded. */
   underNpm: boolean
   /** Networks of a production start, as JSON: `[{"blockchain": "BASE", "rpcUrls": ["https://…"]}]`. */
@@ -99,6 +101,7 @@ export function readConfig(
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
       ? resolve(environment['BEZANT_CONTRACT_SOURCES_DIR'])
       : undefined,
+    contractSourcesUrl: sourcesUrlOf(environment),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     failpoint: failpointPlanOf(environment),
@@ -187,6 +190,18 @@ function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   const url = environment['BEZANT_PUBLIC_URL']?.replace(/\/+$/, '') || undefined
   if (url === undefined || (/^https?:\/\//.test(url) && URL.canParse(url))) return url
   throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
+}
+
+function sourcesUrlOf(environment: EnvironmentVariables): string | undefined {
+  const text = environment['BEZANT_CONTRACT_SOURCES_URL']?.replace(/\/+$/, '') || undefined
+  if (text === undefined) return undefined
+  try {
+    const { search, hash } = parseTarget(text)
+    if (search !== '' || hash !== '') throw new TargetRefused('must not contain a query')
+    return text
+  } catch (error) {
+    throw new Error(`BEZANT_CONTRACT_SOURCES_URL ${(error as Error).message}, not "${text}"`)
+  }
 }
 
 function proxiesOf(environment: EnvironmentVariables): string[] {

@@ -100,6 +100,12 @@ export const settings = {
     default: 'none',
     ofApi: true,
   },
+  BEZANT_CONTRACT_SOURCES_URL: {
+    about:
+      'Base URL of a server of verified sources with version 2 of the interface of Sourcify, such as `https://sourcify.dev/server`. It is asked for imported contracts whose ABI is not known otherwise, and learns their addresses. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+    ofApi: true,
+  },
   BEZANT_TRANSFER_RUNNING: {
     about: '0 shows transfers in progress as `pending`, for clients that do not know `running`.',
     default: '1',

@@ -2,14 +2,15 @@ import { answered } from '#api/estimate'
 import type { Blockchain } from '#chains/blockchains'
 import type { Address, Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
-import { invalid } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
 import { requireAbi, requireAddress, requireContractChain } from './contract-request.ts'
 import { type DescribedAbi, describeAbi } from './describe-abi.ts'
 import { getContract } from './read-contracts.ts'
+import { servedSources } from './served-sources.ts'
 import { findContractAt, type Implementation, insertContract, replaceInterface } from './store.ts'
-import { verifiedSources } from './verified-sources.ts'
+import { type VerifiedSources, verifiedSources } from './verified-sources.ts'
 
 export type ImportBody = {
   name: string
@@ -30,29 +31,56 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
   const found = await answered(ctx, chain, chain.contracts.contractAt(address))
   if (!found)
     throw invalid('address', 'has no code on the blockchain', body.address, 'contractMissingAtAddress')
-  const own = abi ? describeAbi(body.abiJson, abi) : await knownInterface(ctx, chain, address)
-  return { ...own, address, implementation: await implementationAt(ctx, chain, found.implementation) }
+  const own = abi ? { described: describeAbi(body.abiJson, abi) } : await knownInterface(ctx, chain, address)
+  const behind = await implementationAt(ctx, chain, found.implementation)
+  requireAnswer(body, [own, ...(behind ? [behind] : [])])
+  const implementation = behind && {
+    ...behind.described,
+    contractAddress: behind.address,
+    blockchain: body.blockchain,
+  }
+  return { ...own.described, address, implementation }
 }
+
+/** An interface as far as it is known. `unanswered`: the server of verified sources may know more. */
+type KnownInterface = { described: DescribedAbi; unanswered?: true }
 
 async function implementationAt(
   ctx: Ctx,
   chain: Chain,
   address: Address | undefined,
-): Promise<Implementation | undefined> {
+): Promise<(KnownInterface & { address: Address }) | undefined> {
   const found = address && (await answered(ctx, chain, chain.contracts.contractAt(address)))
   if (!found) return undefined
   if (found.implementation)
     throw invalid('address', `has the implementation ${address}, a proxy itself`, undefined, 'proxyNested')
-  const { blockchain } = chain.network
-  return { ...(await knownInterface(ctx, chain, address)), contractAddress: address, blockchain }
+  return { ...(await knownInterface(ctx, chain, address)), address }
 }
 
-/** The interface that the operator verified, or that this program itself deployed. */
-async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise<DescribedAbi> {
+/** The interface that the operator has, that this program itself deployed, or that the operator's server has. */
+async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise<KnownInterface> {
   const verified = await verifiedSources(ctx, chain, address)
-  if (verified) return describeAbi(verified.abiJson, verified.abi, verified.sourceCode)
+  if (verified) return { described: describeSources(verified) }
   const abiJson = chain.contracts.ownAbi(address)
-  return describeAbi(abiJson, abiJson === undefined ? undefined : chain.contracts.readAbi(abiJson))
+  if (abiJson !== undefined) return { described: describeAbi(abiJson, chain.contracts.readAbi(abiJson)) }
+  try {
+    const served = await servedSources(ctx, chain, address)
+    return { described: served ? describeSources(served) : describeAbi(undefined, undefined) }
+  } catch (error) {
+    const { requestId } = ctx
+    ctx.log.warn({ err: error, address, requestId }, 'the server of verified sources gives no usable answer')
+    return { described: describeAbi(undefined, undefined), unanswered: true }
+  }
+}
+
+const describeSources = ({ abiJson, abi, sourceCode }: VerifiedSources) =>
+  describeAbi(abiJson, abi, sourceCode)
+
+/** Throws when only the server of verified sources might know a contract; a refresh must not forget what it said before. */
+function requireAnswer({ refreshVerification }: ImportBody, known: readonly KnownInterface[]): void {
+  const isKnown = known.some(({ described }) => described.abiJson !== undefined)
+  if ((!isKnown || refreshVerification) && known.some(({ unanswered }) => unanswered))
+    throw new ApiError('contractSourcesUnavailable')
 }
 
 export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, found: FoundContract) {

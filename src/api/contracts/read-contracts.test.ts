@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { initiateSmartContractPlatformClient } from '@circle-fin/smart-contract-platform'
 import { encodeAbiParameters, encodeFunctionData, getAddress } from 'viem'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { readConfig } from '#runtime/config'
 import { catalogueAbi, catalogueBytecode } from '../../../testing/artifacts/catalogue.ts'
 import { freshAddress, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -14,13 +17,26 @@ const abiJson = JSON.stringify(catalogueAbi)
 const blockchain = 'BASE-SEPOLIA'
 const contractSourcesDir = join(tmpdir(), `sources-${randomUUID()}`)
 
+/** A server of verified sources, which has none unless a test says otherwise. */
+let sources: Server
+type Serve = (path: string, response: ServerResponse) => void
+const serveNothing: Serve = (_, response) => void response.writeHead(404).end('{"match":null}')
+let serve = serveNothing
+const serveText =
+  (text: string): Serve =>
+  (_, response) =>
+    void response.end(text)
+
 let harness: Harness
 let world: World
 let catalogue: string
 let client: ReturnType<typeof initiateSmartContractPlatformClient>
 
 beforeAll(async () => {
-  harness = await openHarness({ config: { contractSourcesDir } })
+  sources = createServer((request, response) => serve(request.url!, response))
+  await new Promise<void>((resolve) => sources.listen(0, '127.0.0.1', resolve))
+  const contractSourcesUrl = `http://127.0.0.1:${(sources.address() as AddressInfo).port}/server`
+  harness = await openHarness({ config: { contractSourcesDir, contractSourcesUrl } })
   world = worldOf(harness)
   catalogue = await place()
   const { apiKey, entitySecret, url } = harness
@@ -29,6 +45,10 @@ beforeAll(async () => {
 afterAll(async () => {
   await rm(contractSourcesDir, { recursive: true, force: true })
   await harness?.close()
+  await new Promise((resolve) => sources.close(resolve))
+})
+afterEach(() => {
+  serve = serveNothing
 })
 
 /** Puts a catalogue on the chain, from outside the platform. */
@@ -152,6 +172,71 @@ describe('an import', () => {
     await mkdir(join(contractSourcesDir, '84532', broken), { recursive: true })
     await writeFile(join(contractSourcesDir, '84532', broken, 'metadata.json'), '{"output":{"abi":7}}')
     expect(await imported({ address: broken })).toMatchObject({ verificationStatus: 'UNVERIFIED' })
+  })
+
+  it('takes ABI and sources from the server of verified sources where they are not known otherwise', async () => {
+    const address = await place()
+    const paths: string[] = []
+    const content = { 'lib/A.sol': { content: 'library A {}\0' }, 'B.sol': { content: 'contract B {}' } }
+    serve = (path, response) => {
+      paths.push(path)
+      response.end(JSON.stringify({ abi: catalogueAbi, sources: content, match: 'exact_match' }))
+    }
+    expect(await imported({ address })).toMatchObject({
+      ...{ verificationStatus: 'VERIFIED', abiJson },
+      sourceCode: [
+        { fileName: 'lib/A.sol', fileContent: 'library A {}' },
+        { fileName: 'B.sol', fileContent: 'contract B {}' },
+      ],
+    })
+    expect(paths).toEqual([`/server/v2/contract/84532/${getAddress(address)}?fields=abi,sources`])
+    const { implementationContract } = await imported({ address: await minimalProxyOf(address), abiJson })
+    expect(implementationContract).toMatchObject({ verificationStatus: 'VERIFIED', contractAddress: address })
+    await imported({ address: await place(), abiJson })
+    await imported({ address: await minimalProxyOf(harness.chain().tokens.USDC.toLowerCase()), abiJson })
+    expect(paths).toHaveLength(2)
+    serve = serveText(
+      JSON.stringify({ abi: catalogueAbi, sources: { huge: { content: 'x'.repeat(3 << 20) } } }),
+    )
+    expect(await imported({ address: await place() })).toMatchObject({ abiJson, sourceCode: [] })
+  })
+
+  it.each([
+    ['answers with an error', (_, response) => void response.writeHead(500).end()],
+    ['redirects', (_, response) => void response.writeHead(302, { location: '/elsewhere' }).end()],
+    ['breaks off', (_, response) => void response.write('{"abi":[', () => response.destroy())],
+    ['answers without end', (_, response) => void response.end(`[${'1,'.repeat(4 << 20)}1]`)],
+    ['is no server of sources', serveText('<html>')],
+    ['answers null', serveText('null')],
+    ['has an ABI that is none', serveText('{"abi":7}')],
+  ] as [string, Serve][])(
+    'needs no server of verified sources that %s, unless nothing else is known',
+    async (_, answer) => {
+      serve = answer
+      const address = await place()
+      const refusal = await importing({ address })
+      expect([refusal.status, refusal.body.code]).toEqual([503, 175901])
+      expect(refusal.body.message).toMatch(/try again in a moment, or give abiJson/)
+      expect(await imported({ address, abiJson })).toMatchObject({ abiJson })
+      const refreshed = await importing({ address, refreshVerification: true })
+      expect([refreshed.status, refreshed.body.code]).toEqual([503, 175901])
+      const proxy = { address: await minimalProxyOf(address), abiJson }
+      expect((await imported(proxy)).implementationContract).toMatchObject({ functions: [] })
+      serve = serveNothing
+      expect(await imported({ address: await place() })).toMatchObject({ verificationStatus: 'UNVERIFIED' })
+    },
+  )
+
+  it.each([
+    'sourcify.dev',
+    'ftp://sourcify.dev',
+    'https://me@sourcify.dev',
+    'https://sourcify.dev:22',
+    'https://sourcify.dev/?a=b',
+  ])('is not configured with the server %s', (url) => {
+    expect(() => readConfig({}, { BEZANT_CONTRACT_SOURCES_URL: url })).toThrow(
+      /^BEZANT_CONTRACT_SOURCES_URL (must|uses port 22)/,
+    )
   })
 
   it('resolves one layer of a proxy, minimal or with a slot, and refuses a second one', async () => {

@@ -83,7 +83,7 @@ export const contractEndpoints = [
     largeBody: true,
     summary: 'Import a contract',
     description:
-      'Imports a contract that is on the blockchain already. Its ABI is that of the request, of the verified sources of the server, or unknown. Of a proxy (EIP-1967, EIP-1167), the implementation is imported with it.',
+      'Imports a contract that is on the blockchain already. Its ABI is that of the request, of the verified sources that the server has or asks for, or unknown. Of a proxy (EIP-1967, EIP-1167), the implementation is imported with it.',
     tag,
     auth: 'apiKey',
     body: importBody,
@@ -101,6 +101,7 @@ export const contractEndpoints = [
       'contractAddressInvalid',
       'proxyNested',
       'abiInvalid',
+      'contractSourcesUnavailable',
       ...networkErrors,
     ],
     errorsAs: contractErrorsAs,

@@ -7,9 +7,9 @@ import type { SourceFile } from './describe-abi.ts'
 
 export type VerifiedSources = { abiJson: string; abi: ContractAbi; sourceCode: SourceFile[] }
 
-const metadataBytesMax = 4 * 1024 * 1024
-const sourcesBytesMax = 2 * 1024 * 1024
-const sourceFilesMax = 500
+export const metadataBytesMax = 4 * 1024 * 1024
+export const sourcesBytesMax = 2 * 1024 * 1024
+export const sourceFilesMax = 500
 
 /**
  * The sources that the operator verified, in the layout of Sourcify: `CHAIN-ID/ADDRESS/metadata.json` with `sources` beside

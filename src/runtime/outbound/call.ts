@@ -4,25 +4,27 @@ import { isIP, type LookupFunction } from 'node:net'
 import { findTarget, type Resolve, resolveName, type Target, type Targets } from './target.ts'
 
 export type OutboundCall = {
-  method: 'HEAD' | 'POST'
+  method: 'GET' | 'HEAD' | 'POST'
   url: string
   headers?: Record<string, string>
   body?: string
   timeoutMs: number
+  /** The number of bytes of the answer that are kept. Default: the beginning, for a log. */
+  keptBytes?: number
   signal?: AbortSignal | undefined
 }
 
-/** A response: its first headers, and the beginning of its body. */
-export type Answered = { status: number; headers: Record<string, string>; text: string }
+/** A response: its first headers, the beginning of its body, and whether that is all of it. */
+export type Answered = { status: number; headers: Record<string, string>; text: string; isWhole: boolean }
 
 /**
- * Calls URLs that customers supplied. Resolves the name once per call, checks every address, and connects to a checked
+ * Calls URLs that customers or operators supplied. Resolves the name once per call, checks every address, and connects to a checked
  * one only. Does not follow redirects. Rejects with TargetRefused, or when there is no response.
  */
 export type OutboundCaller = (call: OutboundCall) => Promise<Answered>
 
 const answerBytesMax = 65_536
-const textMax = 300
+const keptMax = 300
 const headersMax = 30
 const headerLengthMax = 300
 
@@ -56,7 +58,7 @@ function send({ url, addresses }: Target, call: OutboundCall, signal: AbortSigna
       (response) => {
         // From here on the status is known; a broken connection only ends the reading of the body.
         sent.removeListener('error', reject).on('error', () => undefined)
-        void read(response).then(resolve)
+        void read(response, call.keptBytes ?? keptMax).then(resolve)
       },
     )
     sent.on('error', reject)
@@ -65,17 +67,20 @@ function send({ url, addresses }: Target, call: OutboundCall, signal: AbortSigna
 }
 
 /** Reads the status and the beginning of the body; an early end of the body is no error. */
-function read(response: IncomingMessage): Promise<Answered> {
+function read(response: IncomingMessage, keptBytes: number): Promise<Answered> {
   const status = response.statusCode ?? 0
   const kept: Buffer[] = []
   let bytes = 0
   return new Promise((resolve) => {
     const headers = headersOf(response)
-    const end = () => resolve({ status, headers, text: Buffer.concat(kept).toString('utf8', 0, textMax) })
+    const end = () => {
+      const text = Buffer.concat(kept).toString('utf8', 0, keptBytes)
+      resolve({ status, headers, text, isWhole: response.complete && bytes <= keptBytes })
+    }
     response.on('data', (chunk: Buffer) => {
-      if (bytes < textMax) kept.push(chunk)
+      if (bytes < keptBytes) kept.push(chunk)
       bytes += chunk.length
-      if (bytes > answerBytesMax) response.destroy()
+      if (bytes > Math.max(keptBytes, answerBytesMax)) response.destroy()
     })
     response.on('error', end)
     response.on('close', end)
