@@ -64,7 +64,10 @@ export async function estimateTable(
   errors: readonly AbiError[] = [],
 ) {
   const estimate = await answered(ctx, chain, chain.estimateGas(from, call, errors))
-  if (estimate.kind === 'estimated') return feeTable(ctx, chain, estimate.gas)
+  if (estimate.kind === 'estimated') {
+    const { gas } = estimate
+    return feeTable(ctx, chain, gas, await answered(ctx, chain, chain.parentFee(call, gas)))
+  }
   if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
   const kind =
     estimate.kind === 'reverted'
@@ -84,7 +87,7 @@ export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<A
   })
 
 /** Fees per gas in gwei, whole fees in native coins; with `gas`, also the fee of the whole transaction. */
-export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint) {
+export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint, parentFeeAtomic?: bigint) {
   const suggestion = await answered(ctx, chain, suggestedFees(chain))
   const gwei = (wei: bigint) => formatAmount(wei, gweiDecimals)
   const { decimals } = chain.network.nativeToken
@@ -96,7 +99,8 @@ export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint) {
     if (gas === undefined) return [level.toLowerCase(), prices]
     const networkFee = formatAmount(gas * maxFeeAtomic, decimals)
     const networkFeeRaw = formatAmount(gas * (baseFeeAtomic + priorityFeeAtomic), decimals)
-    return [level.toLowerCase(), { gasLimit: gas.toString(), ...prices, networkFee, networkFeeRaw }]
+    const l1Fee = parentFeeAtomic !== undefined && { l1Fee: formatAmount(parentFeeAtomic, decimals) }
+    return [level.toLowerCase(), { gasLimit: gas.toString(), ...prices, networkFee, networkFeeRaw, ...l1Fee }]
   })
   return Object.fromEntries(rows)
 }

@@ -29,6 +29,9 @@ export const feeTier = Type.Object(
     maxFee: fee('The maximum fee in gwei.'),
     networkFee: fee('The highest cost in native coins: gasLimit times maxFee.'),
     networkFeeRaw: fee('The cost in native coins at the current base fee.'),
+    l1Fee: fee(
+      'The fee in native coins for data on the parent chain, beside networkFee, on chains of the OP stack. Absent on others and on local chains, which have no parent.',
+    ),
   },
   { title: 'FeeTier', description: 'Fees at one level.' },
 )

@@ -177,6 +177,8 @@ export type Chain = {
   fees(): Promise<FeeSuggestion>
   /** Never throws for an unreachable node: the estimate is `unknown`. A revert is also decoded with `errors`. */
   estimateGas(from: Address, call: Call, errors?: readonly AbiError[]): Promise<GasEstimate>
+  /** The fee of a call for its data on the parent chain; `undefined` where it is none, or part of that for gas. */
+  parentFee(call: Call, gasLimit: bigint): Promise<bigint | undefined>
   /** The lowest gas limit with which a block can include a call with this data. */
   intrinsicGas(call: Pick<Call, 'to' | 'data'>): bigint
   /** The call that moves `amountAtomic` of `token` (of the native coin when absent) to `to`. */

@@ -1,7 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { formatAmount } from '#lib/amounts'
-import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import {
+  freshAddress,
+  makeWallet,
+  placeContract,
+  type Wallet,
+  type World,
+  worldOf,
+} from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
@@ -279,5 +286,33 @@ describe('fees', () => {
       `/v1/w3s/developer/transactions/feeParameters?blockchain=${blockchain}`,
     )
     expect(parameters.medium.gasLimit).toBeUndefined()
+  })
+
+  it('name that for data on the parent chain, where its oracle answers', async () => {
+    const sourceAddress = `0x${'0'.repeat(40)}`
+    const asked = { sourceAddress, blockchain: 'BASE-SEPOLIA', destinationAddress: sourceAddress }
+    const feesOf = async (fields: object, path = 'transfer'): Promise<(string | undefined)[]> => {
+      const tiers = await world.call('POST', `/v1/w3s/transactions/${path}/estimateFee`, fields)
+      return ['low', 'medium', 'high'].map((tier) => tiers[tier].l1Fee)
+    }
+    const transfer = { ...asked, amounts: ['0'] }
+    const none = [undefined, undefined, undefined]
+    const become = (code: string) =>
+      harness.chain().rpc('anvil_setCode', ['0x420000000000000000000000000000000000000f', code])
+    expect(await feesOf(transfer)).toEqual(none)
+    // A gwei for each byte of the call to the oracle.
+    await become('0x36633b9aca000260005260206000f3')
+    const bytes = (fees: (string | undefined)[]) => fees.map((fee) => Math.round(Number(fee) * 1e9))
+    const [low, ...others] = bytes(await feesOf(transfer))
+    expect(low).toBeGreaterThan(100)
+    expect(others).toEqual([low, low])
+    const { destinationAddress: _, ...from } = asked
+    const call = { ...from, contractAddress: await placeContract(world), callData: `0x${'ab'.repeat(640)}` }
+    const [longer] = bytes(await feesOf(call, 'contractExecution'))
+    expect(longer! - low!).toBeGreaterThanOrEqual(640)
+    expect(longer! - low!).toBeLessThan(700)
+    await become('0x60006000fd')
+    expect(await feesOf(transfer)).toEqual(none)
+    await become('0x')
   })
 })

@@ -12,6 +12,7 @@ import { estimateGas, suggestFees } from './fees.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { readHistory } from './history.ts'
+import { parentFee } from './parent-fee.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
 import { replayRevert } from './revert.ts'
@@ -84,6 +85,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     totalSupplyOf: async (token) => quantity(await ask(rpc, token, totalSupplySelector), 'total supply'),
     fees: () => suggestFees(rpc, network),
     estimateGas: (from, call, errors) => estimateGas(rpc, from, call, errors),
+    parentFee: (call, gasLimit) => parentFee(rpc, network, call, gasLimit),
     intrinsicGas,
     transferCall,
     domainSeparatorOf: (token) => domainSeparatorOf(rpc, token),
