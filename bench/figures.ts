@@ -12,7 +12,10 @@ export type Figure = {
   coresBusy: number
 }
 
-export type Value = { value: number; unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' }
+export type Value = {
+  value: number
+  unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' | 'events/s' | 'blocks' | 'cores'
+}
 
 /** `undefined` where nothing was promised. */
 export function isMet({ promise, ratio, measured }: Figure): boolean | undefined {
@@ -56,6 +59,6 @@ function promiseOf({ promise, measured }: Figure): string {
 const textOf = ({ value, unit }: Value): string => `${value.toFixed(digitsOf(value, unit))} ${unit}`
 
 const digitsOf = (value: number, unit: Value['unit']): number => {
-  if (unit === 'requests/s' || unit === 'tx/s') return 0
+  if (unit.endsWith('/s') || unit === 'blocks') return 0
   return value < 10 ? 2 : 1
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
-import { fromSource, startProgram } from './processes.ts'
+import { fromSource, profiling, startProgram } from './processes.ts'
 import type { Bench, Run } from './run.ts'
 import { median, percentile } from './statistics.ts'
 import { openTenant } from './tenant.ts'
@@ -49,11 +49,12 @@ export const inboundBench: Bench = {
   },
 }
 
+/** Starts a sandbox with one chain, which mines each transaction at once, and opens a customer with one wallet. */
 export async function startSandbox(run: Run) {
   const dataDir = join(await run.directory(), 'data')
   const { line } = await startProgram(run, {
     args: [
-      ...[...fromSource, 'sandbox', '--json', '--ephemeral', '--port', '0'],
+      ...[...profiling(), ...fromSource, 'sandbox', '--json', '--ephemeral', '--port', '0'],
       ...['--data-dir', dataDir, '--chains', 'BASE-SEPOLIA'],
     ],
     env: { DATABASE_URL: '' },
@@ -64,7 +65,7 @@ export async function startSandbox(run: Run) {
   const [chain] = sandbox.chains
   const node: Node = { url: chain.rpcUrl, chainId: chain.chainId, usdc: chain.tokens.USDC }
   const { tenant, keyed, wallet } = await openTenant(sandbox)
-  return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet }
+  return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet, dataDir }
 }
 
 /** Milliseconds from sending the signed bytes to the node until the API lists the transaction. */

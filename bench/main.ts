@@ -11,6 +11,9 @@ const benches: Record<string, () => Promise<Bench>> = {
   memory: async () => (await import('./drain/memory.ts')).memoryBench,
   inbound: async () => (await import('./inbound.ts')).inboundBench,
   events: async () => (await import('./events.ts')).eventsBench,
+  ponder: async () => (await import('./ponder/bench.ts')).ponderBench,
+  fanout: async () => (await import('./fan-out.ts')).fanOutBench,
+  blocks: async () => (await import('./blocks.ts')).blocksBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
@@ -29,6 +32,9 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   memory    what is alive in a worker process after 20,000 and after 100,000 transfers
   inbound   from a transfer on a chain to its row in the API
   events    from an event on a chain to its webhook
+  ponder    the same, and past events, beside the Ponder indexer, which is installed into a temporary directory
+  fanout    events at a constant rate to 20 endpoints, of which four are dead or slow
+  blocks    blocks of 2,000 transfers of a foreign token, one a second
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory

@@ -1,10 +1,9 @@
-import { execFileSync, spawn } from 'node:child_process'
-import { access, mkdir } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Figure } from './figures.ts'
+import { installPeer } from './install-peer.ts'
 import { type Request, requestsPerSecond } from './load.ts'
 import { measureBusyCores } from './machine.ts'
 import { startPlatform } from './platform.ts'
@@ -66,7 +65,8 @@ async function compare(run: Run, name: string, ours: Request, prism: Request): P
 
 /** Prism in one process, answering from the generated description; its log is off, in its favour. */
 async function startPrism(run: Run): Promise<string> {
-  const program = await installPrism(run)
+  const installed = await installPeer(run, `prism-${prismVersion}`, [`@stoplight/prism-cli@${prismVersion}`])
+  const program = join(installed, 'node_modules/@stoplight/prism-cli/dist/index.js')
   const port = await freePort()
   const where = ['--host', '127.0.0.1', '--port', String(port)]
   const child = spawn(
@@ -89,25 +89,6 @@ const answers = (port: number): Promise<boolean> =>
     socket.once('error', () => resolve(false))
     socket.once('connect', () => socket.destroy())
   })
-
-/** Installs it once per machine, in the directory that the system cleans. */
-async function installPrism(run: Run): Promise<string> {
-  const directory = join(tmpdir(), `bezant-bench-prism-${prismVersion}`)
-  const program = join(directory, 'node_modules/@stoplight/prism-cli/dist/index.js')
-  const isThere = await access(program).then(
-    () => true,
-    () => false,
-  )
-  if (isThere) return program
-  run.report(`installing @stoplight/prism-cli ${prismVersion} into ${directory}`)
-  await mkdir(directory, { recursive: true })
-  execFileSync(
-    'npm',
-    ['install', '--no-audit', '--no-fund', '--prefix', directory, `@stoplight/prism-cli@${prismVersion}`],
-    { stdio: 'ignore', shell: process.platform === 'win32' },
-  )
-  return program
-}
 
 const freePort = (): Promise<number> =>
   new Promise((resolve, reject) => {

@@ -10,6 +10,12 @@ export const root = fileURLToPath(new URL('..', import.meta.url))
 export const fromSource = ['--conditions=source', '--import', 'tsx', `${root}src/main.ts`]
 export const fromPackage = [`${root}dist/main.js`]
 
+/** BENCH_PROFILE names a directory for CPU profiles of the processes that run engines. */
+export const profiling = (): string[] => {
+  const directory = process.env['BENCH_PROFILE']
+  return directory ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
+}
+
 export type Started = { line: string; child: ChildProcess; stop(): Promise<void> }
 
 export type Program = {

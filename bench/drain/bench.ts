@@ -57,7 +57,7 @@ export const drainBench: Bench = {
   },
 }
 
-export const nodeOf = ({ ready }: Platform): Node => ({
+export const nodeOf = ({ ready }: Pick<Platform, 'ready'>): Node => ({
   url: ready.nodeUrl,
   chainId: ready.chainId,
   usdc: ready.usdc,

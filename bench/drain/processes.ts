@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { root } from '../processes.ts'
+import { profiling, root } from '../processes.ts'
 import type { Run } from '../run.ts'
 import type { PlatformCommand, Ready } from './platform.ts'
 import type { WorkerCommand } from './worker.ts'
@@ -23,7 +23,7 @@ export async function startPlatform(run: Run, workerCount = 1) {
     /** Submits a backlog without HTTP. */
     accept: (count: number, walletIds: readonly string[]) =>
       platform.order({ accept: { count, walletIds } } satisfies PlatformCommand),
-    /** Resolves when every worker has carried out the order; for `heap`, with the bytes of the largest. */
+    /** Resolves when every worker has carried out the order; for `heap` and `cpu`, with the number of the largest. */
     order: async (order: WorkerCommand) => {
       const answers = await Promise.all(workers.map((worker) => worker.order(order)))
       return Math.max(0, ...(answers as number[]))
@@ -65,10 +65,4 @@ async function messageOf(child: ChildProcess, name: string): Promise<unknown> {
     waiting.abort()
     failed.catch(() => undefined)
   }
-}
-
-/** BENCH_PROFILE names a directory for a CPU profile of the worker's process. */
-const profiling = () => {
-  const directory = process.env['BENCH_PROFILE']
-  return directory ? ['--cpu-prof', `--cpu-prof-dir=${directory}`] : []
 }

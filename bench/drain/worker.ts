@@ -4,7 +4,7 @@ import { readConfig } from '#runtime/config'
 import { createLog } from '#runtime/log/log'
 import type { Ready } from './platform.ts'
 
-export type WorkerCommand = 'start' | 'stop' | 'heap' | 'end'
+export type WorkerCommand = 'start' | 'stop' | 'heap' | 'cpu' | 'end'
 
 const { dataDir, connection, nodeUrl, rootKey } = JSON.parse(process.argv[2]!) as Ready
 const { ctx, close } = await openContext({
@@ -22,7 +22,14 @@ function heapBytes(): number {
   return process.memoryUsage().heapUsed
 }
 
+/** Milliseconds of a core that the process has used. */
+function cpuMs(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
+
 async function execute(order: WorkerCommand): Promise<number> {
+  if (order === 'cpu') return cpuMs()
   if (order === 'heap') return heapBytes()
   if (order === 'start') engines ??= startEngines(ctx)
   else {
