@@ -24,6 +24,9 @@ export type ClaimedTransfer = {
 /** The description of a token by its contract, within bounds; empty, or zero, where the contract gives none. */
 export type TokenFacts = { name: string; symbol: string; decimals: number }
 
+/** The standard of a contract by its own answers; `no token` for one that follows none, or several. */
+export type FoundStandard = TokenStandard | 'no code' | 'no token'
+
 /** A balance to read. */
 export type Holding = {
   token: Address
@@ -38,6 +41,7 @@ export type ItemAmount = { itemId: bigint; amountAtomic: bigint }
 export type Tokens = {
   /** The transfers that these logs claim; logs that break the standards claim none. Never throws. */
   claimedIn(logs: readonly ChainLog[]): ClaimedTransfer[]
+  findStandard(token: Address): Promise<FoundStandard>
   factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts>
   /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
   balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>

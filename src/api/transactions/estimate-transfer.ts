@@ -4,6 +4,7 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
+import { meetGivenToken } from './meet-token.ts'
 import { type AmountFields, requireLeaving } from './transfer-items.ts'
 import { requireToken, type TokenFields } from './transfer-request.ts'
 
@@ -13,6 +14,7 @@ export type EstimateBody = TokenFields & EstimateSource & AmountFields & { desti
 export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody }) {
   const source = await estimateSource(ctx, body)
   const chain = requireChain(ctx, source.blockchain)
+  await meetGivenToken(ctx, body, source)
   const token = await requireToken(ctx, body, source.blockchain)
   const leaving = await requireLeaving(ctx, token, body, { zeroAllowed: true, known: false })
   const destination = parseAddress(source.blockchain as Blockchain, body.destinationAddress)

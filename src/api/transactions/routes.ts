@@ -14,6 +14,7 @@ import { createTransfer } from './create-transfer.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getFeeParameters } from './get-fee-parameters.ts'
+import { prepareTransfer } from './meet-token.ts'
 import { getTransaction, getTransactions } from './read-transactions.ts'
 import {
   acceleratedAnswer,
@@ -101,7 +102,7 @@ const transferEndpoint = (addressed: Addressed) =>
     status: 201,
     idempotent: { ...controlledOnce, operation: 'createTransfer' },
     provisional: provisionalBalance,
-    prepare: openSecretOf,
+    prepare: prepareTransfer,
     verb: createTransfer,
   })
 
@@ -180,7 +181,7 @@ export const transactionEndpoints = [
     operationId: 'listTransactions',
     summary: 'List transactions',
     description:
-      'Lists outgoing and incoming transactions of the wallets, by default of monitored tokens only.',
+      'Lists outgoing and incoming transactions of the wallets: by default of monitored tokens only, and without incoming transfers that move nothing or that no balance proves.',
     tag,
     auth: 'apiKey',
     query: transactionsQuery,

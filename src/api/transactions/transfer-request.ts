@@ -47,7 +47,7 @@ export async function requireToken(
   if (token) return token
   throw invalid(
     'tokenAddress',
-    'is not a token that this server has seen on the blockchain: a wallet must have received it first',
+    'is not a token of the blockchain: name the contract of one',
     tokenAddress,
     'tokenAddressUnsupported',
   )

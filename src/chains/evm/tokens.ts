@@ -1,22 +1,10 @@
-/**
- * Reads tokens of untrusted contracts. The gas of a call bounds the time of a node and, by the price of
- * memory, the size of its answer, so that a contract cannot make a healthy endpoint look slow or broken.
- */
 import { type Abi, encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
-import { isHex } from '#lib/hex'
-import type { Address } from '../chain.ts'
 import type { Holding, TokenFacts, Tokens } from '../tokens.ts'
+import { askAll, decimalsIn, wordIn } from './bounded-calls.ts'
 import { claimedBy } from './claimed-transfers.ts'
-import { toQuantity } from './quantities.ts'
-import { isRevert } from './revert.ts'
-import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
-import { isLimitCode } from './rpc-errors.ts'
-
-const readGas = 500_000n
-const limits = { timeoutMs: 10_000 }
-/** Number of calls in one batch: each may answer with all the memory that its gas buys. */
-const callsMax = 20
+import { findStandard } from './find-standard.ts'
+import { type Rpc, RpcError } from './rpc.ts'
 
 const abi = parseAbi([
   'function name() view returns (string)',
@@ -38,6 +26,7 @@ const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): H
 
 export const tokensThrough = (rpc: Rpc): Tokens => ({
   claimedIn: (logs) => logs.flatMap(claimedBy),
+  findStandard: (token) => findStandard(rpc, token),
   factsOf: async (token, standard): Promise<TokenFacts> => {
     const names = standard === 'ERC20' ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']
     const [name, symbol, decimals] = await askAll(
@@ -47,7 +36,7 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     return {
       name: textIn(name, textBytesMax) ?? '',
       symbol: textIn(symbol, textBytesMax) ?? '',
-      decimals: decimalsIn(decimals),
+      decimals: decimalsIn(decimals) ?? 0,
     }
   },
   balancesAt: async (blockHash, holdings) => {
@@ -80,38 +69,6 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
   },
 })
 
-type Asked = { to: Address; data: Hex }
-
-/** The answer of each call; `undefined` for one that the contract does not answer, and the error of one that the node refuses. */
-async function askAll(
-  rpc: Rpc,
-  calls: readonly Asked[],
-  at: unknown = 'latest',
-): Promise<(Hex | undefined | RpcError)[]> {
-  const answers: (Hex | undefined | RpcError)[] = []
-  for (let from = 0; from < calls.length; from += callsMax) {
-    const asked = calls.slice(from, from + callsMax).map(({ to, data }) => ({
-      method: 'eth_call',
-      params: [{ to, data, gas: toQuantity(readGas) }, at],
-    }))
-    for (const answer of await rpc.batch<unknown>(asked, limits)) answers.push(answerOf(answer))
-  }
-  return answers
-}
-
-function answerOf(answer: unknown): Hex | undefined | RpcError {
-  if (isHex(answer)) return answer
-  if (!(answer instanceof RpcError)) throw new RpcUnreachable('the answer to a call is not hexadecimal')
-  if (isLimitCode(answer.rpcCode)) throw answer
-  return isFaultOfContract(answer) ? undefined : answer
-}
-
-/** Codes of the machine that runs the contract, as nodes word them. */
-const faults =
-  /out ?of ?gas|invalid (opcode|jump)|opcode|stack (under|over)flow|execution (error|halted)|evm error/i
-
-const isFaultOfContract = (error: RpcError) => isRevert(error) || faults.test(error.message)
-
 const balanceCall = ({ standard, itemId, owner }: Holding): Hex => {
   if (standard === 'ERC20') return dataOf(balanceAbi, 'balanceOf', [owner])
   return standard === 'ERC721'
@@ -125,17 +82,6 @@ function balanceIn(answer: Hex | undefined | RpcError, { standard, owner }: Hold
   if (word === undefined) return 0n
   if (standard === 'ERC721') return word === BigInt(owner) ? 1n : 0n
   return word
-}
-
-/** The first word of an answer: contracts return more than they should, and it is not read. */
-const wordIn = (answer: Hex | undefined): bigint | undefined =>
-  answer !== undefined && answer.length >= 66 ? BigInt(answer.slice(0, 66)) : undefined
-
-const decimalsMax = 77n
-
-function decimalsIn(answer: Hex | undefined | RpcError): number {
-  const word = answer instanceof RpcError ? undefined : wordIn(answer)
-  return word === undefined || word > decimalsMax ? 0 : Number(word)
 }
 
 const textBytesMax = 100

@@ -1,5 +1,5 @@
 import type { Chain } from '#chains/chain'
-import type { TokenStandard } from '#chains/tokens'
+import type { TokenFacts, TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
 import { insertUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'
@@ -21,14 +21,23 @@ export async function discoverTokens(ctx: EngineCtx, chain: Chain, step: Step): 
 }
 
 async function discover(ctx: EngineCtx, chain: Chain, tokens: readonly (readonly [string, string])[]) {
-  const { blockchain } = chain.network
-  const names = await listedNames(ctx.database)
-  const rows = await Promise.all(
-    tokens.map(async ([address, standard]) => {
-      const facts = await chain.tokens.factsOf(address, standard as TokenStandard)
-      const id = unlistedTokenId(blockchain, address)
-      return { id, blockchain, address, standard, ...facts, lookAlike: isLookAlike(facts, names) }
+  const described = await Promise.all(
+    tokens.map(async ([address, text]) => {
+      const standard = text as TokenStandard
+      return { address, standard, ...(await chain.tokens.factsOf(address, standard)) }
     }),
   )
+  await keepTokens(ctx, chain.network.blockchain, described)
+}
+
+type DescribedToken = TokenFacts & { address: string; standard: TokenStandard }
+
+/** Keeps new tokens under their ids. */
+export async function keepTokens(ctx: EngineCtx, blockchain: string, tokens: readonly DescribedToken[]) {
+  const names = await listedNames(ctx.database)
+  const rows = tokens.map((token) => {
+    const id = unlistedTokenId(blockchain, token.address)
+    return { ...token, id, blockchain, lookAlike: isLookAlike(token, names) }
+  })
   await insertUnlistedTokens(ctx.database, ctx.clock.nowMs(), rows)
 }

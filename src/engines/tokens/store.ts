@@ -1,9 +1,12 @@
-import type { UnlistedBalance } from '#engines/ledger/index'
+import type { BalanceUnit, UnlistedBalance } from '#engines/ledger/index'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
 /** A balance that is compared with its contract. `waitedMs`: since its latest change. */
 export type TokenCheck = UnlistedBalance & { waitedMs: number }
+
+/** A balance as its contract tells it. */
+export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint }
 
 const columns = sql`c.entity_id as "entityId", c.token_id as "tokenId", c.address,
   (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs"`
@@ -65,15 +68,22 @@ export async function claimDueChecks(
   return served(turn, rows)
 }
 
-/** The balances of one wallet that may differ from their contracts, those that are due first. */
+/** The balances of one wallet, or those of `tokenIds`, that may differ from their contracts; those that are due first. */
 export const checksOf = (
   db: Db,
   owner: { entityId: string; blockchain: string; address: string },
   limit: number,
+  tokenIds: readonly string[] | null = null,
 ) =>
   db.all<TokenCheck>(sql`select ${columns} from token_checks c
     where c.entity_id = ${owner.entityId} and c.blockchain = ${owner.blockchain} and c.address = ${owner.address}
-      and c.due_at < 'infinity' order by c.due_at limit ${limit}`)
+      and c.due_at < 'infinity' and (${tokenIds}::uuid[] is null or c.token_id = any(${tokenIds}::uuid[]))
+    order by c.due_at limit ${limit}`)
+
+/** Whether this balance was to be compared before. */
+export const isFollowed = async (db: Db, { entityId, tokenId, address }: UnlistedBalance) =>
+  (await db.maybe(sql`select 1 from token_checks
+    where entity_id = ${entityId} and token_id = ${tokenId} and address = ${address}`)) !== undefined
 
 const keysOf = (
   checks: readonly UnlistedBalance[],

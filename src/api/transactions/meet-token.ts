@@ -1,0 +1,61 @@
+import { requireChain } from '#api/connected-chain'
+import { requireSource } from '#api/source'
+import { parseAddress } from '#chains/address'
+import type { Blockchain } from '#chains/blockchains'
+import { openSecretOf } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { tokenByAddress, tokenById } from '#engines/ledger/index'
+import { meetItems, meetToken } from '#engines/tokens/index'
+import { ApiError, invalid } from '#lib/errors'
+import type { TransferBody } from './create-transfer.ts'
+import type { TokenFields } from './transfer-request.ts'
+
+/** Prepares a transfer: its `tx` must neither decrypt nor wait for a node. */
+export async function prepareTransfer(
+  ctx: Ctx,
+  input: { body: TransferBody & { entitySecretCiphertext: string } },
+) {
+  const secret = await openSecretOf(ctx, input)
+  const { tokenAddress, nftTokenIds = [] } = input.body
+  if (tokenAddress || nftTokenIds.length > 0) {
+    const { blockchain, address } = await requireSource(ctx, input.body)
+    await meetGivenToken(ctx, input.body, { blockchain, address, entityId: ctx.entity.id })
+  }
+  return secret
+}
+
+/** `entityId` is that of the wallet at the address, if it is one. */
+type TokenSender = { blockchain: string; address: string; entityId?: string }
+
+/** Learns the token of a request, and its NFTs, from their contract where no transfer has shown them. */
+export async function meetGivenToken(
+  ctx: Ctx,
+  { tokenId, tokenAddress, nftTokenIds = [] }: TokenFields & { nftTokenIds?: readonly string[] },
+  { blockchain, address: owner, entityId }: TokenSender,
+): Promise<void> {
+  const address = parseAddress(blockchain as Blockchain, tokenAddress ?? '')
+  const chain = requireChain(ctx, blockchain)
+  const sender = entityId === undefined ? undefined : { entityId, address: owner }
+  if (address) {
+    const reason = await meetToken(ctx, chain, address, sender)
+    if (reason === 'no answer')
+      throw new ApiError(
+        'unavailable',
+        `The node of ${blockchain} does not tell what the contract at tokenAddress is: try again in a moment.`,
+      )
+    if (reason) throw invalid('tokenAddress', reasons[reason], tokenAddress, 'tokenAddressUnsupported')
+  }
+  const itemIds = nftTokenIds.filter((text) => /^\d{1,78}$/.test(text)).map(BigInt)
+  if (!sender || itemIds.length === 0) return
+  const token = address
+    ? await tokenByAddress(ctx.database, blockchain, address)
+    : tokenId && (await tokenById(ctx.database, tokenId))
+  const isNft = token && token.blockchain === blockchain && token.address && token.standard !== 'ERC20'
+  if (isNft) await meetItems(ctx, chain, token, itemIds, sender)
+}
+
+const reasons = {
+  'no code': 'is not the address of a contract on the blockchain: check the address and the blockchain',
+  'no token':
+    'is a contract that does not answer as an ERC-20 token with decimals, an ERC-721 or an ERC-1155: check the address, or use a contract execution',
+}
