@@ -167,7 +167,7 @@ export const transactionsQuery = Type.Object({
   includeAll: Type.Optional(
     Type.Boolean({
       description:
-        'Also show incoming transfers of tokens that are not monitored, or that are named like a listed token.',
+        'Also show incoming transfers of tokens that are not monitored or are named like a listed token, and those that move nothing or that no balance proves.',
     }),
   ),
   operation: Type.Optional(

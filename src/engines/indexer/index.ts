@@ -57,7 +57,14 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
-export { type ObservedTokenTransfer, observedTokenTransfersOf } from './store/observed-tokens.ts'
+export {
+  coveredIn,
+  decideClaims,
+  type ObservedTokenTransfer,
+  observedTokenTransfersOf,
+  type TransferOfLog,
+  undecidedClaims,
+} from './store/observed-tokens.ts'
 export { gapCounts } from './store/reconciliations.ts'
 export { hasProcessedSteps, highestComplete, highestFinal, type Step } from './store/steps.ts'
 export { syncBalances, syncNativeBalance } from './sync-balances.ts'

@@ -7,13 +7,22 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 /** Maximum number of transfers that are kept of one block: a contract can claim more than the block's other work takes. */
 export const claimedMax = 20_000
 
-/** The transfers of tokens that no network lists, as their contracts claim them. A transfer of nothing is none. */
+/**
+ * The transfers of tokens that no network lists, as their contracts claim them, and then the transfers of nothing, which
+ * cost their sender nothing but gas and are the first to be omitted.
+ */
 export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string | null>): ClaimedTransfer[] {
-  const logs = block.logs.filter(({ address }) => !listed.has(address))
-  return chain.tokens.claimedIn(logs).filter(({ amountAtomic }) => amountAtomic > 0n)
+  const claims = chain.tokens.claimedIn(block.logs)
+  const isListed = ({ token }: ClaimedTransfer) => listed.has(token)
+  return [
+    ...claims.filter((claim) => claim.amountAtomic > 0n && !isListed(claim)),
+    ...claims.filter(
+      (claim) => claim.amountAtomic === 0n && (claim.standard === 'ERC20' || !isListed(claim)),
+    ),
+  ]
 }
 
-/** The sides of these transfers that are wallets. */
+/** The sides of these transfers that are wallets. The sender of nothing need not know of it. */
 export function walletSides(
   blockchain: string,
   block: Block,
@@ -42,6 +51,7 @@ export function walletSides(
       walletId: wallet.ownerId,
       blockTime: formatInstant(block.timeMs),
     })
-    return [...sides(claim.from).map(side('out')), ...sides(claim.to).map(side('in'))]
+    const senders = claim.amountAtomic > 0n ? sides(claim.from) : []
+    return [...senders.map(side('out')), ...sides(claim.to).map(side('in'))]
   })
 }

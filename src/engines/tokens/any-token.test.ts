@@ -73,6 +73,10 @@ const transfer = async (fields: object) =>
     },
   })
 const find = async (id: string) => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+const eventsOf = (transactions: readonly { id: string }[]) =>
+  harness.database.all(
+    sql`select 1 from events where resource_id = any(${transactions.map(({ id }) => id)}::text[])`,
+  )
 const reaches = (id: string, state: string) =>
   until(async () => (await find(id)).state === state, `the transaction is ${state}`)
 
@@ -130,6 +134,43 @@ describe('an ERC-20 that nobody lists', () => {
     const { data } = (await transfer({ tokenId: token.id, amounts: ['0.5'] })).body
     await reaches(data.id, 'COMPLETE')
     await holds(fees, '3.5')
+  })
+
+  it('is sent by its address although no wallet has moved it', async () => {
+    const [quiet, cardsOfNobody] = await Promise.all([
+      deployFeeToken(harness.chain()),
+      deployCollection(harness.chain(), 'ERC1155', 'Hidden'),
+    ])
+    const named = { tokenAddress: quiet.address, amounts: ['1.5'] }
+    expect((await transfer(named)).body).toMatchObject({ code: 155201, errors: [{ location: 'amounts[0]' }] })
+    const nft = { tokenAddress: cardsOfNobody.address, amounts: ['1'], nftTokenIds: ['0'] }
+    expect((await transfer(nft)).body).toMatchObject({
+      code: 156011,
+      errors: [{ location: 'nftTokenIds[0]' }],
+    })
+    const silent = await deployFeeToken(harness.chain())
+    await rebase(silent, wallet.address, 2_000_000n)
+    await indexed()
+    const estimate = await harness.http('POST', '/v1/w3s/transactions/transfer/estimateFee', {
+      body: {
+        ...named,
+        tokenAddress: silent.address,
+        walletId: wallet.id,
+        destinationAddress: freshAddress(),
+      },
+    })
+    expect(estimate.status).toBe(200)
+    const { data } = (await transfer({ ...named, tokenAddress: silent.address })).body
+    await reaches(data.id, 'COMPLETE')
+    await holds(silent, '0.5')
+    expect((await find(data.id)).amounts).toEqual(['1.5'])
+  })
+
+  it('does not wait for a node that says nothing of it', async () => {
+    harness.chain().intercept(async ({ body }) => (body.includes('eth_getCode') ? 'drop' : 'forward'))
+    const refused = await transfer({ tokenAddress: freshAddress(), amounts: ['1'] })
+    harness.chain().intercept(undefined)
+    expect(refused).toMatchObject({ status: 503, body: { message: expect.stringContaining('tokenAddress') } })
   })
 
   it('is promised once', async () => {
@@ -271,9 +312,12 @@ describe('NFTs', () => {
       { code: 2, errors: [{ location: 'nftTokenIds' }] },
     ],
     [
-      'a token that nobody received',
+      'an address without a contract',
       () => ({ tokenAddress: freshAddress(), amounts: ['1'] }),
-      { code: 156031, errors: [{ location: 'tokenAddress' }] },
+      {
+        code: 156031,
+        errors: [{ location: 'tokenAddress', message: expect.stringContaining('not the address') }],
+      },
     ],
   ]
   it.each(refusals)('are not sent: %s', async (_, fields, expected) => {
@@ -286,10 +330,14 @@ describe('NFTs', () => {
   })
 })
 
+const endless = String(2n ** 256n - 1n)
+/** A contract of this code that has claimed nothing. */
+const unusedCode = (name: string) => deployClaiming(harness.chain(), freshAddress(), hostileCodes[name]!)
+
 /** Contracts that answer every call alike: their answer is their balance and their decimals too. */
 const toldAmounts: Record<string, string> = {
   'lies about the length of its name': `0.${'32'.padStart(32, '0')}`,
-  'has no end of balances': String(2n ** 256n - 1n),
+  'has no end of balances': endless,
 }
 
 describe('property 24: hostile tokens', () => {
@@ -304,6 +352,13 @@ describe('property 24: hostile tokens', () => {
       const told = own.find(({ token }) => token.tokenAddress === address)
       expect(told?.amount ?? '0').toBe(toldAmounts[name] ?? '0')
       expect(own.find(({ token }) => token.symbol === 'USDC').amount).toBe('1')
+      const shown = (await received(victim.id)).filter(({ tokenId }) => tokenId !== world.usdcId)
+      const claimed = (await received(victim.id, { includeAll: 'true' })).filter(
+        ({ tokenId }) => tokenId !== world.usdcId,
+      )
+      expect([shown.length, claimed.length]).toEqual([toldAmounts[name] === endless ? 1 : 0, 1])
+      const sent = await transfer({ tokenAddress: await unusedCode(name), amounts: ['1'] })
+      expect(sent.body.code).toBe(name.startsWith('lies') ? 155201 : 156031)
     },
   )
 
@@ -337,10 +392,22 @@ it('property 25: look-alikes are hidden and not notified, and includeAll shows t
   await liar.call('forge', [freshAddress(), victim.address, 0n, 1n])
   await indexed()
   expect(await received(victim.id)).toEqual([])
-  const [hidden, ...more] = await received(victim.id, { includeAll: 'true' })
-  expect([hidden.amounts, more]).toEqual([['1'], []])
-  const events = await harness.database.all(sql`select 1 from events where resource_id = ${hidden.id}`)
-  expect(events).toEqual([])
+  const hidden = await received(victim.id, { includeAll: 'true' })
+  expect(hidden.map(({ amounts }) => amounts[0]).sort()).toEqual(['0', '1'])
+  expect(await eventsOf(hidden)).toEqual([])
+})
+
+it('property 25: transfers of nothing are hidden and not notified, and includeAll shows them', async () => {
+  const victim = await makeWallet(world)
+  await harness.chain().send(victim.address, 0n, 'USDC')
+  await harness.chain().send(victim.address, 1_000_000n, 'USDC')
+  await fees.call('mint', [victim.address, 0n])
+  await indexed()
+  expect((await received(victim.id)).map(({ amounts }) => amounts)).toEqual([['1']])
+  const all = await received(victim.id, { includeAll: 'true' })
+  expect(all.map(({ amounts }) => amounts[0]).sort()).toEqual(['0', '0', '1'])
+  expect(await eventsOf(all.filter(({ amounts }) => amounts[0] === '0'))).toEqual([])
+  expect(await amountOf(fees, victim.id)).toBeUndefined()
 })
 
 /** Sets a balance without a log, as a rebase does. */

@@ -11,10 +11,8 @@ import {
 } from '#engines/ledger/index'
 import { failUnsent, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
-import { finishChecks, lockChecks, type TokenCheck } from './store.ts'
-
-/** A balance as its contract tells it. */
-export type ToldBalance = TokenCheck & { amountAtomic: bigint }
+import { proveReceived } from './prove.ts'
+import { finishChecks, lockChecks, type ToldBalance } from './store.ts'
 
 type BlockOfChain = { blockchain: string; number: number; hash: string }
 
@@ -32,7 +30,9 @@ export const bookBalances = (
     const locked = await lockChecks(tx, told, block.number)
     if (locked.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
     const amounts = new Map(told.map((row) => [keyOf(row), row.amountAtomic]))
-    const open = await endHolds(tx, nowMs, block, await openUnlistedHolds(tx, locked))
+    const all = await openUnlistedHolds(tx, locked)
+    const open = await endHolds(tx, nowMs, block, all)
+    const left = sumsOf(all.filter((hold) => !open.includes(hold)))
     const held = await failOverdrawn(ctx, tx, amounts, open)
     const booked = await bookedAmounts(tx, locked)
     const drifts = locked.map((row, index) => amounts.get(keyOf(row))! - booked[index]!)
@@ -42,6 +42,16 @@ export const bookBalances = (
       locked.flatMap((row, index) =>
         drifts[index] === 0n ? [] : [driftPosting(row, block, drifts[index]!, nowMs)],
       ),
+    )
+    const units = new Map(told.map((row) => [keyOf(row), row.unit]))
+    await proveReceived(
+      ctx,
+      tx,
+      block,
+      locked.map((row, index) => {
+        const risenAtomic = drifts[index]! + (left.get(keyOf(row)) ?? 0n)
+        return { ...row, unit: units.get(keyOf(row))!, risenAtomic }
+      }),
     )
     const isHeld = new Set(held.map(keyOf))
     await finishChecks(
@@ -61,6 +71,12 @@ export const bookBalances = (
   })
 
 const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
+
+function sumsOf(holds: readonly OpenHold[]): ReadonlyMap<string, bigint> {
+  const sums = new Map<string, bigint>()
+  for (const hold of holds) sums.set(keyOf(hold), (sums.get(keyOf(hold)) ?? 0n) + hold.amountAtomic)
+  return sums
+}
 
 /** Pauses of a balance that a transaction holds, and of one that its contract may change by itself. */
 const heldMs = { min: 500, max: 60_000 }

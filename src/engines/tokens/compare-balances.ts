@@ -4,8 +4,8 @@ import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
 import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
-import { bookBalances, type ToldBalance } from './book-balances.ts'
-import { postpone, type TokenCheck } from './store.ts'
+import { bookBalances } from './book-balances.ts'
+import { postpone, type TokenCheck, type ToldBalance } from './store.ts'
 
 /**
  * Asks the contracts for these balances at the newest applied block, which every node still has, and books the differences.

@@ -1,7 +1,13 @@
 import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { observedTransactionsOf, observedTransfersOf, type Step, withOrdinals } from '#engines/indexer/index'
+import {
+  observedTransactionsOf,
+  observedTransfersOf,
+  type Step,
+  type TransferOfLog,
+  withOrdinals,
+} from '#engines/indexer/index'
 import { reopenHolds, resolveHolds, tokensOf } from '#engines/ledger/index'
 import { releaseHeld } from '#engines/webhooks/index'
 import { formatAmount } from '#lib/amounts'
@@ -15,6 +21,7 @@ import {
   failInbound,
   markCancelled,
   markInBlock,
+  markProven,
   minedInBlocks,
   type ReceivedTransfer,
   returnToSent,
@@ -103,6 +110,7 @@ async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }:
     ...row,
     amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
     itemIds: null,
+    unproven: false,
     announced: true,
   }))
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
@@ -169,6 +177,18 @@ export async function recordUnlistedReceived(
 ): Promise<void> {
   if (rows.length === 0) return
   await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
+}
+
+/** Lists what balances have proven, and notifies of it as it is now. */
+export async function showReceived(
+  ctx: EngineCtx,
+  tx: Db,
+  blockchain: string,
+  rows: readonly (TransferOfLog & { announced: boolean })[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const shown = await markProven(tx, ctx.clock.nowMs(), blockchain, rows)
+  for (const row of shown) await note(ctx, tx, [row], row.state)
 }
 
 type Changed = Ref & { announced?: boolean }

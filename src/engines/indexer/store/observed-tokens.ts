@@ -54,3 +54,68 @@ export const observedTokenTransfersOf = (db: Db, blockchain: string, blockHash: 
       to_address as "toAddress", amount, address, wallet_id as "walletId", block_time as "blockTime"
     from observed_token_transfers where blockchain = ${blockchain} and block_hash = ${blockHash}
     order by log_index, position, id`)
+
+/** The ids of those transfers of a block that a risen balance covers. */
+export const coveredIn = async (db: Db, blockchain: string, blockHash: string): Promise<Set<string>> =>
+  new Set(
+    (
+      await db.all<{ id: string }>(sql`select id from observed_token_transfers
+        where blockchain = ${blockchain} and block_hash = ${blockHash} and covered`)
+    ).map(({ id }) => id),
+  )
+
+/** A wallet and a token, or an item of one. */
+export type WalletToken = {
+  entityId: string
+  address: string
+  tokenAddress: string
+  standard: string
+  itemId: bigint | null
+}
+
+export type UndecidedClaim = { place: number; entityId: string; id: string; amount: bigint }
+
+/** Incoming transfers in canonical blocks up to `blockNumber` that are undecided, in their order; `place` is that in `held`. */
+export const undecidedClaims = (
+  tx: Db,
+  blockchain: string,
+  held: readonly WalletToken[],
+  blockNumber: number,
+) =>
+  tx.all<UndecidedClaim>(sql`select n.k::int4 - 1 as place, o.entity_id as "entityId", o.id, o.amount
+    from unnest(${held.map((row) => row.entityId)}::uuid[], ${held.map((row) => row.address)}::text[],
+      ${held.map((row) => row.tokenAddress)}::text[], ${held.map((row) => row.standard)}::text[],
+      ${held.map((row) => row.itemId?.toString() ?? null)}::numeric[]) with ordinality as n(e, a, t, s, i, k)
+    join observed_token_transfers o on o.entity_id = n.e and o.address = n.a and o.token_address = n.t
+      and o.covered is null and o.direction = 'in' and o.standard = n.s and o.item_id is not distinct from n.i
+      and o.blockchain = ${blockchain} and o.block_number <= ${blockNumber}
+    join blocks b on b.blockchain = o.blockchain and b.hash = o.block_hash and b.canonical
+    order by o.block_number, o.log_index, o.position, o.id`)
+
+/** The log of a transfer, whatever number of items it moves. */
+export type TransferOfLog = {
+  entityId: string
+  blockHash: string
+  txHash: string
+  logIndex: number
+  tokenAddress: string
+}
+
+/** Decides these transfers; returns the logs of which every transfer is covered now. */
+export async function decideClaims(
+  tx: Db,
+  claims: readonly (UndecidedClaim & { covered: boolean })[],
+): Promise<readonly TransferOfLog[]> {
+  if (claims.length === 0) return []
+  const [entityIds, ids] = [claims.map((row) => row.entityId), claims.map((row) => row.id)]
+  await tx.run(sql`update observed_token_transfers o set covered = n.c
+    from unnest(${entityIds}::uuid[], ${ids}::uuid[], ${claims.map((row) => row.covered)}::bool[]) as n(e, i, c)
+    where o.entity_id = n.e and o.id = n.i`)
+  return tx.all<TransferOfLog>(sql`select distinct o.entity_id as "entityId", o.block_hash as "blockHash",
+      o.tx_hash as "txHash", o.log_index as "logIndex", o.token_address as "tokenAddress"
+    from unnest(${entityIds}::uuid[], ${ids}::uuid[]) as n(e, i)
+    join observed_token_transfers o on o.entity_id = n.e and o.id = n.i
+    where not exists (select 1 from observed_token_transfers x where x.entity_id = o.entity_id
+      and x.blockchain = o.blockchain and x.block_hash = o.block_hash and x.log_index = o.log_index
+      and x.direction = 'in' and x.amount > 0 and x.covered is not true)`)
+}

@@ -50,10 +50,12 @@ export type BalanceUnit = {
   standard: string
   itemId: bigint | null
   uri: string | null
+  lookAlike: boolean
 }
 
 export const balanceUnits = (db: Db, ids: readonly string[]) =>
-  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri from tokens t
+  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri, t.look_alike as "lookAlike"
+    from tokens t
     where t.id = any(${ids}::uuid[]) and not t.listed`)
 
 /** Names and symbols of all listed tokens. */

@@ -1,4 +1,4 @@
-import type { ObservedTransaction, ObservedTransfer } from '#engines/indexer/index'
+import type { ObservedTransaction, ObservedTransfer, TransferOfLog } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
@@ -95,6 +95,8 @@ export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purp
   /** In whole tokens; several for the items of one log. */
   amounts: readonly string[]
   itemIds: readonly string[] | null
+  /** A transfer of nothing, or one that no balance shows yet: not listed by default. */
+  unproven: boolean
   announced: boolean
 }
 
@@ -105,8 +107,8 @@ const listText = (items: readonly string[]) => `{${items.join(',')}}`
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
   tx.all<ChangedTransaction>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
-      log_index, ordinal, first_confirm_date, announced, nft_token_ids, create_date, update_date)
-    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, c, u, k::text[],
+      log_index, ordinal, first_confirm_date, announced, unproven, nft_token_ids, create_date, update_date)
+    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, c, u, p, k::text[],
       ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
@@ -117,11 +119,30 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
       ${rows.map((row) => row.ordinal)}::int4[],
       ${rows.map((row) => row.blockTime)}::timestamptz[], ${rows.map((row) => row.announced)}::bool[],
+      ${rows.map((row) => row.unproven)}::bool[],
       ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[])
-      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, k)
+      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, p, k)
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
       amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
-      nft_token_ids = excluded.nft_token_ids, update_date = excluded.update_date
+      nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven, update_date = excluded.update_date
     returning entity_id as "entityId", id, announced`)
+
+/** Marks incoming transfers as proven; returns their states. */
+export const markProven = (
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  rows: readonly (TransferOfLog & { announced: boolean })[],
+) =>
+  tx.all<
+    ChangedTransaction & { state: State }
+  >(sql`update transactions t set unproven = false, announced = n.u,
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.blockHash)}::text[],
+      ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.logIndex)}::int4[],
+      ${rows.map((row) => row.announced)}::bool[]) as n(e, b, h, l, u)
+    where t.entity_id = n.e and t.blockchain = ${blockchain} and t.block_hash = n.b and t.tx_hash = n.h
+      and t.log_index = n.l and t.transaction_type = 'INBOUND' and t.unproven
+    returning t.entity_id as "entityId", t.id, t.announced, t.state`)

@@ -110,7 +110,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
           : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
         filters.includeAll
           ? undefined
-          : sql`(t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
+          : sql`(t.transaction_type = 'OUTBOUND' or not t.unproven and not exists (select 1 from hidden_tokens u
               where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,

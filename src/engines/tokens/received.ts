@@ -1,0 +1,46 @@
+import type { ObservedTokenTransfer } from '#engines/indexer/index'
+import type { knownTokens } from '#engines/ledger/index'
+import type { ReceivedTransfer } from '#engines/transactions/index'
+import { formatAmount } from '#lib/amounts'
+
+export type FollowedTransfer = ObservedTokenTransfer & {
+  token: Awaited<ReturnType<typeof knownTokens>>[number]
+}
+
+/**
+ * One received transfer for each log: a batch names several items. `covered`: the ids of transfers that a balance shows.
+ * Logs that move nothing are counted apart and downwards, so that each other log keeps its ordinal.
+ */
+export function receivedIn(
+  transfers: readonly FollowedTransfer[],
+  covered: ReadonlySet<string>,
+): ReceivedTransfer[] {
+  const logs = new Map<string, FollowedTransfer[]>()
+  for (const transfer of transfers) {
+    if (transfer.direction !== 'in') continue
+    const key = [transfer.entityId, transfer.logIndex].join()
+    logs.set(key, [...(logs.get(key) ?? []), transfer])
+  }
+  const counts = new Map<string, number>()
+  return [...logs.values()].map((all) => {
+    const moved = all.filter(({ amount }) => amount > 0n)
+    const isEmpty = moved.length === 0
+    const group = isEmpty ? all : moved
+    const [first] = group as [FollowedTransfer]
+    const { entityId, txHash, address, token } = first
+    const key = [entityId, txHash, address, token.id, isEmpty].join()
+    const count = counts.get(key) ?? 0
+    counts.set(key, count + 1)
+    const unproven = isEmpty || !moved.every(({ id }) => covered.has(id))
+    return {
+      ...first,
+      tokenId: token.id,
+      ownerId: first.walletId,
+      ordinal: isEmpty ? -1 - count : count,
+      amounts: group.map(({ amount }) => formatAmount(amount, token.decimals)),
+      itemIds: first.itemId === null ? null : group.map(({ itemId }) => String(itemId)),
+      unproven,
+      announced: !unproven && !token.lookAlike,
+    }
+  })
+}
