@@ -7,6 +7,7 @@ import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
 import { startHistories, startIndexer } from '#engines/indexer/index'
+import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
@@ -17,7 +18,7 @@ import { createLog } from '#runtime/log/log'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { testRootKey } from './template.ts'
 
-export type Role = 'api' | 'indexer' | 'histories' | 'transactions' | 'treasury' | 'webhooks'
+export type Role = 'api' | 'indexer' | 'histories' | 'transactions' | 'tokens' | 'treasury' | 'webhooks'
 
 export type WorkerOptions = {
   connection: Connection
@@ -92,6 +93,7 @@ async function start(): Promise<{ url?: string }> {
   if (roles.includes('indexer')) running.push(startIndexer(ctx))
   if (roles.includes('histories')) running.push(startHistories(ctx))
   if (roles.includes('transactions')) running.push(startTransactionWorker(ctx))
+  if (roles.includes('tokens')) running.push(startTokens(ctx))
   if (roles.includes('treasury')) {
     const faucet = openFaucet(ctx)
     const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })

@@ -4,8 +4,8 @@
  */
 
 /**
- * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury and
- * of event histories follow. Missing are P5, because a policy decision commits with its request, and P24: migrations.
+ * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury,
+ * of event histories and of unlisted tokens follow. Missing are P5, because a policy decision commits with its request, and P24: migrations.
  */
 export const failpoints = {
   'before-request-commit': { number: 'P1', about: 'before an accepted request commits' },
@@ -36,6 +36,8 @@ export const failpoints = {
   'after-settlement-commit': { number: 'P28', about: 'after the final status of disbursements committed' },
   'before-history-commit': { number: 'P29', about: 'before old logs of a monitored event commit' },
   'after-history-commit': { number: 'P30', about: 'after a span of old logs of an event committed' },
+  'before-balance-commit': { number: 'P31', about: 'before balances of unlisted tokens commit' },
+  'after-balance-commit': { number: 'P32', about: 'after balances of unlisted tokens committed' },
 } as const
 
 export type Failpoint = keyof typeof failpoints

@@ -7,6 +7,7 @@ import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
 import { transactionMutants } from './transactions.ts'
+import { unlistedTokenMutants } from './unlisted-tokens.ts'
 import { webhookMutants } from './webhooks.ts'
 
 export const mutants: readonly Mutant[] = [
@@ -19,4 +20,5 @@ export const mutants: readonly Mutant[] = [
   ...policyMutants,
   ...contractMutants,
   ...webhookMutants,
+  ...unlistedTokenMutants,
 ]

@@ -1,8 +1,10 @@
-import { randomUUID } from 'node:crypto'
+import { randomInt, randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { startIndexer } from '#engines/indexer/index'
 import { checkBooks } from '#engines/ledger/index'
+import { startTransactionWorker } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
 import {
   type AnyToken,
@@ -15,6 +17,8 @@ import {
 } from '../../../testing/any-tokens.ts'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { spawnWorker } from '../../../testing/programs.ts'
+import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -435,6 +439,34 @@ it('property 9: a rebase is booked as a drift, and fails what it does not cover 
   expect(await find(data.id)).toMatchObject({ state: 'FAILED', errorReason: 'INSUFFICIENT_TOKEN_BALANCE' })
   expect(await checkBooks(harness.database)).toEqual([])
 })
+
+const deaths = ['before-balance-commit', 'after-balance-commit'] as const
+
+it.each(isDeep ? deaths : [deaths[randomInt(2)]!])(
+  'property 9: a received token is booked and shown once though its worker dies at %s',
+  async (point) => {
+    const holder = await makeWallet(world)
+    await harness.stopEngines()
+    const { connection, ctx } = harness
+    const { blockchain, rpcUrl } = harness.chain()
+    const others = [startIndexer(ctx), startTransactionWorker(ctx)]
+    const doomed = await spawnWorker()
+    const failpoint = { point, hit: 1, action: 'kill' } as const
+    await doomed.open({ connection, rpcUrl, blockchain, roles: ['tokens'], failpoint })
+    await doomed.start()
+    await fees.call('mint', [holder.address, 3_000_000n])
+    await until(async () => doomed.state() === 'dead', `the worker has died at ${point}`)
+    await Promise.all(others.map((engine) => engine.stop()))
+    harness.startEngines()
+    await holds(fees, '3', holder.id)
+    await until(async () => (await received(holder.id)).length === 1, 'the transfer is shown')
+    const booked = await harness.database.all(sql`select e.amount from entries e
+      join accounts a on a.entity_id = e.entity_id and a.id = e.account_id
+      where a.kind = 'drift' and a.address = ${holder.address}`)
+    expect(booked).toEqual([{ amount: -3_000_000n }])
+    expect(await checkBooks(harness.database)).toEqual([])
+  },
+)
 
 it('property 20: a reorg takes tokens and NFTs back', async () => {
   const holder = await makeWallet(world)

@@ -10,6 +10,7 @@ import {
   type UnlistedBalance,
 } from '#engines/ledger/index'
 import { failUnsent, lockUnsigned, minedUpTo } from '#engines/transactions/index'
+import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { proveReceived } from './prove.ts'
 import { finishChecks, lockChecks, type ToldBalance } from './store.ts'
@@ -67,6 +68,7 @@ export const bookBalances = (
       }),
       block.number,
     )
+    failpoint('before-balance-commit')
     return locked
   })
 

@@ -3,6 +3,7 @@ import type { TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
 import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
+import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { bookBalances } from './book-balances.ts'
 import { postpone, type TokenCheck, type ToldBalance } from './store.ts'
@@ -22,6 +23,7 @@ export async function compareBalances(
   const told = head ? await ask(ctx, chain, head, checks).catch(() => undefined) : undefined
   if (!head || !told) return void (await postpone(ctx.database, checks))
   const booked = await bookBalances(ctx, { blockchain, ...head }, told, nowMs)
+  failpoint('after-balance-commit')
   const left = checks.filter(
     ({ entityId, tokenId, address }) =>
       !booked.some((row) => row.entityId === entityId && row.tokenId === tokenId && row.address === address),

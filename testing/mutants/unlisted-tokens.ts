@@ -1,0 +1,44 @@
+import { edit, type Mutant, proof } from './mutant.ts'
+
+const tokens = 'src/engines/tokens'
+const anyToken = (title: string) => proof(`${tokens}/any-token.test.ts`, title)
+
+/** Tokens of any contract: bugs here believe what a contract claims, or promise what it took away. */
+export const unlistedTokenMutants: readonly Mutant[] = [
+  {
+    name: 'overdrawn-stays-queued',
+    about: 'an unsigned transfer stays in the queue although the contract lowered the balance below it',
+    edits: [
+      edit(
+        `${tokens}/book-balances.ts`,
+        'if (excess.get(keyOf(hold))! <= 0n || !unsigned.has(hold.intentId)) continue',
+        'if (unsigned.size >= 0) continue',
+      ),
+    ],
+    test: anyToken('property 9: a rebase is booked as a drift'),
+  },
+  {
+    name: 'claims-believed',
+    about: 'a transfer is shown although no balance proves it',
+    edits: [
+      edit(
+        `${tokens}/prove.ts`,
+        'const covered = claim.amount <= left[claim.place]!',
+        'const covered = true',
+      ),
+    ],
+    test: anyToken('credits nothing beyond its answer, and stops nothing'),
+  },
+  {
+    name: 'nothing-shown',
+    about: 'transfers of nothing are shown by default, and notified',
+    edits: [
+      edit(
+        `${tokens}/received.ts`,
+        'const unproven = isEmpty || !moved.every(({ id }) => covered.has(id))',
+        'const unproven = !moved.every(({ id }) => covered.has(id))',
+      ),
+    ],
+    test: anyToken('property 25: transfers of nothing are hidden'),
+  },
+]
