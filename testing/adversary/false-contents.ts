@@ -1,6 +1,6 @@
 /**
  * Lies about a block whose parts are consistent, under a hash on which all nodes agree: the answers of one node do not
- * reveal them. The victim is an address in lower case.
+ * reveal them. The victim and the contracts of listed tokens are addresses in lower case.
  */
 import { keccak256 } from 'viem'
 import type { CallFault } from './faults.ts'
@@ -37,10 +37,14 @@ const lie = (name: string, { block, receipt }: Changes): CallFault => ({
 const isOf = (victim: string) => (item: Loose) => item.from === victim || item.to === victim
 const withoutLogs = (item: Loose) => Object.assign(item, { logs: [], logsBloom: emptyBloom })
 
-export const falseContents = (victim: string): CallFault[] => [
+const moreMoved = (log: Loose) => {
+  log.data = `0x${(BigInt(log.data) * 1_000n).toString(16).padStart(64, '0')}`
+}
+
+export const falseContents = (victim: string, listed: readonly string[] = []): CallFault[] => [
   lie('a token transfer of a thousand times as much', {
     receipt: ({ logs }) => {
-      for (const log of logs) log.data = `0x${(BigInt(log.data) * 1_000n).toString(16).padStart(64, '0')}`
+      for (const log of logs) moreMoved(log)
     },
   }),
   lie('logs are hidden, in the filters too', {
@@ -73,6 +77,11 @@ export const falseContents = (victim: string): CallFault[] => [
   lie('a fee was higher', {
     receipt: (receipt) => {
       receipt.effectiveGasPrice = `0x${(BigInt(receipt.effectiveGasPrice) * 10n).toString(16)}`
+    },
+  }),
+  lie('a token that no network lists was moved a thousand times as much', {
+    receipt: ({ logs }) => {
+      for (const log of logs) if (!listed.includes(log.address)) moreMoved(log)
     },
   }),
 ]

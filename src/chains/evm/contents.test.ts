@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { tokenAddress } from '#chains/network'
 import { baseSepolia } from '#chains/networks/base-sepolia'
 import { falseContents, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
+import { deployLyingToken } from '../../../testing/any-tokens.ts'
 import { startTestChains, type TestChain } from '../../../testing/chain.ts'
 import { until } from '../../../testing/until.ts'
 import type { Block, Chain } from '../chain.ts'
@@ -17,9 +19,11 @@ beforeAll(async () => {
   const started = await startTestChains({ blockchains: ['BASE-SEPOLIA'] })
   stop = started.stop
   chain = started.chains[0]!
+  const unlisted = await deployLyingToken(chain)
   await chain.setAutomine(false)
   await chain.send(receiver, 5n)
   await chain.send(receiver, 7n, 'USDC')
+  await unlisted.call('forge', [receiver, receiver, 9n, 1n])
   await chain.mine()
   await chain.setAutomine(true)
   number = await chain.height()
@@ -63,7 +67,7 @@ async function readFalse(honest: Block): Promise<{ reader: Chain; told: Block }>
   return { reader, told }
 }
 
-const lies = falseContents(receiver)
+const lies = falseContents(receiver, baseSepolia.tokens.map(tokenAddress))
 
 describe.each(lies)('a node that says: $name', (fault) => {
   it('property 21: is outvoted by two others that name the same block, and is not read then', async () => {
