@@ -30,6 +30,18 @@ export const unlistedTokenMutants: readonly Mutant[] = [
     test: anyToken('credits nothing beyond its answer, and stops nothing'),
   },
   {
+    name: 'listed-and-held',
+    about: 'a transfer that was under way when its token was listed holds its amount for ever',
+    edits: [
+      edit(
+        `${tokens}/compare-balances.ts`,
+        'if (head && listed.length > 0)',
+        'if (!head && listed.length > 0)',
+      ),
+    ],
+    test: anyToken('property 9: a token that is listed later'),
+  },
+  {
     name: 'nothing-shown',
     about: 'transfers of nothing are shown by default, and notified',
     edits: [

@@ -2,8 +2,9 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { startIndexer } from '#engines/indexer/index'
-import { checkBooks } from '#engines/ledger/index'
+import type { NetworkToken } from '#chains/network'
+import { reconcile, startIndexer } from '#engines/indexer/index'
+import { checkBooks, seedTokens } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
 import {
@@ -17,6 +18,7 @@ import {
 } from '../../../testing/any-tokens.ts'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { nftRefusals } from '../../../testing/nft-refusals.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
@@ -260,76 +262,14 @@ describe('NFTs', () => {
     expect((await find(ids[1])).nfts).toHaveLength(2)
   })
 
-  const refusals: [string, (ids: { pictures: string; cards: string }) => object, object][] = [
-    [
-      'no NFT',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['1'] }),
-      { code: 155218, errors: [{ location: 'nftTokenIds' }] },
-    ],
-    [
-      'two of an ERC-721',
-      ({ pictures: tokenId }) => ({ tokenId, amounts: ['1', '1'], nftTokenIds: ['0', '1'] }),
-      { code: 155218 },
-    ],
-    [
-      'another number of amounts',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['1'], nftTokenIds: ['0', '1'] }),
-      { code: 155242, errors: [{ location: 'amounts' }] },
-    ],
-    [
-      'an NFT twice',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['1', '1'], nftTokenIds: ['0', '00'] }),
-      { code: 2, errors: [{ location: 'nftTokenIds[1]' }] },
-    ],
-    [
-      'an id that is no number',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['1'], nftTokenIds: ['0x1'] }),
-      { code: 2, errors: [{ location: 'nftTokenIds[0]' }] },
-    ],
-    [
-      'a part of an NFT',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['0.5'], nftTokenIds: ['0'] }),
-      { code: 155221, errors: [{ location: 'amounts[0]' }] },
-    ],
-    [
-      'two of one ERC-721',
-      ({ pictures: tokenId }) => ({ tokenId, amounts: ['2'], nftTokenIds: ['0'] }),
-      { code: 155221 },
-    ],
-    [
-      'an unknown NFT',
-      ({ cards: tokenId }) => ({ tokenId, amounts: ['1'], nftTokenIds: ['99'] }),
-      { code: 156011, errors: [{ location: 'nftTokenIds[0]' }] },
-    ],
-    [
-      'amounts that no contract has',
-      ({ cards: tokenId }) => ({
-        tokenId,
-        amounts: [String(2n ** 256n - 1n), String(2n ** 256n - 1n)],
-        nftTokenIds: ['0', '1'],
-      }),
-      { code: 155201 },
-    ],
-    [
-      'NFTs of a fungible token',
-      () => ({ tokenId: world.usdcId, amounts: ['1'], nftTokenIds: ['0'] }),
-      { code: 2, errors: [{ location: 'nftTokenIds' }] },
-    ],
-    [
-      'an address without a contract',
-      () => ({ tokenAddress: freshAddress(), amounts: ['1'] }),
-      {
-        code: 156031,
-        errors: [{ location: 'tokenAddress', message: expect.stringContaining('not the address') }],
-      },
-    ],
-  ]
-  it.each(refusals)('are not sent: %s', async (_, fields, expected) => {
+  it.each(nftRefusals)('are not sent: %s', async (_, fields, expected) => {
     const ids = await harness.database.all<{ id: string; address: string }>(
       sql`select id, address from tokens where address in (${pictures.address}, ${cards.address}) and item_id is null`,
     )
     const idOf = (token: AnyToken) => ids.find(({ address }) => address === token.address)!.id
-    const refused = await transfer(fields({ pictures: idOf(pictures), cards: idOf(cards) }))
+    const refused = await transfer(
+      fields({ pictures: idOf(pictures), cards: idOf(cards), usdc: world.usdcId }),
+    )
     expect(refused.body).toMatchObject(expected)
   })
 })
@@ -438,6 +378,40 @@ it('property 9: a rebase is booked as a drift, and fails what it does not cover 
   harness.chain().intercept(undefined)
   expect(await find(data.id)).toMatchObject({ state: 'FAILED', errorReason: 'INSUFFICIENT_TOKEN_BALANCE' })
   expect(await checkBooks(harness.database)).toEqual([])
+})
+
+it('property 9: a token that is listed later goes on from its balance, which equals the chain', async () => {
+  const token = await deployFeeToken(harness.chain())
+  const holder = await makeWallet(world)
+  await harness.fundWallet(holder.address, { native: '1', blockchain: holder.blockchain })
+  await token.call('mint', [holder.address, 3_000_000n])
+  await holds(token, '3', holder.id)
+  await harness.chain().setAutomine(false)
+  const { data } = (await transfer({ walletId: holder.id, tokenAddress: token.address, amounts: ['1'] })).body
+  await until(async () => (await find(data.id)).state === 'SENT', 'it is sent')
+  const chain = harness.ctx.chains.find(holder.blockchain)!
+  const tokens = chain.network.tokens as NetworkToken[]
+  const { id } = (await list('balances', holder.id, { tokenAddress: token.address }))[0].token
+  const fields = { symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6 } as const
+  tokens.push({ ...fields, id, address: token.address })
+  try {
+    await seedTokens(harness.database, [chain.network], harness.ctx.clock.nowMs())
+    await token.call('mint', [holder.address, 500_000n])
+    await harness.chain().mine()
+    await harness.chain().setAutomine(true)
+    await reaches(data.id, 'COMPLETE')
+    await holds(token, '2.5', holder.id)
+    await until(async () => {
+      const { held } = await harness.database.one<{ held: bigint }>(sql`select held from accounts
+        where token_id = ${id} and address = ${holder.address} and kind = 'address'`)
+      return held === 0n
+    }, 'nothing is held')
+    const { gaps } = await reconcile(harness.ctx, chain)
+    expect(gaps.filter(({ tokenId }) => tokenId === id)).toEqual([])
+    expect(await checkBooks(harness.database)).toEqual([])
+  } finally {
+    tokens.pop()
+  }
 })
 
 const deaths = ['before-balance-commit', 'after-balance-commit'] as const

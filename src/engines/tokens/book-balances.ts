@@ -81,7 +81,7 @@ function sumsOf(holds: readonly OpenHold[]): ReadonlyMap<string, bigint> {
 }
 
 /** Pauses of a balance that a transaction holds, and of one that its contract may change by itself. */
-const heldMs = { min: 500, max: 60_000 }
+export const heldMs = { min: 500, max: 60_000 }
 const idleMs = { min: 10_000, max: 86_400_000 }
 
 function pauseOf(isHeld: boolean, amountAtomic: bigint, waitedMs: number): number | undefined {
@@ -90,10 +90,10 @@ function pauseOf(isHeld: boolean, amountAtomic: bigint, waitedMs: number): numbe
 }
 
 /** Ends the holds of transactions in blocks whose effects the balances include; returns the other holds. */
-async function endHolds(
+export async function endHolds(
   tx: Db,
   nowMs: number,
-  { number }: BlockOfChain,
+  { number }: { number: number },
   holds: readonly OpenHold[],
 ): Promise<OpenHold[]> {
   if (holds.length === 0) return []

@@ -6,6 +6,7 @@ import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/inde
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { bookBalances } from './book-balances.ts'
+import { handOver } from './hand-over.ts'
 import { postpone, type TokenCheck, type ToldBalance } from './store.ts'
 
 /**
@@ -20,15 +21,29 @@ export async function compareBalances(
 ): Promise<void> {
   const { blockchain } = chain.network
   const head = await canonicalHead(ctx.database, blockchain)
-  const told = head ? await ask(ctx, chain, head, checks).catch(() => undefined) : undefined
-  if (!head || !told) return void (await postpone(ctx.database, checks))
+  const units = await unitsOf(ctx, checks)
+  const listed = checks.filter(({ tokenId }) => !units.has(tokenId))
+  if (head && listed.length > 0)
+    await handOver(ctx, chain, head, listed, nowMs).catch(() => postpone(ctx.database, listed))
+  const unlisted = checks.filter(({ tokenId }) => units.has(tokenId))
+  if (unlisted.length === 0) return
+  const told = head ? await ask(ctx, chain, head, unlisted, units).catch(() => undefined) : undefined
+  if (!head || !told) return void (await postpone(ctx.database, unlisted))
   const booked = await bookBalances(ctx, { blockchain, ...head }, told, nowMs)
   failpoint('after-balance-commit')
-  const left = checks.filter(
+  const left = unlisted.filter(
     ({ entityId, tokenId, address }) =>
       !booked.some((row) => row.entityId === entityId && row.tokenId === tokenId && row.address === address),
   )
   if (left.length > 0) await postpone(ctx.database, left)
+}
+
+type Units = ReadonlyMap<string, BalanceUnit>
+
+/** The unlisted tokens among those of these balances. */
+async function unitsOf(ctx: EngineCtx, checks: readonly TokenCheck[]): Promise<Units> {
+  const units = await balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])
+  return new Map(units.map((unit) => [unit.id, unit]))
 }
 
 async function ask(
@@ -36,13 +51,8 @@ async function ask(
   chain: Chain,
   head: CanonicalBlock,
   checks: readonly TokenCheck[],
+  units: Units,
 ): Promise<ToldBalance[]> {
-  const units = new Map(
-    (await balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])).map((unit) => [
-      unit.id,
-      unit,
-    ]),
-  )
   const asked = checks.flatMap((check) => {
     const unit = units.get(check.tokenId)
     return unit ? [{ check, unit }] : []
