@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { quantity, rpc } from '../testing/json-rpc.ts'
-import type { Node } from './chain.ts'
+import { headOf, type Node } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import { untilNewBlock } from './drain/references.ts'
@@ -10,13 +10,14 @@ import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
 import type { Bench, Run } from './run.ts'
 import { median } from './statistics.ts'
+import { until } from './until.ts'
 
 const blockTimeMs = 1_000
-/** Transfers of a token that nobody listed, in each block. */
+/** Transfers of an unlisted token in each block. */
 const transfers = 2_000
 const transferTransactions = 20
 const sampleMs = 50
-const patienceMs = 300_000
+const patience = { everyMs: 2, patienceMs: 300_000 }
 
 type Setup = {
   run: Run
@@ -38,7 +39,7 @@ export const blocksBench: Bench = {
     const setup = { run, node, database, order, emitter: await openEmitter(node) }
     await order('start')
     await fillBlocks(setup, 0, 3)
-    await reached(setup)
+    await reached(setup, await headOf(node))
     const live = await follow(setup, 3, blocks)
     await order('stop')
     const from = await headOf(node)
@@ -60,8 +61,6 @@ async function fillBlocks({ node, emitter }: Setup, from: number, blocks: number
   }
 }
 
-const headOf = async ({ url }: Node) => Number(await rpc<string>(url, 'eth_blockNumber'))
-
 async function appliedTo({ database }: Setup): Promise<number> {
   const found = await database.one<{ number: number | null }>(
     sql`select max(block_number) as number from block_steps`,
@@ -69,11 +68,8 @@ async function appliedTo({ database }: Setup): Promise<number> {
   return found.number ?? -1
 }
 
-async function reached(setup: Setup): Promise<void> {
-  const head = await headOf(setup.node)
-  for (const dueMs = performance.now() + patienceMs; (await appliedTo(setup)) < head; await sleep(2))
-    if (performance.now() > dueMs) throw new Error(`block ${head} is not applied`)
-}
+const reached = (setup: Setup, height: number) =>
+  until(async () => (await appliedTo(setup)) >= height, `block ${height} is applied`, patience)
 
 type Live = { lagBlocks: number; cpuCores: number; coresBusy: number }
 
@@ -89,7 +85,7 @@ async function follow(setup: Setup, from: number, blocks: number): Promise<Live>
   })
   for (; filling; await sleep(sampleMs)) lags.push((await headOf(node)) - (await appliedTo(setup)))
   await filled
-  await reached(setup)
+  await reached(setup, await headOf(node))
   const cpuCores = ((await order('cpu')) - cpuBeforeMs) / (performance.now() - startedMs)
   const behind = lags.filter((lag) => lag > 0).length / lags.length
   const lagBlocks = Math.max(...lags)
@@ -110,8 +106,7 @@ async function catchUp(setup: Setup, from: number): Promise<Late> {
   for (let number = from + 1; number <= to; number++) reads.push(await readMs(node, number))
   const startedMs = performance.now()
   await order('start')
-  for (const dueMs = startedMs + patienceMs; (await appliedTo(setup)) < to; await sleep(2))
-    if (performance.now() > dueMs) throw new Error(`block ${to} is not applied`)
+  await reached(setup, to)
   const late = { blockMs: (performance.now() - startedMs) / (to - from), readMs: median(reads) }
   run.report(
     `${to - from} late blocks: ${late.blockMs.toFixed(0)} ms each, ${late.readMs.toFixed(0)} to read`,

@@ -38,6 +38,10 @@ export const signedTransfer = (
 export const nonceOf = async ({ url }: Node, address: string): Promise<number> =>
   Number(await rpc<string>(url, 'eth_getTransactionCount', [address, 'latest']))
 
+/** The height of the newest block. */
+export const headOf = async ({ url }: Node): Promise<number> =>
+  Number(await rpc<string>(url, 'eth_blockNumber'))
+
 /** Number of mined transactions of these addresses. */
 export async function countMined({ url }: Node, addresses: readonly string[]): Promise<number> {
   const calls = addresses.map((address) => ({

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { PrivateKeyAccount } from 'viem/accounts'
 import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { sandboxEntity } from '#sandbox/credentials'
 import { rpc } from '../testing/json-rpc.ts'
-import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
+import { broadcast, devAccount, fund, headOf, type Node, nonceOf, signedTransfer } from './chain.ts'
 import { nodeOf } from './drain/bench.ts'
 import { startPlatform } from './drain/processes.ts'
 import type { Figure } from './figures.ts'
@@ -13,6 +12,7 @@ import { insertWatchedAddresses } from './rows.ts'
 import type { Bench, Run } from './run.ts'
 import { median, ratioOf } from './statistics.ts'
 import { callApi, openTenant } from './tenant.ts'
+import { until } from './until.ts'
 
 /** Deposits in a block. */
 const blockSize = 500
@@ -26,7 +26,7 @@ const warmUp = { watched: 200, blocks: 10 }
 const payees = 800
 /** First deposits in a block: fewer, because each address has only one. */
 const firstBlockSize = 100
-const patienceMs = 120_000
+const patience = { everyMs: 2, patienceMs: 120_000 }
 
 type Setup = {
   run: Run
@@ -110,14 +110,14 @@ const mine = ({ node }: Setup) => rpc(node.url, 'evm_mine')
 
 /** Resolves when the newest block of the chain is `seen` by the indexer, or its deposits are `recorded` as payments. */
 async function reached({ node, database }: Setup, what: 'seen' | 'recorded'): Promise<void> {
-  const head = Number(await rpc<string>(node.url, 'eth_blockNumber'))
-  for (const due = performance.now() + patienceMs; performance.now() < due; await sleep(2)) {
+  const head = await headOf(node)
+  const isSo = async () => {
     const found = await database.maybe<{ recorded: boolean }>(sql`select c.step >= s.step as recorded
       from block_steps s join step_cursors c using (blockchain)
       where c.engine = 'treasury' and s.block_number = ${head}`)
-    if (found && (what === 'seen' || found.recorded)) return
+    return found !== undefined && (what === 'seen' || found.recorded)
   }
-  throw new Error(`block ${head} is not ${what} after ${patienceMs / 1000} s`)
+  await until(isSo, `block ${head} is ${what}`, patience)
 }
 
 async function timeBlock(setup: Setup, count: number, pick: (index: number) => number): Promise<Latency> {

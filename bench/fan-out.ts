@@ -9,13 +9,14 @@ import { startSandbox } from './inbound.ts'
 import { measureBusyCores } from './machine.ts'
 import type { Bench, Run } from './run.ts'
 import { percentile } from './statistics.ts'
+import { until } from './until.ts'
 
 const eventsPerSecond = 200
 const transactionsPerSecond = 10
 const sound = 16
 /** How the other endpoints treat webhooks, once they are subscribed. */
 const faults = ['refuses', 'fails', 'silent', 'slow'] as const
-const patienceMs = 900_000
+const patience = { everyMs: 20, patienceMs: 900_000 }
 
 export const fanOutBench: Bench = {
   name: 'fanout',
@@ -71,8 +72,7 @@ async function measureStretch(run: Run, { emit }: Emitter, healthy: readonly End
   }
   const emittedMs = performance.now() - startedMs
   const have = () => Math.min(...healthy.map(({ arrivals }) => arrivals.size))
-  for (const dueMs = performance.now() + patienceMs; have() < count; await sleep(20))
-    if (performance.now() > dueMs) throw new Error(`an endpoint has ${have()} of ${count} events`)
+  await until(() => have() >= count, `every endpoint has ${count} events`, patience)
   const tookMs = performance.now() - startedMs
   const latencies = healthy.flatMap(({ arrivals }) =>
     [...arrivals].map(([key, atMs]) => atMs - sentMs.get(key.split(' ')[0]!)!),

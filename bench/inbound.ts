@@ -1,5 +1,4 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { broadcast, devAccount, fund, type Node, nonceOf, signedTransfer } from './chain.ts'
 import type { Figure } from './figures.ts'
 import { measureBusyCores } from './machine.ts'
@@ -7,9 +6,9 @@ import { fromSource, profiling, startProgram } from './processes.ts'
 import type { Bench, Run } from './run.ts'
 import { median, percentile } from './statistics.ts'
 import { openTenant } from './tenant.ts'
+import { until } from './until.ts'
 
-const pollMs = 2
-const patienceMs = 10_000
+const patience = { everyMs: 2, patienceMs: 10_000 }
 
 export const inboundBench: Bench = {
   name: 'inbound',
@@ -72,10 +71,7 @@ export async function startSandbox(run: Run) {
 async function latencyOf(node: Node, raw: string, seen: (hash: string) => Promise<boolean>): Promise<number> {
   const startedMs = performance.now()
   const [hash] = await broadcast(node.url, [raw])
-  while (!(await seen(hash!))) {
-    if (performance.now() - startedMs > patienceMs) throw new Error(`${hash} is not listed after 10 s`)
-    await sleep(pollMs)
-  }
+  await until(() => seen(hash!), `${hash} is listed`, patience)
   return performance.now() - startedMs
 }
 

@@ -11,6 +11,7 @@ import { measureBusyCores } from '../machine.ts'
 import type { Bench, Run } from '../run.ts'
 import { median, percentile, ratioOf } from '../statistics.ts'
 import { callApi } from '../tenant.ts'
+import { until } from '../until.ts'
 import { openWebhookEndpoint, type WebhookEndpoint } from '../webhook-endpoint.ts'
 import { type Ponder, startPonder, type Watching } from './indexer.ts'
 
@@ -18,8 +19,7 @@ import { type Ponder, startPonder, type Watching } from './indexer.ts'
 const blockSize = 50
 /** Blocks that Ponder takes for not final: it reads them as new ones, after the others. */
 const unfinalized = 30
-const pollMs = 2
-const patienceMs = 600_000
+const patience = { everyMs: 2, patienceMs: 600_000 }
 
 type Setup = Awaited<ReturnType<typeof openSetup>>
 
@@ -67,14 +67,15 @@ async function catchUp(setup: Setup, emitter: Emitter, watching: Watching, count
   const ceiling = count / (await secondsToRead(node, emitter.address, count))
   const startedMs = performance.now()
   const monitorId = await monitor(tenant, emitter.address, 0)
-  await until(async () => {
+  const isComplete = async () => {
     const { eventMonitors } = await callApi(tenant, 'GET', '/v1/w3s/contracts/monitors')
     return eventMonitors.find(({ id }: { id: string }) => id === monitorId).history.isComplete
-  }, 'our history is complete')
+  }
+  await until(isComplete, 'our history is complete', patience)
   const ours = count / ((performance.now() - startedMs) / 1_000)
   const ponder = await startPonder(run, { connection, node, token: emitter.address, watching })
   const isDone = async () => (await countOf(ponder)) >= count
-  await until(isDone, 'Ponder has all past events')
+  await until(isDone, 'Ponder has all past events', patience)
   const theirs = count / ((performance.now() - ponder.startedMs) / 1_000)
   const rates = { ours, theirs, ceiling }
   const shown = Object.entries(rates).map(([name, rate]) => `${name} ${rate.toFixed(0)}/s`)
@@ -96,14 +97,6 @@ async function secondsToRead({ url }: Node, address: string, count: number): Pro
 
 async function countOf({ database }: Ponder): Promise<number> {
   return (await database.one<{ count: number }>(sql`select count(*) from transfers`)).count
-}
-
-async function until(isTrue: () => Promise<boolean>, what: string): Promise<void> {
-  const dueMs = performance.now() + patienceMs
-  while (!(await isTrue())) {
-    if (performance.now() > dueMs) throw new Error(`not so after ${patienceMs / 1_000} s: ${what}`)
-    await sleep(pollMs)
-  }
 }
 
 /** One event at a time, at random moments of the other's polls; both see each of them. */
@@ -152,7 +145,7 @@ async function latenciesOf({ emit }: Emitter, { arrival }: WebhookEndpoint, { da
     (await database.maybe(sql`select 1 from transfers where tx_hash = ${hash!}`)) !== undefined
   const [ours, ponder] = await Promise.all([
     arrival(hash!),
-    until(isThere, `Ponder has ${hash}`).then(() => performance.now()),
+    until(isThere, `Ponder has ${hash}`, patience).then(() => performance.now()),
   ])
   return { ours: ours - startedMs, ponder: ponder - startedMs }
 }
