@@ -13,7 +13,7 @@ import { failUnsent, lockUnsigned, minedUpTo } from '#engines/transactions/index
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { proveReceived } from './prove.ts'
-import { finishChecks, lockChecks, type ToldBalance } from './store.ts'
+import { finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
 
 type BlockOfChain = { blockchain: string; number: number; hash: string }
 
@@ -30,13 +30,14 @@ export const bookBalances = (
   ctx.database.tx(async (tx) => {
     const locked = await lockChecks(tx, told, block.number)
     if (locked.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
-    const amounts = new Map(told.map((row) => [keyOf(row), row.amountAtomic]))
-    const all = await openUnlistedHolds(tx, locked)
-    const open = await endHolds(tx, nowMs, block, all)
-    const left = sumsOf(all.filter((hold) => !open.includes(hold)))
-    const held = await failOverdrawn(ctx, tx, amounts, open)
+    const answers = new Map(told.map((row) => [keyOf(row), row]))
+    const holds = await openUnlistedHolds(tx, locked)
+    const open = await endHolds(tx, nowMs, block, holds)
+    const isOpen = new Set(open)
+    const sent = sumsOf(holds.filter((hold) => !isOpen.has(hold)))
+    const held = await failOverdrawn(ctx, tx, answers, open)
     const booked = await bookedAmounts(tx, locked)
-    const drifts = locked.map((row, index) => amounts.get(keyOf(row))! - booked[index]!)
+    const drifts = locked.map((row, index) => answers.get(keyOf(row))!.amountAtomic - booked[index]!)
     await post(
       tx,
       nowMs,
@@ -44,14 +45,13 @@ export const bookBalances = (
         drifts[index] === 0n ? [] : [driftPosting(row, block, drifts[index]!, nowMs)],
       ),
     )
-    const units = new Map(told.map((row) => [keyOf(row), row.unit]))
     await proveReceived(
       ctx,
       tx,
       block,
       locked.map((row, index) => {
-        const risenAtomic = drifts[index]! + (left.get(keyOf(row)) ?? 0n)
-        return { ...row, unit: units.get(keyOf(row))!, risenAtomic }
+        const risenAtomic = drifts[index]! + (sent.get(keyOf(row)) ?? 0n)
+        return { ...row, unit: answers.get(keyOf(row))!.unit, risenAtomic }
       }),
     )
     const isHeld = new Set(held.map(keyOf))
@@ -63,7 +63,7 @@ export const bookBalances = (
         return {
           ...row,
           changed,
-          pauseMs: pauseOf(isHeld.has(keyOf(row)), amounts.get(keyOf(row))!, waitedMs),
+          pauseMs: pauseOf(isHeld.has(keyOf(row)), answers.get(keyOf(row))!.amountAtomic, waitedMs),
         }
       }),
       block.number,
@@ -71,8 +71,6 @@ export const bookBalances = (
     failpoint('before-balance-commit')
     return locked
   })
-
-const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
 
 function sumsOf(holds: readonly OpenHold[]): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>()
@@ -116,12 +114,15 @@ const refOf = ({ entityId, intentId }: OpenHold) => ({ entityId, id: intentId })
 async function failOverdrawn(
   ctx: EngineCtx,
   tx: Db,
-  amounts: ReadonlyMap<string, bigint>,
+  answers: ReadonlyMap<string, ToldBalance>,
   holds: readonly OpenHold[],
 ): Promise<OpenHold[]> {
   const excess = new Map<string, bigint>()
   for (const hold of holds)
-    excess.set(keyOf(hold), (excess.get(keyOf(hold)) ?? -amounts.get(keyOf(hold))!) + hold.amountAtomic)
+    excess.set(
+      keyOf(hold),
+      (excess.get(keyOf(hold)) ?? -answers.get(keyOf(hold))!.amountAtomic) + hold.amountAtomic,
+    )
   if (![...excess.values()].some((over) => over > 0n)) return [...holds]
   const unsigned = new Set((await lockUnsigned(tx, holds.map(refOf))).map(({ id }) => id))
   const failed = new Set<string>()

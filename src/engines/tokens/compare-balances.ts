@@ -7,7 +7,7 @@ import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { bookBalances } from './book-balances.ts'
 import { handOver } from './hand-over.ts'
-import { postpone, type TokenCheck, type ToldBalance } from './store.ts'
+import { keyOf, postpone, type TokenCheck, type ToldBalance } from './store.ts'
 
 /**
  * Asks the contracts for these balances at the newest applied block, which every node still has, and books the differences.
@@ -29,12 +29,9 @@ export async function compareBalances(
   if (unlisted.length === 0) return
   const told = head ? await ask(ctx, chain, head, unlisted, units).catch(() => undefined) : undefined
   if (!head || !told) return void (await postpone(ctx.database, unlisted))
-  const booked = await bookBalances(ctx, { blockchain, ...head }, told, nowMs)
+  const booked = new Set((await bookBalances(ctx, { blockchain, ...head }, told, nowMs)).map(keyOf))
   failpoint('after-balance-commit')
-  const left = unlisted.filter(
-    ({ entityId, tokenId, address }) =>
-      !booked.some((row) => row.entityId === entityId && row.tokenId === tokenId && row.address === address),
-  )
+  const left = unlisted.filter((check) => !booked.has(keyOf(check)))
   if (left.length > 0) await postpone(ctx.database, left)
 }
 
@@ -46,6 +43,7 @@ async function unitsOf(ctx: EngineCtx, checks: readonly TokenCheck[]): Promise<U
   return new Map(units.map((unit) => [unit.id, unit]))
 }
 
+/** Returns the balances that the contracts tell; every token is one of `units`. */
 async function ask(
   ctx: EngineCtx,
   chain: Chain,
@@ -53,10 +51,7 @@ async function ask(
   checks: readonly TokenCheck[],
   units: Units,
 ): Promise<ToldBalance[]> {
-  const asked = checks.flatMap((check) => {
-    const unit = units.get(check.tokenId)
-    return unit ? [{ check, unit }] : []
-  })
+  const asked = checks.map((check) => ({ check, unit: units.get(check.tokenId)! }))
   const amounts = await chain.tokens.balancesAt(
     head.hash as Hex,
     asked.map(({ check, unit }) => ({ ...holdingOf(unit), owner: check.address })),

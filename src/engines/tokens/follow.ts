@@ -39,7 +39,10 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   await complete(ctx, tx, step)
 }
 
-/** Transfers of unlisted tokens, and of nothing. A contract is of the standard of its first transfer: others are not followed. */
+/**
+ * Transfers of unlisted tokens, and of nothing. A contract is of the standard of its first transfer: others are not
+ * followed.
+ */
 async function knownTransfers(tx: Db, { blockchain, blockHash }: Step): Promise<FollowedTransfer[]> {
   const transfers = await observedTokenTransfersOf(tx, blockchain, blockHash)
   if (transfers.length === 0) return []

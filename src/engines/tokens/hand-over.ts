@@ -3,7 +3,7 @@ import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, syncBalances } from '#engines/indexer/index'
 import { openUnlistedHolds } from '#engines/ledger/index'
 import { endHolds, heldMs } from './book-balances.ts'
-import { finishChecks, lockChecks, type TokenCheck } from './store.ts'
+import { finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
 
 /**
  * Hands balances in tokens that were listed since to the indexer, which books their logs with each block: brings them in
@@ -21,14 +21,11 @@ export async function handOver(
   await ctx.database.tx(async (tx) => {
     const locked = await lockChecks(tx, checks, head.number)
     const open = await endHolds(tx, nowMs, head, await openUnlistedHolds(tx, locked))
-    const isOpen = (check: TokenCheck) =>
-      open.some(
-        ({ entityId, tokenId, address }) =>
-          entityId === check.entityId && tokenId === check.tokenId && address === check.address,
-      )
+    const isHeld = new Set(open.map(keyOf))
+    const pauseMs = (check: TokenCheck) => (isHeld.has(keyOf(check)) ? heldMs.min : undefined)
     await finishChecks(
       tx,
-      locked.map((check) => ({ ...check, changed: false, pauseMs: isOpen(check) ? heldMs.min : undefined })),
+      locked.map((check) => ({ ...check, changed: false, pauseMs: pauseMs(check) })),
       head.number,
     )
   })

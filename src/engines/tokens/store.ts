@@ -8,6 +8,9 @@ export type TokenCheck = UnlistedBalance & { waitedMs: number }
 /** A balance as its contract tells it. */
 export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint }
 
+/** Identifies a balance in maps and sets. */
+export const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
+
 const columns = sql`c.entity_id as "entityId", c.token_id as "tokenId", c.address,
   (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs"`
 
