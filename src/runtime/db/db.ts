@@ -157,8 +157,8 @@ function openPool(
   const settings = { ...where, types: parsers, ...connectionSettings(limits, session) }
   const pool = new pg.Pool({ ...settings, max: maxConnections, idleTimeoutMillis: 30_000 })
   pool.on('error', () => undefined)
-  // The pool removes its own listener before the code that asked for a connection can add one. An error that comes in the same
-  // packet as the server's readiness falls in between, and an error event without a listener ends the process.
+  // The pool removes its own listener before the code that asked for a connection can add one. An error that comes in the
+  // same packet as the server's readiness falls in between, and an error event without a listener ends the process.
   pool.on('connect', (client) => client.on('error', () => undefined))
   const db = callsOn((query) => pool.query(query))
   return {
@@ -219,7 +219,7 @@ async function inTransaction<Result>(
 ): Promise<Result> {
   const client = await pool.connect()
   let lost: Error | undefined
-  // A connection lost between two statements emits an event; without a listener it would end the process.
+  // A connection lost between two statements emits an event, which has the reason that later errors lack.
   const onLost = (error: Error) => void (lost ??= error)
   client.on('error', onLost)
   const answered = limits && { query_timeout: answerMs(limits) }
@@ -241,7 +241,7 @@ async function inTransaction<Result>(
     // The first error comes from the server and names the reason; later ones only report a closed connection.
     throw isConnectionLost(error) ? lost : error
   } finally {
-    if (!lost) client.off('error', onLost)
+    client.off('error', onLost)
     client.release(lost)
   }
 }
