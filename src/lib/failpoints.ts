@@ -4,8 +4,9 @@
  */
 
 /**
- * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury,
- * of event histories and of unlisted tokens follow. Missing are P5, because a policy decision commits with its request, and P24: migrations.
+ * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury, of event
+ * histories and of unlisted tokens follow. Missing are P5, because a policy decision commits with its request, and P24:
+ * migrations.
  */
 export const failpoints = {
   'before-request-commit': { number: 'P1', about: 'before an accepted request commits' },

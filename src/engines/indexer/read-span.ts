@@ -20,6 +20,7 @@ const fewLogs = 500
 const manyLogs = 4_000
 
 type SpanLogs = { logs: PlacedLog[]; last: BlockRef }
+
 /** The message with which nodes refused the logs of a range. */
 export type Refusal = string
 

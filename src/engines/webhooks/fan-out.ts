@@ -29,12 +29,8 @@ const heldBefore = ({ clock }: EngineCtx) => formatInstant(clock.nowMs() - heldM
  */
 export async function fanOut(ctx: EngineCtx, topics: Topics, turn: Turn): Promise<boolean> {
   let hasTaken = false
-  for (const { entityId, createDate } of await queuedTenants(
-    ctx.database,
-    turn,
-    heldBefore(ctx),
-    entitiesMax,
-  ))
+  const tenants = await queuedTenants(ctx.database, turn, heldBefore(ctx), entitiesMax)
+  for (const { entityId, createDate } of tenants)
     try {
       hasTaken = (await fanOutOf(ctx, topics, entityId)) || hasTaken
     } catch (error) {

@@ -18,8 +18,8 @@ export type OutboundCall = {
 export type Answered = { status: number; headers: Record<string, string>; text: string; isWhole: boolean }
 
 /**
- * Calls URLs that customers or operators supplied. Resolves the name once per call, checks every address, and connects to a checked
- * one only. Does not follow redirects. Rejects with TargetRefused, or when there is no response.
+ * Calls URLs that customers or operators supplied. Resolves the name once per call, checks every address, and connects to a
+ * checked one only. Does not follow redirects. Rejects with TargetRefused, or when there is no response.
  */
 export type OutboundCaller = (call: OutboundCall) => Promise<Answered>
 

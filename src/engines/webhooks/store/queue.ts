@@ -33,8 +33,8 @@ export async function queuedTenants(
 }
 
 /**
- * Takes the tenant's oldest queued events that are ready, in order. A lock keeps other workers from its events until the `tx` ends, so that
- * notifications of a resource are in the order of its events.
+ * Takes the tenant's oldest queued events that are ready, in order. A lock keeps other workers from its events until the
+ * `tx` ends, so that notifications of a resource are in the order of its events.
  */
 export async function takeQueued(
   tx: Db,
