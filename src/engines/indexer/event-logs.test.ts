@@ -59,10 +59,10 @@ async function untilEqual(world: World, address: string): Promise<string[]> {
 const monitorOf = async (world: World, address: string) =>
   (await world.call('GET', `/v1/w3s/contracts/monitors?contractAddress=${address}`)).eventMonitors[0]
 
-const untilApplied = () =>
+const untilApplied = ({ database, chain } = harness) =>
   until(async () => {
-    const head = await canonicalHead(harness.database, harness.chain().blockchain)
-    return head?.number === (await harness.chain().height())
+    const head = await canonicalHead(database, chain().blockchain)
+    return head?.number === (await chain().height())
   }, 'all blocks are applied')
 
 /** Number of notified events of an entity by their type. */
@@ -264,6 +264,8 @@ it('reads history block by block where a node refuses logs, with an alarm, once 
     const [world, chain] = [worldOf(publicly), publicly.chain()]
     const emitter = await makeEmitter(world)
     for (let count = 0; count < 4; count++) await emit(world, emitter, 2)
+    // The blocks before the monitor are its history, unless they are applied after it.
+    await untilApplied(publicly)
     const raised = () => alarmCounts().get('history-refused')!
     const shown = async (name: string) =>
       (await readMetrics(publicly)).get(`bezant_event_histories${name}{blockchain="${chain.blockchain}"}`)!
