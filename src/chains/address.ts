@@ -1,13 +1,17 @@
 import { isAlgorandAddress } from './addresses/algorand.ts'
 import { isAptosAddress } from './addresses/aptos.ts'
-import { parseBitcoinAddress } from './addresses/bitcoin.ts'
+import { parseBitcoinAddress, parseLegacyAddress } from './addresses/bitcoin.ts'
+import { parseBitcoinCashAddress } from './addresses/bitcoin-cash.ts'
 import { parseCosmosAddress } from './addresses/cosmos.ts'
 import { parseHederaAddress } from './addresses/hedera.ts'
+import { parseLitecoinAddress } from './addresses/litecoin.ts'
+import { parseMoneroAddress } from './addresses/monero.ts'
 import { isNearAddress } from './addresses/near.ts'
 import { isPolkadotAddress } from './addresses/polkadot.ts'
 import { isSolanaAddress } from './addresses/solana.ts'
 import { isStellarAddress } from './addresses/stellar.ts'
 import { isSuiAddress } from './addresses/sui.ts'
+import { parseTronAddress } from './addresses/tron.ts'
 import { isXrplAddress } from './addresses/xrpl.ts'
 import {
   type Blockchain,
@@ -18,16 +22,22 @@ import {
 } from './blockchains.ts'
 import { parseEvmAddress } from './evm/address.ts'
 
-/** Address formats: the families of wallets, and those that can only be paid to. */
+/** Address formats: the families of wallets, those that can only be paid to, and those that are only screened. */
 export type AddressFamily =
   | ChainFamily
   | 'algorand'
   | 'bitcoin'
+  | 'bitcoinCash'
+  | 'bitcoinSv'
+  | 'cosmos'
   | 'hedera'
+  | 'litecoin'
+  | 'monero'
   | 'noble'
   | 'polkadot'
   | 'stellar'
   | 'sui'
+  | 'tron'
   | 'xdc'
   | 'xrpl'
 
@@ -49,11 +59,17 @@ const readers: Record<AddressFamily, AddressReader> = {
   near: asItIs(isNearAddress),
   algorand: asItIs(isAlgorandAddress),
   bitcoin: parseBitcoinAddress,
+  bitcoinCash: parseBitcoinCashAddress,
+  bitcoinSv: parseLegacyAddress,
+  cosmos: (text) => parseCosmosAddress(text, 'cosmos'),
   hedera: parseHederaAddress,
+  litecoin: parseLitecoinAddress,
+  monero: parseMoneroAddress,
   noble: (text) => parseCosmosAddress(text, 'noble'),
   polkadot: asItIs(isPolkadotAddress),
   stellar: asItIs(isStellarAddress),
   sui: lowered(isSuiAddress),
+  tron: parseTronAddress,
   // XDC writes the same twenty bytes with a prefix of its own.
   xdc: (text) => parseEvmAddress(text.replace(/^xdc/, '0x')),
   xrpl: asItIs(isXrplAddress),

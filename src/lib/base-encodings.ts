@@ -1,4 +1,4 @@
-import { type BytesCoder, base32nopad, base58, base58xrp, bech32, bech32m } from '@scure/base'
+import { type BytesCoder, base32nopad, base58, base58xmr, base58xrp, bech32, bech32m } from '@scure/base'
 
 const charactersMax = 128
 
@@ -20,6 +20,8 @@ export const decodeBase32 = decoder(base32nopad)
 export const decodeBase58 = decoder(base58)
 /** Decodes base58 in the alphabet of the XRP Ledger. */
 export const decodeXrplBase58 = decoder(base58xrp)
+/** Decodes base58 in the blocks of Monero. */
+export const decodeMoneroBase58 = decoder(base58xmr)
 
 export type Bech32 = { prefix: string; encoding: 'bech32' | 'bech32m'; words: number[] }
 

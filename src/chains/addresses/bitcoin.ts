@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
-import { bytesOfWords, decodeBase58, decodeBech32 } from '#lib/base-encodings'
+import { bytesOfWords, decodeBech32 } from '#lib/base-encodings'
 import type { Environment } from '../blockchains.ts'
+import { decodeBase58Check, isVersionedHash } from './base58check.ts'
 
 const networks = {
   LIVE: { versions: [0x00, 0x05], prefix: 'bc' },
@@ -10,25 +10,27 @@ const networks = {
 /** A key or script hash (base58 with checksum), or a witness program (BIP-173, BIP-350), returned in lower case. */
 export function parseBitcoinAddress(text: string, environment: Environment): string | undefined {
   const { versions, prefix } = networks[environment]
-  const payload = checkedBase58(text)
-  if (payload) return payload.length === 21 && versions.includes(payload[0]!) ? text : undefined
-  return isWitnessProgram(text, prefix) ? text.toLowerCase() : undefined
+  return parseHashAddress(text, versions) ?? parseWitnessAddress(text, prefix)
 }
 
-function checkedBase58(text: string): Buffer | undefined {
-  const bytes = decodeBase58(text)
-  if (!bytes || bytes.length < 5) return undefined
-  const payload = bytes.subarray(0, -4)
-  const sha256 = (data: Buffer) => createHash('sha256').update(data).digest()
-  return sha256(sha256(payload)).subarray(0, 4).equals(bytes.subarray(-4)) ? payload : undefined
+/** The form without witness programs, which Bitcoin SV and Bitcoin Cash share with Bitcoin. */
+export const parseLegacyAddress = (text: string, environment: Environment): string | undefined =>
+  parseHashAddress(text, networks[environment].versions)
+
+export function parseHashAddress(text: string, versions: readonly number[]): string | undefined {
+  const payload = decodeBase58Check(text)
+  return payload && isVersionedHash(payload, versions) ? text : undefined
 }
 
-function isWitnessProgram(text: string, prefix: string): boolean {
+export function parseWitnessAddress(text: string, prefix: string): string | undefined {
   const decoded = decodeBech32(text)
-  if (decoded?.prefix !== prefix) return false
+  if (decoded?.prefix !== prefix) return undefined
   const [version = 17, ...rest] = decoded.words
   const length = bytesOfWords(rest)?.length ?? 0
-  if (version === 0) return decoded.encoding === 'bech32' && (length === 20 || length === 32)
   // Later versions are not defined yet, so an address of one cannot be told from a mistake.
-  return version === 1 && decoded.encoding === 'bech32m' && length === 32
+  const isDefined =
+    version === 0
+      ? decoded.encoding === 'bech32' && (length === 20 || length === 32)
+      : version === 1 && decoded.encoding === 'bech32m' && length === 32
+  return isDefined ? text.toLowerCase() : undefined
 }

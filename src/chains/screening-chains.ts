@@ -1,0 +1,55 @@
+import { type AddressFamily, parseAddressOf } from './address.ts'
+import { type Blockchain, blockchains, environmentOf, familyOf, isBlockchain } from './blockchains.ts'
+
+/** Chains that can only be screened, by their code. Each code means the main network. */
+const screenedOnly = {
+  ALGO: 'algorand',
+  ATOM: 'cosmos',
+  HBAR: 'hedera',
+  TRX: 'tron',
+  XLM: 'stellar',
+  BCH: 'bitcoinCash',
+  BTC: 'bitcoin',
+  BSV: 'bitcoinSv',
+  ETC: 'evm',
+  LTC: 'litecoin',
+  XMR: 'monero',
+  XRP: 'xrpl',
+  // A token on Ethereum.
+  ZRX: 'evm',
+  DOT: 'polkadot',
+} as const satisfies Record<string, AddressFamily>
+
+export type ScreeningChain = Blockchain | keyof typeof screenedOnly
+
+/** Every chain of address screening: those of the interface, and the other blockchains of this server. */
+export const screeningChains: readonly ScreeningChain[] = [
+  ...blockchains.filter((blockchain) => !blockchain.startsWith('EVM')),
+  ...(Object.keys(screenedOnly) as (keyof typeof screenedOnly)[]),
+]
+
+/** An address as lists name it: families whose addresses belong to the same keys are one `space`. */
+export type ScreenedAddress = { space: AddressFamily; address: string }
+
+const spaces: Partial<Record<AddressFamily, AddressFamily>> = {
+  bitcoinCash: 'bitcoin',
+  bitcoinSv: 'bitcoin',
+  xdc: 'evm',
+}
+
+export const addressIn = (family: AddressFamily, address: string): ScreenedAddress => ({
+  space: spaces[family] ?? family,
+  address,
+})
+
+/** The address in canonical form and its space, or `undefined` when it is invalid on that chain. Never throws. */
+export function parseScreenedAddress(chain: ScreeningChain, text: string): ScreenedAddress | undefined {
+  const [family, environment] = isBlockchain(chain)
+    ? [familyOf(chain), environmentOf(chain)]
+    : [screenedOnly[chain], 'LIVE' as const]
+  const address = parseAddressOf(family, text, environment)
+  return address === undefined ? undefined : addressIn(family, address)
+}
+
+export const isTestChain = (chain: ScreeningChain): boolean =>
+  isBlockchain(chain) && environmentOf(chain) === 'TEST'
