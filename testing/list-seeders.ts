@@ -15,6 +15,7 @@ import {
   type World,
 } from './builders.ts'
 import { emit, makeEmitter, makeMonitor } from './emitter.ts'
+import { makeScreening } from './screening-requests.ts'
 import { makeNotification } from './subscriptions.ts'
 import { until } from './until.ts'
 
@@ -174,6 +175,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/notifications': async (world) => ({
     path: '/operator/notifications',
     add: () => makeNotification(world),
+  }),
+  'GET /operator/screenings': async (world) => ({
+    path: '/operator/screenings',
+    add: () => makeScreening(world),
   }),
   'GET /v1/payments': async (world) => ({
     path: '/v1/payments',

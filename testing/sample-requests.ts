@@ -15,6 +15,7 @@ import {
 } from './builders.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
+import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
 
 export type RequestSamples = {
@@ -286,6 +287,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
     }),
   },
   ...templateRequests,
+  ...screeningRequests,
   ...monitorRequests,
   ...notificationRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),

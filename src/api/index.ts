@@ -24,6 +24,7 @@ import { payoutEndpoints } from '#api/payouts/routes'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientNotification } from '#api/recipients/recipient-notification'
 import { recipientEndpoints } from '#api/recipients/routes'
+import { screeningEndpoints } from '#api/screenings/routes'
 import { signingEndpoints } from '#api/signing/routes'
 import { stablecoinEndpoints } from '#api/stablecoins/routes'
 import { tokenEndpoints } from '#api/tokens/routes'
@@ -52,6 +53,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...transactionEndpoints,
   ...executionEndpoints,
   ...signingEndpoints,
+  ...screeningEndpoints,
   ...contractEndpoints,
   ...templateEndpoints,
   ...eventMonitorEndpoints,

@@ -96,6 +96,7 @@ const tags = [
   { name: 'Deposits', description: 'Dollars that arrive by wire, which a sandbox can simulate.' },
   { name: 'Notifications', description: 'Subscriptions of endpoints to changes of resources.' },
   { name: 'Webhooks', description: 'Subscriptions of endpoints to changes of transactions of wallets.' },
+  { name: 'Compliance', description: 'Screening of addresses by lists and rules.' },
   { name: 'Operator', description: 'Health, metrics and the books of the server, for its operator.' },
   { name: 'Sandbox', description: 'The credentials and the chains of a sandbox.' },
 ] as const

@@ -48,9 +48,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/rpc/w3s/buidl',
   'POST /v1/rpc/w3s/buidl/{blockchain}',
 
-  // Screening.
-  'POST /v1/w3s/compliance/screening/addresses',
-
   // Transfers from chain to chain.
   'GET /v2/messages',
   'GET /v2/messages/{sourceDomainId}',

@@ -46,6 +46,11 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Show notifications and the attempts to deliver them; send single ones or a range again.',
     load: async () => (await import('./notifications.ts')).notificationsCommand,
   },
+  screening: {
+    summary:
+      'Import lists of sanctions; change, show and roll back the lists that addresses are screened by.',
+    load: async () => (await import('./screening.ts')).screeningCommand,
+  },
   'webhook-keys': {
     summary: 'Show the keys that sign webhooks; replace them by new ones.',
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,

@@ -375,6 +375,9 @@ export const errorKinds = {
   addressUnfitForChain: { code: 5014, status: 400, text: 'The address is invalid for its chain.' },
   chainUnfitForCurrency: { code: 5015, status: 400, text: 'The chain does not carry this currency.' },
 
+  screeningChainUnsupported: { code: 280001, status: 400, text: 'The chain cannot be screened.' },
+  screeningAddressInvalid: { code: 280002, status: 400, text: 'The address to screen is invalid.' },
+
   ...contractErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 

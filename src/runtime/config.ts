@@ -43,6 +43,8 @@ export type Config = {
   notificationTargets: Targets
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
+  /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
+  testSuffixLength: 0 | 4 | 12
   /** Directory of verified sources of contracts; unset: none. */
   contractSourcesDir: string | undefined
   /** Base URL of a server of verified sources, without a trailing slash; unset: none. */
@@ -98,6 +100,7 @@ export function readConfig(
       'BEZANT_NOTIFICATION_TARGETS',
     ),
     notificationSignature: signatureOf(environment),
+    testSuffixLength: suffixLengthOf(environment),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
       ? resolve(environment['BEZANT_CONTRACT_SOURCES_DIR'])
       : undefined,
@@ -123,6 +126,12 @@ function integer(environment: EnvironmentVariables, name: Setting, fallback: num
   if (text === undefined || text === '') return fallback
   if (!/^\d{1,9}$/.test(text)) throw new Error(`${name} must be a whole number, not "${text}"`)
   return Number(text)
+}
+
+function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLength'] {
+  const length = integer(environment, 'BEZANT_SCREENING_TEST_SUFFIX', 12)
+  if (length === 0 || length === 4 || length === 12) return length
+  throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
 }
 
 const portMax = 65_535

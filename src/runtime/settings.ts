@@ -94,6 +94,11 @@ export const settings = {
       'Country of your entities. Those in `FR` and `SG` can withdraw only to recipient addresses with an `identity`, and have to name the sender of every payout.',
     default: '`US`',
   },
+  BEZANT_SCREENING_TEST_SUFFIX: {
+    about:
+      'Number of last characters by which addresses of test networks choose a rule of screening: 12, 4 (which random addresses have too), or 0 for none.',
+    default: '12',
+  },
   BEZANT_CONTRACT_SOURCES_DIR: {
     about:
       'Directory of verified sources of contracts, in the layout of Sourcify: `CHAIN-ID/ADDRESS/metadata.json`, with the source files in `sources` beside it. Imported contracts get their ABI and sources from it.',

@@ -70,10 +70,16 @@ function refusal(errors: ErrorObject[], part: RequestPart, malformedId: ErrorNam
   const badId =
     part === 'params' &&
     errors.find((error) => error.keyword === 'format' && error.params['format'] === 'uuid')
-  const kind = badId ? malformedId : 'invalidRequest'
+  const kind = badId ? malformedId : (ownKindOf(fields) ?? 'invalidRequest')
   const reasons = shown.map((field) => field.message).join('; ')
   return new ApiError(kind, `${errorKinds[kind].text} ${ended(reasons)}`, shown)
 }
+
+/** The error that a field with a closed set of values names as its own, when nothing else is wrong. */
+const ownKindOf = ([error, ...more]: ErrorObject[]): ErrorName | undefined =>
+  error?.keyword === 'enum' && more.length === 0
+    ? (error.parentSchema as { '~error'?: ErrorName })['~error']
+    : undefined
 
 type FieldExplanation = { error: FieldErrorName; reason: string; constraints?: Record<string, unknown> }
 

@@ -1,0 +1,27 @@
+import type { Static } from 'typebox'
+import { screeningsPage } from '#engines/compliance/index'
+import type { Ctx } from '#engines/ctx'
+import { invalid } from '#lib/errors'
+import type { PageQuery } from '#runtime/collection/query'
+import type { ListResult } from '#runtime/http/endpoint'
+import type { screeningFilters } from './schema.ts'
+import { requireSubject } from './screen-address.ts'
+import { showScreening } from './show-screening.ts'
+
+export async function listScreenings(
+  ctx: Ctx,
+  { address, ...filters }: Static<typeof screeningFilters>,
+  page: PageQuery,
+): Promise<ListResult> {
+  const canonical = canonicalOf(address, filters.chain)
+  const matched = { ...filters, ...(canonical !== undefined && { address: canonical }) }
+  const found = await screeningsPage(ctx.db, ctx.entity.id, matched, page)
+  const items = found.rows.map((row) => ({ ...showScreening(row), createDate: row.createDate }))
+  return { found, items }
+}
+
+function canonicalOf(address: string | undefined, chain: Static<typeof screeningFilters>['chain']) {
+  if (address === undefined) return undefined
+  if (!chain) throw invalid('chain', 'is missing: an address is spelled as on its chain', undefined)
+  return requireSubject(chain, address).address
+}

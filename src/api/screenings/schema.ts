@@ -1,0 +1,112 @@
+import Type from 'typebox'
+import { createDateField, dateField, idField } from '#api/fields'
+import { screeningChains } from '#chains/screening-chains'
+import { riskActions, riskCategories, riskScores, riskSources, riskTypes } from '#engines/compliance/index'
+import type { ErrorName } from '#lib/error-kinds'
+
+const optional = Type.Optional
+const unsupported: ErrorName = 'screeningChainUnsupported'
+
+const chainField = Type.Enum([...screeningChains], {
+  title: 'ScreeningChain',
+  description: 'A chain whose addresses can be screened. Codes without a test network mean the main network.',
+  '~error': unsupported,
+})
+const addressField = Type.String({ minLength: 1, maxLength: 256, description: 'The address.' })
+const resultField = Type.Enum(['APPROVED', 'DENIED'], {
+  title: 'ScreeningResult',
+  description: 'DENIED when the actions have DENY, APPROVED otherwise.',
+})
+
+export const screenAddressBody = Type.Object(
+  {
+    idempotencyKey: Type.String({
+      format: 'uuid',
+      description: 'A UUID that you choose, which becomes the id of the screening.',
+    }),
+    address: addressField,
+    chain: chainField,
+  },
+  {
+    title: 'ScreenAddressRequest',
+    description: 'The address to screen.',
+    examples: [
+      {
+        idempotencyKey: '3e5f2a64-3b5e-4b0e-9a41-6a6f2c1d7b10',
+        address: '0x1bf9ad0cc2ad298c69a2995aa806ee832788218c',
+        chain: 'ETH-SEPOLIA',
+      },
+    ],
+  },
+)
+
+const reasonSchema = Type.Object(
+  {
+    source: Type.Enum([...riskSources], { description: 'The kind of the source of the risk.' }),
+    sourceValue: Type.String({ description: 'The source, such as the address.' }),
+    riskScore: Type.Enum([...riskScores], { description: 'How high the risk is.' }),
+    riskCategories: Type.Array(Type.Enum([...riskCategories], { description: 'A kind of risk.' }), {
+      description: 'The kinds of the risk.',
+    }),
+    type: Type.Enum([...riskTypes], { description: 'How the address is related to the risk.' }),
+    signalSource: Type.Union(
+      [
+        Type.Object({
+          rowId: Type.String({ description: 'The number of the entry in its list, or its address.' }),
+          pointer: Type.String({ description: 'The list, and the version that added the entry.' }),
+        }),
+        Type.Null(),
+      ],
+      { description: 'The entry of a list that matched; null when another rule applied.' },
+    ),
+  },
+  { title: 'RiskReason', description: 'A reason of a decision.' },
+)
+
+const decisionSchema = Type.Object(
+  {
+    ruleName: optional(Type.String({ description: 'The rule that decided; absent when none applied.' })),
+    actions: Type.Array(Type.Enum([...riskActions], { description: 'An action.' }), {
+      description: 'The actions of the rule.',
+    }),
+    reasons: optional(Type.Array(reasonSchema, { description: 'Every match; absent without one.' })),
+    screeningDate: dateField('The time of the screening.'),
+  },
+  { title: 'ScreeningDecision', description: 'The decision, with its reasons.' },
+)
+
+export const screeningSchema = Type.Object(
+  {
+    result: resultField,
+    decision: decisionSchema,
+    id: idField('The idempotencyKey of the request.'),
+    address: addressField,
+    chain: chainField,
+    details: Type.Array(
+      Type.Object({
+        id: idField('The id of the answer.'),
+        vendor: Type.String({ description: 'The source: this server.' }),
+        response: Type.Object(
+          {},
+          { additionalProperties: true, description: 'The versions of the lists, and what matched.' },
+        ),
+        createDate: createDateField,
+      }),
+      { description: 'The answers of the sources that were consulted.' },
+    ),
+  },
+  { title: 'Screening', description: 'A screening of an address.' },
+)
+
+export const operatorScreeningSchema = Type.Object(
+  { ...screeningSchema.properties, createDate: createDateField },
+  { title: 'OperatorScreening', description: 'A screening of an address, with its time.' },
+)
+
+export const screeningFilters = Type.Object({
+  result: optional(resultField),
+  chain: optional(chainField),
+  address: optional(
+    Type.String({ maxLength: 256, description: 'An address, in any spelling. Needs the chain.' }),
+  ),
+})

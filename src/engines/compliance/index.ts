@@ -1,0 +1,19 @@
+/*
+ * Screens addresses: by the operator's own lists, by imported lists of sanctions, and on test networks by documented
+ * addresses. Lists are matched in the database, so a decision sees every list that has committed.
+ */
+export { addEntry, removeEntry } from './lists/change-entry.ts'
+export type { ListScope } from './lists/change-list.ts'
+export { importList, listFormats } from './lists/import-list.ts'
+export { ListProblem } from './lists/list-problem.ts'
+export { rollBackList } from './lists/roll-back.ts'
+export { screenAddress } from './screen-address.ts'
+export { type ListVersion, listHistory, presentLists } from './store/lists.ts'
+export {
+  findScreening,
+  type Screening,
+  type ScreeningFilters,
+  screeningsPage,
+} from './store/screenings.ts'
+export { parseSubject } from './subject.ts'
+export { riskActions, riskCategories, riskScores, riskSources, riskTypes } from './types.ts'

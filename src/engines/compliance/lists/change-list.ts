@@ -1,0 +1,74 @@
+import type { Clock } from '#lib/time'
+import type { Database, Db } from '#runtime/db/db'
+import { longLimits } from '#runtime/db/db'
+import { findStagedIn } from '../store/entries.ts'
+import {
+  findList,
+  insertVersion,
+  type ListChange,
+  type ListVersion,
+  lockLists,
+  presentLists,
+  putList,
+} from '../store/lists.ts'
+import type { ListKind } from '../types.ts'
+import { ListProblem } from './list-problem.ts'
+
+/** The dependencies of commands that change lists. */
+export type ListScope = { database: Database; clock: Clock; actor: string }
+
+export type MadeVersion = {
+  change: ListChange
+  contentsOf?: number
+  source?: string
+  sourceHash?: string
+  reason?: string | undefined
+}
+
+/** Writes the entries of `version`, given the version before. Returns the numbers of added and removed ones. */
+type Apply = (tx: Db, version: number) => Promise<{ added: number; removed: number }>
+
+const namePattern = /^[a-z][a-z0-9-]{0,39}$/
+
+/** The lists named `block` and `allow` are the operator's own; every other one is a list of sanctions. */
+export const kindOf = (list: string): ListKind => (list === 'block' || list === 'allow' ? list : 'sanctions')
+
+/**
+ * Makes the next version of a list in one `tx`, which nothing reads before it commits. `stage` reads the source before the
+ * lists are locked, so that screening goes on meanwhile.
+ */
+export function changeList(
+  { database, clock, actor }: ListScope,
+  list: string,
+  stage: (tx: Db) => Promise<MadeVersion>,
+  apply: Apply,
+): Promise<ListVersion> {
+  if (!namePattern.test(list))
+    throw new ListProblem(`a list is named with small letters, digits and hyphens, not "${list}"`)
+  return database.tx(async (tx) => {
+    const { contentsOf, source, sourceHash, reason, change } = await stage(tx)
+    await lockLists(tx)
+    await refuseContradiction(tx, kindOf(list))
+    const before = (await findList(tx, list))?.version ?? 0
+    const entriesBefore = (await presentLists(tx)).find(({ list: name }) => name === list)?.entries ?? 0
+    const version = before + 1
+    await putList(tx, { name: list, kind: kindOf(list), version })
+    const { added, removed } = await apply(tx, version)
+    return insertVersion(tx, clock.nowMs(), {
+      ...{ list, version, change, added, removed, actor },
+      contentsOf: contentsOf ?? version,
+      entries: entriesBefore + added - removed,
+      source: source ?? null,
+      sourceHash: sourceHash ?? null,
+      reason: reason ?? null,
+    })
+  }, longLimits)
+}
+
+const opposites: Partial<Record<ListKind, ListKind>> = { block: 'allow', allow: 'block' }
+
+async function refuseContradiction(tx: Db, kind: ListKind): Promise<void> {
+  const opposite = opposites[kind]
+  const found = opposite && (await findStagedIn(tx, opposite))
+  if (found) throw new ListProblem(`${found.address} is on the list ${found.list}: remove it there first`)
+}

@@ -1,0 +1,15 @@
+import type { ScreenedAddress } from '#chains/screening-chains'
+
+/** An address of a file: with its currency, as sanctions lists name it, or with its chain. */
+export type FileEntry = { code: string; text: string; reference: string | undefined; line: number }
+
+/** Reads the chunks of a file. Throws a `ListProblem` that names the line. */
+export type FormatReader = (chunks: AsyncIterable<string>) => AsyncIterable<FileEntry>
+
+/** The address that a code and a text name; `unsupported` for currencies without a screened chain. */
+export type EntryParser = (
+  code: string,
+  text: string,
+) => ScreenedAddress | 'unsupported' | 'malformed' | 'unknown'
+
+export type ListFormat = { read: FormatReader; parse: EntryParser }

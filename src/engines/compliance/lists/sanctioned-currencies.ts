@@ -1,0 +1,41 @@
+import { type AddressFamily, parseAddressOf } from '#chains/address'
+import { addressIn } from '#chains/screening-chains'
+import type { EntryParser } from './formats.ts'
+
+/** Tokens are on several chains: the address itself says which. */
+const tokenFamilies: readonly AddressFamily[] = ['evm', 'tron', 'solana', 'bitcoin']
+
+/** The currency codes of sanctions lists, with the forms that their addresses have. */
+const families: Readonly<Record<string, readonly AddressFamily[]>> = {
+  XBT: ['bitcoin'],
+  BTC: ['bitcoin'],
+  BCH: ['bitcoinCash'],
+  BSV: ['bitcoinSv'],
+  LTC: ['litecoin'],
+  ETH: ['evm'],
+  ETC: ['evm'],
+  ARB: ['evm'],
+  BSC: ['evm'],
+  USDT: tokenFamilies,
+  USDC: tokenFamilies,
+  TRX: ['tron'],
+  SOL: ['solana'],
+  XMR: ['monero'],
+  XRP: ['xrpl'],
+  XLM: ['stellar'],
+  ALGO: ['algorand'],
+  DOT: ['polkadot'],
+}
+
+/** Currencies that are listed without a chain of screening are counted, and not matched. */
+export const parseSanctioned: EntryParser = (code, text) => {
+  const named = Object.hasOwn(families, code) ? families[code]! : undefined
+  if (!named) return /^[A-Z0-9]{2,10}$/.test(code) ? 'unsupported' : 'unknown'
+  // A published address in mixed case need not carry a checksum.
+  const spelled = /^0x[0-9a-f]{40}$/i.test(text) ? text.toLowerCase() : text
+  for (const family of named) {
+    const address = parseAddressOf(family, spelled, 'LIVE')
+    if (address !== undefined) return addressIn(family, address)
+  }
+  return 'malformed'
+}

@@ -1,0 +1,66 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import type { ListKind } from '../types.ts'
+
+export type ScreeningList = { name: string; kind: ListKind; version: number }
+
+export type ListChange = 'import' | 'add' | 'remove' | 'rollback'
+
+export type ListVersion = {
+  list: string
+  version: number
+  change: ListChange
+  contentsOf: number
+  entries: number
+  added: number
+  removed: number
+  source: string | null
+  sourceHash: string | null
+  reason: string | null
+  actor: string
+  createDate: string
+}
+
+const lock = sql`hashtextextended('screening-lists', 0)`
+
+/** Waits until no `tx` relies on the present lists, and keeps others from it until this one ends. */
+export const lockLists = (tx: Db) => tx.run(sql`select pg_advisory_xact_lock(${lock})`)
+
+const columns = sql`v.list, v.version, v.change, v.contents_of as "contentsOf", v.entries_count as entries,
+  v.added_count as added, v.removed_count as removed, v.source, v.source_hash as "sourceHash", v.reason, v.actor,
+  v.create_date as "createDate"`
+
+export const findList = (db: Db, name: string) =>
+  db.maybe<ScreeningList>(sql`select name, kind, version from screening_lists where name = ${name}`)
+
+/** Every list with its present version, by name. */
+export const presentLists = (db: Db) =>
+  db.all<ListVersion & { kind: ListKind }>(sql`select l.kind, ${columns} from screening_lists l
+    join screening_versions v on v.list = l.name and v.version = l.version order by l.name`)
+
+export async function presentVersions(db: Db): Promise<Record<string, number>> {
+  const { versions } = await db.one<{ versions: Record<string, number> }>(
+    sql`select coalesce(jsonb_object_agg(name, version), '{}') as versions from screening_lists`,
+  )
+  return versions
+}
+
+export const listHistory = (db: Db, list: string, limit: number) =>
+  db.all<ListVersion>(sql`select ${columns} from screening_versions v where v.list = ${list}
+    order by v.version desc limit ${limit}`)
+
+export const findVersion = (db: Db, list: string, version: number) =>
+  db.maybe<ListVersion>(
+    sql`select ${columns} from screening_versions v where v.list = ${list} and v.version = ${version}`,
+  )
+
+export const putList = (tx: Db, { name, kind, version }: ScreeningList) =>
+  tx.run(sql`insert into screening_lists (name, kind, version) values (${name}, ${kind}, ${version})
+    on conflict (name) do update set version = excluded.version`)
+
+export const insertVersion = (tx: Db, nowMs: number, made: Omit<ListVersion, 'createDate'>) =>
+  tx.one<ListVersion>(sql`insert into screening_versions as v (list, version, change, contents_of, entries_count,
+      added_count, removed_count, source, source_hash, reason, actor, create_date)
+    values (${made.list}, ${made.version}, ${made.change}, ${made.contentsOf}, ${made.entries}, ${made.added},
+      ${made.removed}, ${made.source}, ${made.sourceHash}, ${made.reason}, ${made.actor}, ${formatInstant(nowMs)})
+    returning ${columns}`)

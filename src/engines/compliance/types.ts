@@ -1,0 +1,58 @@
+import type { ScreenedAddress } from '#chains/screening-chains'
+
+export const riskActions = ['APPROVE', 'REVIEW', 'FREEZE_WALLET', 'DENY'] as const
+export type RiskAction = (typeof riskActions)[number]
+
+export const riskScores = ['UNKNOWN', 'LOW', 'MEDIUM', 'HIGH', 'SEVERE', 'BLOCKLIST'] as const
+export type RiskScore = (typeof riskScores)[number]
+
+export const riskCategories = [
+  'SANCTIONS',
+  'CSAM',
+  'ILLICIT_BEHAVIOR',
+  'GAMBLING',
+  'TERRORIST_FINANCING',
+  'UNSUPPORTED',
+  'FROZEN',
+  'OTHER',
+  'HIGH_RISK_INDUSTRY',
+  'PEP',
+  'TRUSTED',
+  'HACKING',
+  'HUMAN_TRAFFICKING',
+  'SPECIAL_MEASURES',
+] as const
+export type RiskCategory = (typeof riskCategories)[number]
+
+export const riskTypes = ['OWNERSHIP', 'COUNTERPARTY', 'INDIRECT'] as const
+export const riskSources = ['ADDRESS', 'BLOCKCHAIN', 'ASSET'] as const
+
+export type RiskReason = {
+  source: (typeof riskSources)[number]
+  sourceValue: string
+  riskScore: RiskScore
+  riskCategories: readonly RiskCategory[]
+  type: (typeof riskTypes)[number]
+  /** The entry of a list: its number there, and the list with the version that added it. */
+  signalSource: { rowId: string; pointer: string } | null
+}
+
+export type RiskDecision = {
+  /** Absent when no rule applies. */
+  ruleName?: string
+  actions: readonly RiskAction[]
+  reasons: readonly RiskReason[]
+}
+
+/** Whether value goes to the address or comes from it: money that arrived cannot be denied. */
+export type Direction = 'outbound' | 'inbound'
+
+/** An address to screen. */
+export type Subject = ScreenedAddress & {
+  /** The address as it was given. */
+  text: string
+  isTest: boolean
+}
+
+export const listKinds = ['sanctions', 'block', 'allow'] as const
+export type ListKind = (typeof listKinds)[number]
