@@ -15,6 +15,7 @@ import {
   type World,
 } from './builders.ts'
 import { emit, makeEmitter, makeMonitor } from './emitter.ts'
+import { makeReview } from './review-requests.ts'
 import { makeScreening } from './screening-requests.ts'
 import { makeNotification } from './subscriptions.ts'
 import { until } from './until.ts'
@@ -175,6 +176,10 @@ export const listSeeders: Record<string, ListSeeder> = {
   'GET /operator/notifications': async (world) => ({
     path: '/operator/notifications',
     add: () => makeNotification(world),
+  }),
+  'GET /operator/reviews': async (world) => ({
+    path: '/operator/reviews',
+    add: () => makeReview(world),
   }),
   'GET /operator/screenings': async (world) => ({
     path: '/operator/screenings',

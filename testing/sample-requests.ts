@@ -15,6 +15,7 @@ import {
 } from './builders.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
+import { reviewRequests } from './review-requests.ts'
 import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
 
@@ -288,6 +289,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   },
   ...templateRequests,
   ...screeningRequests,
+  ...reviewRequests,
   ...monitorRequests,
   ...notificationRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),

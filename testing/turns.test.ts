@@ -10,6 +10,7 @@ import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
 import { withoutRevertReason } from '#engines/transactions/store/revert-reasons'
+import { claimOutdated, claimUnscreened } from '#engines/transactions/store/screening'
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
 import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
@@ -69,6 +70,13 @@ const platformOf = (all: readonly NumberedRow[], changes: Row) =>
     db(),
     'transactions',
     all.map((made) => transaction(made, { wallet_id: null, ...changes })),
+  )
+
+const insertTransactions = (all: readonly NumberedRow[], changes: Row = {}) =>
+  insertRows(
+    db(),
+    'transactions',
+    all.map((made) => transaction(made, changes)),
   )
 
 const money = {
@@ -149,13 +157,16 @@ const unlisted = { listed: false, look_alike: false }
 const reverted = { state: 'FAILED', error_reason: 'FAILED_ON_CHAIN' }
 
 const starved: Record<Queue, Starved> = {
+  screening: {
+    fill: (all) => insertTransactions(all, { state: 'INITIATED' }),
+    claim: (turn) => claimUnscreened(db(), turn, blockchain, limit),
+  },
+  'screening again': {
+    fill: (all) => insertTransactions(all, { screening: {} }),
+    claim: (turn) => claimOutdated(db(), turn, blockchain, 1, limit),
+  },
   signing: {
-    fill: (all) =>
-      insertRows(
-        db(),
-        'transactions',
-        all.map((made) => transaction(made)),
-      ),
+    fill: (all) => insertTransactions(all),
     claim: (turn) => waitingSenders(db(), turn, blockchain, limit),
   },
   sending: {

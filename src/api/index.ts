@@ -24,6 +24,7 @@ import { payoutEndpoints } from '#api/payouts/routes'
 import { recipientAddressEndpoints } from '#api/recipient-addresses/routes'
 import { recipientNotification } from '#api/recipients/recipient-notification'
 import { recipientEndpoints } from '#api/recipients/routes'
+import { reviewEndpoints } from '#api/reviews/routes'
 import { screeningEndpoints } from '#api/screenings/routes'
 import { signingEndpoints } from '#api/signing/routes'
 import { stablecoinEndpoints } from '#api/stablecoins/routes'
@@ -53,6 +54,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...transactionEndpoints,
   ...executionEndpoints,
   ...signingEndpoints,
+  ...reviewEndpoints,
   ...screeningEndpoints,
   ...contractEndpoints,
   ...templateEndpoints,

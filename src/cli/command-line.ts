@@ -51,6 +51,10 @@ const commands: Record<string, ListedCommand> = {
       'Import lists of sanctions; change, show and roll back the lists that addresses are screened by.',
     load: async () => (await import('./screening.ts')).screeningCommand,
   },
+  reviews: {
+    summary: 'List and decide the transactions that screening leaves to an operator.',
+    load: async () => (await import('./reviews.ts')).reviewsCommand,
+  },
   'webhook-keys': {
     summary: 'Show the keys that sign webhooks; replace them by new ones.',
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,

@@ -8,12 +8,9 @@ import {
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { formatInstant, instantRule, parseInstant } from '#lib/time'
-import { findEntity } from '#runtime/auth/store'
-import { readDatabaseClock } from '#runtime/db/clock'
-import type { Database } from '#runtime/db/db'
-import type { EntityScope } from '#runtime/scope'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
 import { connectionOptions, withDatabase } from './connection.ts'
+import { entityScopeOf, type OperatorScope, stateOf } from './entity-scope.ts'
 import { jsonOption, printRow, printRows } from './table.ts'
 
 const deliveryStates = ['waiting', 'delivered', 'failed', 'dropped'] as const
@@ -49,20 +46,20 @@ know repeated notifications by their id.`,
 
 async function run(args: ParsedArgs): Promise<number> {
   const act = chooseAction('notifications', args, actions)
-  await withDatabase(args, async (database) => act(await scopeOf(database, args), args)).catch((error) => {
+  await withDatabase(args, async (database) =>
+    act(await entityScopeOf('notifications', database, args), args),
+  ).catch((error) => {
     throw error instanceof ApiError ? new UsageError(error.message) : error
   })
   return 0
 }
-
-type OperatorScope = Pick<EntityScope, 'clock' | 'entity' | 'actor'> & { database: Database }
 
 const actions: Record<string, (scope: OperatorScope, args: ParsedArgs) => Promise<void>> = {
   list: async ({ database, clock, entity }, args) => {
     const filters = {
       topic: textFlag(args, 'topic'),
       subscriptionId: subscriptionOf(args),
-      state: choiceOf(args, deliveryStates),
+      state: stateOf(args, deliveryStates),
     }
     const pageSize = numberFlag(args, 'limit', 1_000) ?? 20
     const page = { fromMs: undefined, toMs: clock.nowMs(), pageSize, order: 'DESC' } as const
@@ -97,7 +94,7 @@ const actions: Record<string, (scope: OperatorScope, args: ParsedArgs) => Promis
       throw new UsageError('--subscription and --from are needed\nSee: bezant notifications --help')
     const range = {
       ...{ subscriptionId, from, to: dateOf(args, 'to') ?? formatInstant(scope.clock.nowMs()) },
-      ...{ state: choiceOf(args, replayStates) ?? 'failed', topics: topicsOf(args) },
+      ...{ state: stateOf(args, replayStates) ?? 'failed', topics: topicsOf(args) },
       ratePerSecond: Math.max(1, numberFlag(args, 'rate', 1_000) ?? 50),
     }
     const { id, total } = await scope.database.tx((db) => replayNotifications({ ...scope, db }, range))
@@ -109,14 +106,6 @@ const actions: Record<string, (scope: OperatorScope, args: ParsedArgs) => Promis
 const summaryOf = ({ deliveries, ...shown }: LoggedNotification) => {
   const delivered = deliveries.filter(({ state }) => state === 'delivered').length
   return { ...shown, deliveries, delivered: `${delivered} of ${deliveries.length}` }
-}
-
-async function scopeOf(database: Database, args: ParsedArgs): Promise<OperatorScope> {
-  const named = textFlag(args, 'entity')
-  if (named === undefined) throw new UsageError('--entity is missing\nSee: bezant notifications --help')
-  const entity = await findEntity(database, named)
-  if (!entity) throw new UsageError(`no entity ${named}: see bezant keys list`)
-  return { database, clock: await readDatabaseClock(database), entity, actor: 'operator' }
 }
 
 function idOf({ positionals: [action, id] }: ParsedArgs): string {
@@ -133,14 +122,6 @@ function subscriptionOf(args: ParsedArgs): string | undefined {
 const topicsOf = (args: ParsedArgs) => {
   const topic = textFlag(args, 'topic')
   return topic === undefined ? undefined : [topic]
-}
-
-function choiceOf<Choice extends string>(args: ParsedArgs, choices: readonly Choice[]): Choice | undefined {
-  const text = textFlag(args, 'state')
-  const choice = choices.find((each) => each === text)
-  if (text !== undefined && choice === undefined)
-    throw new UsageError(`--state must be one of ${choices.join(', ')}, not "${text}"`)
-  return choice
 }
 
 function dateOf(args: ParsedArgs, flag: 'from' | 'to'): string | undefined {

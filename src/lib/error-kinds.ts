@@ -186,6 +186,11 @@ export const errorKinds = {
   },
   chainIdUnsupported: { code: 155807, status: 400, text: 'The wallet does not sign for this chainId.' },
   chainIdMissing: { code: 155808, status: 400, text: 'The transaction to sign has no chainId.' },
+  screeningDenied: {
+    code: 155901,
+    status: 403,
+    text: 'Screening does not let a recipient be paid: nothing was signed.',
+  },
   policyDenied: {
     code: 155900,
     status: 403,
@@ -377,6 +382,13 @@ export const errorKinds = {
 
   screeningChainUnsupported: { code: 280001, status: 400, text: 'The chain cannot be screened.' },
   screeningAddressInvalid: { code: 280002, status: 400, text: 'The address to screen is invalid.' },
+  reviewNotFound: { code: 280003, status: 404, text: 'There is no review of this id.' },
+  reviewEnded: { code: 280004, status: 409, text: 'The review has ended.' },
+  reviewNeedsAnother: {
+    code: 280005,
+    status: 409,
+    text: 'You approved already: another operator has to approve with a key of their own.',
+  },
 
   ...contractErrorKinds,
 } as const satisfies Record<string, ErrorKind>

@@ -45,6 +45,10 @@ export type Config = {
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
   testSuffixLength: 0 | 4 | 12
+  /** Number of operators who have to approve a transaction under review. */
+  reviewApprovers: 1 | 2
+  /** The decision about transactions under review on test networks; `operator` leaves it to one. */
+  testReview: 'operator' | 'approve' | 'deny'
   /** Directory of verified sources of contracts; unset: none. */
   contractSourcesDir: string | undefined
   /** Base URL of a server of verified sources, without a trailing slash; unset: none. */
@@ -101,6 +105,8 @@ export function readConfig(
     ),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
+    reviewApprovers: approversOf(environment),
+    testReview: testReviewOf(environment),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
       ? resolve(environment['BEZANT_CONTRACT_SOURCES_DIR'])
       : undefined,
@@ -132,6 +138,18 @@ function suffixLengthOf(environment: EnvironmentVariables): Config['testSuffixLe
   const length = integer(environment, 'BEZANT_SCREENING_TEST_SUFFIX', 12)
   if (length === 0 || length === 4 || length === 12) return length
   throw new Error(`BEZANT_SCREENING_TEST_SUFFIX must be 12, 4 or 0, not "${length}"`)
+}
+
+function approversOf(environment: EnvironmentVariables): Config['reviewApprovers'] {
+  const count = integer(environment, 'BEZANT_REVIEW_APPROVERS', 1)
+  if (count === 1 || count === 2) return count
+  throw new Error(`BEZANT_REVIEW_APPROVERS must be 1 or 2, not "${count}"`)
+}
+
+function testReviewOf(environment: EnvironmentVariables): Config['testReview'] {
+  const decision = environment['BEZANT_REVIEW_ON_TEST_NETWORKS'] || 'operator'
+  if (decision === 'operator' || decision === 'approve' || decision === 'deny') return decision
+  throw new Error(`BEZANT_REVIEW_ON_TEST_NETWORKS must be operator, approve or deny, not "${decision}"`)
 }
 
 const portMax = 65_535

@@ -99,6 +99,16 @@ export const settings = {
       'Number of last characters by which addresses of test networks choose a rule of screening: 12, 4 (which random addresses have too), or 0 for none.',
     default: '12',
   },
+  BEZANT_REVIEW_APPROVERS: {
+    about:
+      'Number of operators, each with a key of their own, who have to approve a transaction under review: 1 or 2.',
+    default: '1',
+  },
+  BEZANT_REVIEW_ON_TEST_NETWORKS: {
+    about:
+      '`approve` or `deny` decides about transactions under review on test networks at once; `operator` leaves them to an operator.',
+    default: '`operator`',
+  },
   BEZANT_CONTRACT_SOURCES_DIR: {
     about:
       'Directory of verified sources of contracts, in the layout of Sourcify: `CHAIN-ID/ADDRESS/metadata.json`, with the source files in `sources` beside it. Imported contracts get their ABI and sources from it.',

@@ -84,8 +84,8 @@ export const transactionMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${engine}/store/transactions.ts`,
-        "and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null",
-        "and state in ('INITIATED', 'CLEARED', 'QUEUED')",
+        "and state in ('CLEARED', 'QUEUED') and tx_hash is null",
+        "and state in ('CLEARED', 'QUEUED')",
       ),
     ],
     test: ambiguity,

@@ -1,7 +1,7 @@
 import Type from 'typebox'
-import { createDateField, dateField, idField } from '#api/fields'
+import { createDateField, idField } from '#api/fields'
+import { decisionSchema } from '#api/screening-decision'
 import { screeningChains } from '#chains/screening-chains'
-import { riskActions, riskCategories, riskScores, riskSources, riskTypes } from '#engines/compliance/index'
 import type { ErrorName } from '#lib/error-kinds'
 
 const optional = Type.Optional
@@ -38,41 +38,6 @@ export const screenAddressBody = Type.Object(
       },
     ],
   },
-)
-
-const reasonSchema = Type.Object(
-  {
-    source: Type.Enum([...riskSources], { description: 'The kind of the source of the risk.' }),
-    sourceValue: Type.String({ description: 'The source, such as the address.' }),
-    riskScore: Type.Enum([...riskScores], { description: 'How high the risk is.' }),
-    riskCategories: Type.Array(Type.Enum([...riskCategories], { description: 'A kind of risk.' }), {
-      description: 'The kinds of the risk.',
-    }),
-    type: Type.Enum([...riskTypes], { description: 'How the address is related to the risk.' }),
-    signalSource: Type.Union(
-      [
-        Type.Object({
-          rowId: Type.String({ description: 'The number of the entry in its list, or its address.' }),
-          pointer: Type.String({ description: 'The list, and the version that added the entry.' }),
-        }),
-        Type.Null(),
-      ],
-      { description: 'The entry of a list that matched; null when another rule applied.' },
-    ),
-  },
-  { title: 'RiskReason', description: 'A reason of a decision.' },
-)
-
-const decisionSchema = Type.Object(
-  {
-    ruleName: optional(Type.String({ description: 'The rule that decided; absent when none applied.' })),
-    actions: Type.Array(Type.Enum([...riskActions], { description: 'An action.' }), {
-      description: 'The actions of the rule.',
-    }),
-    reasons: optional(Type.Array(reasonSchema, { description: 'Every match; absent without one.' })),
-    screeningDate: dateField('The time of the screening.'),
-  },
-  { title: 'ScreeningDecision', description: 'The decision, with its reasons.' },
 )
 
 export const screeningSchema = Type.Object(

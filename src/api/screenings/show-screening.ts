@@ -1,13 +1,14 @@
+import { showDecision } from '#api/screening-decision'
 import type { Screening } from '#engines/compliance/index'
 
 export const showScreening = ({ id, address, chain, result, createDate, ...screening }: Screening) => ({
   result,
-  decision: {
+  decision: showDecision({
     ...(screening.ruleName !== null && { ruleName: screening.ruleName }),
     actions: screening.actions,
-    ...(screening.reasons.length > 0 && { reasons: screening.reasons }),
+    reasons: screening.reasons,
     screeningDate: createDate,
-  },
+  }),
   id,
   address,
   chain,

@@ -22,6 +22,7 @@ const signerErrors = [
   'walletIdWithSourceAddress',
   'walletFrozen',
   'policyDenied',
+  'screeningDenied',
   'chainHalted',
   'keyOnOtherEnvironment',
   'blockchainUnsupportedForOperation',

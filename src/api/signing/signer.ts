@@ -11,9 +11,10 @@ import {
   signNow,
   type Wallet,
 } from '#custody/index'
+import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { requireNotHalted } from '#engines/transactions/index'
-import { invalid } from '#lib/errors'
+import { recipientsIn, requireNotHalted } from '#engines/transactions/index'
+import { ApiError, invalid } from '#lib/errors'
 import { hexOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import { recordChanges } from '#runtime/record/store'
@@ -53,6 +54,7 @@ export type Signing = {
 export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
   const { digest, operation, memo } = signing
   await requireNotHalted(ctx.db, wallet.blockchain)
+  await requireUnlisted(ctx, wallet, operation)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
   const signature = await signNow(ctx, secret, await decidePolicy(ctx, wallet, request))
   const { actor, requestId } = ctx
@@ -62,4 +64,15 @@ export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signi
     { entityId: ctx.entity.id, actor, requestId, type: 'wallet.signed', resourceId: wallet.id, data },
   ])
   return signature
+}
+
+/** Throws `screeningDenied` unless all recipients are cleared: a signature in a caller's hands cannot wait for an operator. */
+async function requireUnlisted(ctx: Ctx, { blockchain }: Wallet, { effects }: Operation): Promise<void> {
+  const addresses = [...new Set(effects.flatMap(recipientsIn))]
+  if (addresses.length === 0) return
+  await shareLists(ctx.db)
+  const [decision] = await screenRecipients(ctx, [{ blockchain, addresses }])
+  const { ruleName, actions } = decision!
+  if (actions.includes('APPROVE')) return
+  throw new ApiError('screeningDenied', `${ruleName} does not let a recipient be paid: nothing was signed.`)
 }

@@ -198,7 +198,7 @@ describe('a call that reverts while an earlier one is pending', () => {
         abiParameters: [wallet.address, freshAddress(), '1'],
       })
       await sleep(1_500)
-      expect((await read(later)).state).toBe('INITIATED')
+      expect((await read(later)).state).toBe('CLEARED')
       await mine()
       expect((await ended(earlier)).state).toBe('COMPLETE')
       expect(await ended(later)).toMatchObject({ state: 'FAILED', errorReason: 'ESTIMATION_ERROR' })

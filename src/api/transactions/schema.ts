@@ -9,6 +9,7 @@ import {
   idField,
   updateDateField,
 } from '#api/fields'
+import { decisionSchema, showDecision } from '#api/screening-decision'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { described, idParams } from '#runtime/http/openapi/annotate'
@@ -18,7 +19,7 @@ const optionalText = (description: string, maxLength = 200) =>
 const stateField = Type.Enum([...states], {
   title: 'TransactionState',
   description:
-    'INITIATED, CLEARED, QUEUED and SENT until a block contains it; CONFIRMED, then COMPLETE. STUCK: sent with too low a fee. FAILED, DENIED and CANCELLED are final, as is COMPLETE.',
+    'INITIATED until screening clears or denies it, then CLEARED, QUEUED and SENT until a block contains it; CONFIRMED, then COMPLETE. STUCK: sent with too low a fee. FAILED, DENIED and CANCELLED are final, as is COMPLETE.',
 })
 
 export const transactionParams = idParams('TransactionId', 'the transaction')
@@ -218,6 +219,9 @@ export const transactionShape = Type.Object(
     abiParameters: Type.Union([Type.Array(Type.Unknown()), Type.Null()], {
       description: 'The parameters of the called function; null for transfers and for callData.',
     }),
+    transactionScreeningEvaluation: Type.Optional(
+      described(decisionSchema, 'The decision of screening; absent before it.'),
+    ),
     errorReason: optionalString('The reason of the failure; present when state is FAILED.'),
     errorDetails: optionalString(
       'More about errorReason or, without one, the reason why the transaction still waits.',
@@ -286,6 +290,7 @@ export function showTransaction(row: TransactionRow) {
     ...(hasContract(row) && given('contractAddress', row.contractAddress)),
     ...given('abiFunctionSignature', row.abiFunctionSignature),
     abiParameters: row.abiParameters,
+    ...(row.screening && { transactionScreeningEvaluation: showDecision(row.screening) }),
     // A transaction that is about to fail already has its reason, which is shown only once it is FAILED.
     ...(row.state === 'FAILED' && given('errorReason', row.errorReason)),
     // Details without a reason name the condition that it waits for.

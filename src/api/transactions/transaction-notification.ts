@@ -34,10 +34,9 @@ export async function transactionNotification(
   const row = await findTransaction(db, entityId, resourceId)
   if (!row) return undefined
   const { networkFee, ...after } = snapshot as Snapshot
-  // CLEARED is recorded together with QUEUED, with which the fee is chosen.
-  if (after.state !== (state === 'CLEARED' ? 'QUEUED' : state)) return undefined
-  const estimatedFee = state === 'CLEARED' ? null : after.estimatedFee
+  if (after.state !== state) return undefined
+  const screening = state === 'INITIATED' ? null : row.screening
   const fee = networkFee === null ? null : BigInt(networkFee)
-  const shown = showTransaction({ ...row, ...after, state, estimatedFee, networkFee: fee, updateDate })
+  const shown = showTransaction({ ...row, ...after, state, screening, networkFee: fee, updateDate })
   return { notificationType: typeOf[row.transactionType], notification: shown }
 }

@@ -1,5 +1,5 @@
 /*
- * Screens addresses: by the operator's own lists, by imported lists of sanctions, and on test networks by documented
+ * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on test networks by documented
  * addresses. Lists are matched in the database, so a decision sees every list that has committed.
  */
 export { addEntry, removeEntry } from './lists/change-entry.ts'
@@ -8,7 +8,19 @@ export { importList, listFormats } from './lists/import-list.ts'
 export { ListProblem } from './lists/list-problem.ts'
 export { rollBackList } from './lists/roll-back.ts'
 export { screenAddress } from './screen-address.ts'
-export { type ListVersion, listHistory, presentLists } from './store/lists.ts'
+export { screenRecipients } from './screen-recipients.ts'
+export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
+export {
+  findReview,
+  lockReview,
+  openReviews,
+  type Review,
+  type ReviewState,
+  reviewStates,
+  reviewsPage,
+  setReview,
+  withdrawReviews,
+} from './store/reviews.ts'
 export {
   findScreening,
   type Screening,
@@ -16,4 +28,12 @@ export {
   screeningsPage,
 } from './store/screenings.ts'
 export { parseSubject } from './subject.ts'
-export { riskActions, riskCategories, riskScores, riskSources, riskTypes } from './types.ts'
+export {
+  type Evaluation,
+  type RiskDecision,
+  riskActions,
+  riskCategories,
+  riskScores,
+  riskSources,
+  riskTypes,
+} from './types.ts'

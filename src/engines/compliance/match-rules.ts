@@ -9,14 +9,15 @@ export async function matchRules(
   { db, config }: { db: Db; config: Config },
   subjects: readonly Subject[],
 ): Promise<RuleMatch[][]> {
-  const listed = await findListed(db, subjects)
-  return subjects.map((subject, index) => {
-    const entries = listed.filter((entry) => entry.index === index)
-    return effective([
-      ...entries.map((entry) => byList(subject, entry)),
+  const entriesOf = new Map<number, ListedAddress[]>()
+  for (const entry of await findListed(db, subjects))
+    entriesOf.set(entry.index, [...(entriesOf.get(entry.index) ?? []), entry])
+  return subjects.map((subject, index) =>
+    effective([
+      ...(entriesOf.get(index) ?? []).map((entry) => byList(subject, entry)),
       ...testRulesOf(subject, config.testSuffixLength).map((rule) => ({ rule, sourceValue: subject.text })),
-    ])
-  })
+    ]),
+  )
 }
 
 function byList({ text }: Subject, { kind, list, fromVersion, reference }: ListedAddress): RuleMatch {

@@ -44,6 +44,9 @@ export type RiskDecision = {
   reasons: readonly RiskReason[]
 }
 
+/** A decision with its time, as it is kept and shown. */
+export type Evaluation = RiskDecision & { screeningDate: string }
+
 /** Whether value goes to the address or comes from it: money that arrived cannot be denied. */
 export type Direction = 'outbound' | 'inbound'
 

@@ -1,5 +1,5 @@
 /**
- * Executes customers' transactions exactly once. An accepted transfer is a row; a worker assigns a nonce by inserting the
+ * Executes customers' transactions exactly once. An accepted transfer is a row; once screening cleared it, a worker assigns a nonce by inserting the
  * attempt that uses it, with the signed bytes, and broadcasts those bytes until they are mined. Every outcome except a
  * listed, definite refusal means "maybe sent". Blocks are processed step by step, and reverted when orphaned. Woken by NOTIFY
  * `transactions` and `block_steps`; any number of workers may run.
@@ -16,15 +16,18 @@ import { followStep } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
 import { signReplacements } from './replace.ts'
 import { readRevertReasons } from './revert-reasons.ts'
+import { screener } from './screen.ts'
 import { sendSigned } from './send.ts'
 import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
 export { errorsOfCall } from './contract-errors.ts'
-export { failUnsent } from './fail-unsent.ts'
+export { decideReview, type ReviewDecision } from './decide-review.ts'
+export { failUnsent } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { complete, failReceived, recordUnlistedReceived, showReceived } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
+export { recipientsIn } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export type { ReceivedTransfer } from './store/chain-effects.ts'
@@ -116,6 +119,12 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     async () => (await maySign()) && signWaiting(ctx, chain, turns.signing, sending.wake),
     trouble('signing transactions'),
   )
+  const screenBatch = screener(ctx, chain)
+  const screening = repeat(async () => {
+    const did = (await maySign()) && (await screenBatch())
+    if (did) signing.wake()
+    return did
+  }, trouble('screening transactions'))
   const fillGaps = gapFiller(ctx, chain)
   const bumpStuck = stuckBumper(ctx, chain)
   const maintaining = repeat(async () => {
@@ -131,7 +140,7 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     () => readRevertReasons(ctx, chain, turns.explaining),
     trouble('explaining reverts'),
   )
-  const loops = [signing, sending, maintaining, explaining]
+  const loops = [screening, signing, sending, maintaining, explaining]
   return {
     wake: () => {
       for (const loop of loops) loop.wake()

@@ -1,5 +1,6 @@
 import type { Call, Chain, FeeSuggestion, UnsignedTransaction } from '#chains/chain'
 import { signedDigest, signForIntents, WalletFrozen } from '#custody/index'
+import { screenRecipients, shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { nativeToken, raiseHold } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
@@ -12,9 +13,11 @@ import { type Deferral, defer, type Turn } from '#runtime/turns/store'
 import { currentFees, type Fee, feeMaxAtomic, replacementFee } from './fees.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { logSigningFailure } from './provider-failures.ts'
+import { recipientsOf } from './recipients.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
 import {
+  cancelRefused,
   clearOutdatedRequests,
   clearReplacementRequest,
   lockReplacementRequest,
@@ -72,6 +75,13 @@ async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequ
   )
 }
 
+/** Whether lists deny a recipient now. The price of what was sent to it before is not raised. */
+async function isListed(tx: Db, { config }: EngineCtx, chain: Chain, request: ReplacementRequest) {
+  const recipients = { blockchain: chain.network.blockchain, addresses: recipientsOf(chain, callOf(request)) }
+  const [decision] = await screenRecipients({ db: tx, config }, [recipients])
+  return decision!.actions.includes('DENY')
+}
+
 type Replacement = { call: Call; gasLimit: bigint; fee: Fee }
 
 async function replaceOne(
@@ -83,6 +93,7 @@ async function replaceOne(
   const replacement = await plan(chain, row, suggestion)
   const did = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, chain.network.blockchain, row.address))) return false
+    await shareLists(tx)
     const request = await lockReplacementRequest(tx, row)
     if (
       !request ||
@@ -90,6 +101,18 @@ async function replaceOne(
       (await isReplaced(tx, row.entityId, row.attemptId))
     )
       return false
+    if (kindOf(request) === 'bump' && (await isListed(tx, ctx, chain, request))) {
+      const details = 'screening denies its recipient: a transaction without effect takes its nonce'
+      await cancelRefused(
+        tx,
+        ctx.clock.nowMs(),
+        chain.network.blockchain,
+        request,
+        'SCREENING_DENIED',
+        details,
+      )
+      return true
+    }
     // A cancel transaction in flight satisfies a cancel request, unless it offers less than the base fee.
     const isEnough = row.maxFee >= suggestion.baseFeeAtomic
     const done = request.requested === 'cancel' && request.kind === 'cancel' && isEnough

@@ -1,4 +1,5 @@
 import { eraseGrants, releaseAllowance } from '#custody/index'
+import { withdrawReviews } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import { recordChanges } from '#runtime/record/store'
@@ -22,6 +23,7 @@ export async function requestReplacement(
     await resolveHolds(ctx.db, ctx.receivedMs, [{ ...intent, outcome: 'voided' }])
     await eraseGrants(ctx.db, [intent])
     await releaseAllowance(ctx.db, ctx.receivedMs, [intent])
+    await withdrawReviews(ctx.db, ctx.receivedMs, [ref])
   } else if (!(await setReplacementRequest(ctx.db, ctx.receivedMs, row.blockchain, ref, requested)))
     return undefined
   const { actor, requestId } = ctx

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
+import { shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { availableForHold, nativeToken, placeHolds } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
@@ -9,10 +10,11 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { defer, type Turn } from '#runtime/turns/store'
-import { type Failure, failUnsent } from './fail-unsent.ts'
+import { type Failure, failUnsent } from './end-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { logSigningFailure } from './provider-failures.ts'
+import { screenUnsigned } from './screen.ts'
 import {
   insertAttempts,
   lockNonces,
@@ -172,7 +174,10 @@ async function signBatch(
     if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
     const { nonces, room } = await roomIn(tx)
     if (room <= 0) return 'blocked'
+    // From here on no list changes: what is cleared now stays so until the signatures are durable.
+    await shareLists(tx)
     const claimed = await waitingOf(tx, blockchain, sender, room, true)
+    if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
     const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
     const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan && !unsignable.has(plan.row.id))
@@ -326,15 +331,13 @@ const recordQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
   recordChanges(
     tx,
     nowMs,
-    plans.flatMap(({ row: { entityId, id } }) =>
-      ['CLEARED', 'QUEUED'].map((state) => ({
-        entityId,
-        actor: 'transactions',
-        type: `transaction.${state.toLowerCase()}`,
-        resourceId: id,
-        data: { state },
-      })),
-    ),
+    plans.map(({ row: { entityId, id } }) => ({
+      entityId,
+      actor: 'transactions',
+      type: 'transaction.queued',
+      resourceId: id,
+      data: { state: 'QUEUED' },
+    })),
   )
 
 function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTransaction {

@@ -17,10 +17,10 @@ export type State = (typeof states)[number]
 /** The states from which each state may be entered, and the cause. */
 const entries: Record<State, readonly State[]> = {
   INITIATED: [],
-  // No check failed.
+  // Screening cleared it, or an operator did.
   CLEARED: ['INITIATED'],
   // It has a nonce and durable signed bytes; or a foreign transaction used that nonce, and it waits for another one.
-  QUEUED: ['INITIATED', 'CLEARED', 'SENT', 'STUCK'],
+  QUEUED: ['CLEARED', 'SENT', 'STUCK'],
   // A node accepted it, or its block was orphaned.
   SENT: ['QUEUED', 'STUCK', 'CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED'],
   // It offers less than the base fee.
@@ -30,7 +30,8 @@ const entries: Record<State, readonly State[]> = {
   // That block has its confirmations.
   COMPLETE: ['CONFIRMED'],
   FAILED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK', 'CONFIRMED', 'COMPLETE'],
-  DENIED: ['INITIATED'],
+  // Screening denied it before anything was signed; lists may change while it waits for its signature.
+  DENIED: ['INITIATED', 'CLEARED', 'QUEUED'],
   // Nothing was signed yet, or a cancel transaction or a foreign one used its nonce.
   CANCELLED: ['INITIATED', 'CLEARED', 'QUEUED', 'SENT', 'STUCK'],
 }

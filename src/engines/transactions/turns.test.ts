@@ -20,6 +20,7 @@ import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
 import { gapFiller } from './fill-gaps.ts'
 import { signReplacements } from './replace.ts'
+import { screener } from './screen.ts'
 import { signWaiting } from './sign.ts'
 
 const stuckTotal = sizeOf('STUCK_ROWS', { usual: 120, deep: 1_000 })
@@ -68,7 +69,10 @@ afterEach(async () => {
 })
 
 const estimates = () => node.callCounts.get('eth_estimateGas') ?? 0
-const sign = (turn = newTurn('signing')) => signWaiting(harness.ctx, chain, turn, () => undefined)
+const sign = async (turn = newTurn('signing')) => {
+  await screener(harness.ctx, chain)()
+  return signWaiting(harness.ctx, chain, turn, () => undefined)
+}
 
 it('property 64: senders that no node can estimate delay no other, and are deferred', async () => {
   await harness.stopEngines()

@@ -1,5 +1,7 @@
 /** All queues that entities share and a loop claims from. `testing/turns.test.ts` tests each of them for starvation. */
 export const queues = [
+  'screening',
+  'screening again',
   'signing',
   'sending',
   'filling refused nonces',

@@ -26,6 +26,17 @@ const lock = sql`hashtextextended('screening-lists', 0)`
 /** Waits until no `tx` relies on the present lists, and keeps others from it until this one ends. */
 export const lockLists = (tx: Db) => tx.run(sql`select pg_advisory_xact_lock(${lock})`)
 
+/** Keeps the lists as they are until this `tx` ends: no change of them commits before. */
+export const shareLists = (tx: Db) => tx.run(sql`select pg_advisory_xact_lock_shared(${lock})`)
+
+/** A number that every change of any list raises. */
+export async function listsRevision(db: Db): Promise<number> {
+  const { revision } = await db.one<{ revision: number }>(
+    sql`select coalesce(sum(version), 0)::bigint as revision from screening_lists`,
+  )
+  return Number(revision)
+}
+
 const columns = sql`v.list, v.version, v.change, v.contents_of as "contentsOf", v.entries_count as entries,
   v.added_count as added, v.removed_count as removed, v.source, v.source_hash as "sourceHash", v.reason, v.actor,
   v.create_date as "createDate"`

@@ -1,4 +1,5 @@
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
+import type { Evaluation } from '#engines/compliance/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -36,6 +37,8 @@ export type TransactionRow = {
   blockHeight: number | null
   networkFee: bigint | null
   firstConfirmDate: string | null
+  /** The decision of screening; null before it. */
+  screening: Evaluation | null
   errorReason: string | null
   errorDetails: string | null
   createDate: string
@@ -48,7 +51,7 @@ const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.
   t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
   t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.block_hash as "blockHash",
   t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
-  t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
+  t.screening, t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
   t.update_date as "updateDate"`
 
 /** Wakes the workers of every process when the `tx` commits. */
@@ -153,7 +156,7 @@ const waitingColumns = sql`entity_id as "entityId", id, address, operation, call
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
   max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury"`
 
-const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('INITIATED', 'CLEARED', 'QUEUED') and tx_hash is null`
+const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('CLEARED', 'QUEUED') and tx_hash is null`
 
 export type Sender = { entityId: string; address: string }
 

@@ -8,9 +8,11 @@ import { recordChanges } from '#runtime/record/store'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
 import { endDisbursements } from './end-disbursements.ts'
+import { blockedByOperator } from './screen.ts'
 import {
   type DisbursementKind,
   type DisbursementRef,
+  type Ending,
   endedDisbursements,
   lockEnded,
   showHashes,
@@ -74,7 +76,7 @@ async function endThose(
         transactionHash: txHash,
         ...(state === 'COMPLETE'
           ? { status: 'complete' as const }
-          : { status: 'failed' as const, errorCode: failureOf(kind, errorReason) }),
+          : { status: 'failed' as const, ...failureOf(kind, state, errorReason) }),
       })),
     )
     if (count > 0) failpoint('before-settlement-commit')
@@ -99,10 +101,15 @@ async function restDisbursement(
   await defer(ctx.database, queue, blockchain, [{ entityId, key: id, waitedMs: restMs }])
 }
 
-/** Returns the error code of a failed transaction, in the vocabulary of payouts and refunds, or of transfers. */
-function failureOf(kind: DisbursementKind, reason: string | null): string {
-  if (kind !== 'transfer') return 'transaction_failed'
-  return reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed'
+/** Why a transaction paid nothing, in the vocabulary of payouts and refunds, or of transfers. */
+function failureOf(
+  kind: DisbursementKind,
+  state: string,
+  reason: string | null,
+): Pick<Ending, 'errorCode' | 'riskReason'> {
+  if (state === 'DENIED') return { errorCode: 'transaction_denied', riskReason: blockedByOperator }
+  if (kind !== 'transfer') return { errorCode: 'transaction_failed' }
+  return { errorCode: reason === 'FAILED_ON_CHAIN' ? 'blockchain_error' : 'transfer_failed' }
 }
 
 async function showRunning(

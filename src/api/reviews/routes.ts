@@ -1,0 +1,58 @@
+import Type from 'typebox'
+import { type ReviewState, reviewsPage } from '#engines/compliance/index'
+import type { Ctx } from '#engines/ctx'
+import { decideReview } from '#engines/transactions/index'
+import { businessCollection, type PageQuery } from '#runtime/collection/query'
+import { endpoint } from '#runtime/http/endpoint'
+import { decisionBody, reviewFilters, reviewParams, reviewSchema, showReview } from './schema.ts'
+
+const tag = 'Operator'
+
+async function listReviews(ctx: Ctx, state: ReviewState | undefined, page: PageQuery) {
+  const found = await reviewsPage(ctx.db, ctx.entity.id, state, page)
+  return { found, items: found.rows.map(showReview) }
+}
+
+const deciding = (verdict: 'approve' | 'deny', summary: string, description: string) =>
+  endpoint({
+    method: 'POST',
+    path: `/operator/reviews/{id}/${verdict}`,
+    operationId: `${verdict}OperatorReview`,
+    summary,
+    description,
+    tag,
+    auth: 'operator:write',
+    params: reviewParams,
+    body: decisionBody,
+    response: reviewSchema,
+    errors: ['reviewNotFound', 'reviewEnded', 'reviewNeedsAnother'],
+    verb: async (ctx: Ctx, { params, body }) =>
+      showReview(await decideReview(ctx, { id: params.id, verdict, reason: body.reason })),
+  })
+
+export const reviewEndpoints = [
+  endpoint({
+    method: 'GET',
+    path: '/operator/reviews',
+    operationId: 'listOperatorReviews',
+    summary: 'List reviews',
+    description: 'Lists the transactions that screening left to an operator, newest first.',
+    tag,
+    auth: 'operator:read',
+    query: reviewFilters,
+    response: Type.Array(reviewSchema, { description: 'One page, newest first.' }),
+    collection: businessCollection,
+    errors: [],
+    verb: (ctx: Ctx, { query, page }) => listReviews(ctx, query.state, page),
+  }),
+  deciding(
+    'approve',
+    'Approve a transaction',
+    'Lets a transaction under review be signed. Where two operators have to approve, the first approval only counts. The lists are consulted again before it is signed.',
+  ),
+  deciding(
+    'deny',
+    'Deny a transaction',
+    'Ends a transaction under review as DENIED, and releases the money that it holds.',
+  ),
+]

@@ -1,0 +1,46 @@
+import Type from 'typebox'
+import { createDateField, idField, updateDateField } from '#api/fields'
+import { type Review, reviewStates } from '#engines/compliance/index'
+import { idParams } from '#runtime/http/openapi/annotate'
+
+const stateField = Type.Enum([...reviewStates], {
+  title: 'ReviewState',
+  description:
+    'pending: it waits for an operator. withdrawn: the transaction ended by itself, for example because it was cancelled.',
+})
+const optionalString = (description: string) => Type.Optional(Type.String({ description }))
+
+export const reviewSchema = Type.Object(
+  {
+    id: idField('The id of the transaction.'),
+    state: stateField,
+    ruleName: Type.String({ description: 'The rule that asked for the review.' }),
+    firstApprover: optionalString('Who approved first, where two have to.'),
+    decidedBy: optionalString('Who decided.'),
+    reason: optionalString('Why.'),
+    createDate: createDateField,
+    updateDate: updateDateField,
+  },
+  { title: 'Review', description: 'A transaction that waits, or waited, for an operator.' },
+)
+
+export const reviewParams = idParams('ReviewId', 'the transaction')
+
+export const reviewFilters = Type.Object({ state: Type.Optional(stateField) })
+
+export const decisionBody = Type.Object(
+  { reason: Type.String({ minLength: 1, maxLength: 1000, description: 'Why, for the audit log.' }) },
+  {
+    title: 'DecideReviewRequest',
+    description: 'The reason of the decision.',
+    examples: [{ reason: 'the customer confirmed the recipient by telephone' }],
+  },
+)
+
+export const showReview = ({ id, state, ruleName, createDate, updateDate, ...review }: Review) => ({
+  ...{ id, state, ruleName },
+  ...(review.firstApprover !== null && { firstApprover: review.firstApprover }),
+  ...(review.decidedBy !== null && { decidedBy: review.decidedBy }),
+  ...(review.reason !== null && { reason: review.reason }),
+  ...{ createDate, updateDate },
+})

@@ -1,0 +1,68 @@
+import { type Review, reviewStates, reviewsPage } from '#engines/compliance/index'
+import { decideReview, type ReviewDecision } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { isUuid } from '#lib/ids'
+import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
+import { configOf, connectionOptions, withDatabase } from './connection.ts'
+import { entityScopeOf, type OperatorScope, stateOf } from './entity-scope.ts'
+import { jsonOption, printRow, printRows } from './table.ts'
+
+export const reviewsCommand: Command = {
+  usage: `bezant reviews list --entity ID [--state pending|approved|denied|withdrawn] [--limit N]
+       bezant reviews approve ID --entity ID --reason TEXT
+       bezant reviews deny ID --entity ID --reason TEXT
+
+Decides about the transactions that screening leaves to an operator. Their money is held meanwhile.
+approve lets one be signed; deny ends it and releases its money. Where two operators have to approve
+(BEZANT_REVIEW_APPROVERS), all commands count as one operator: the other one approves with a key, by
+POST /operator/reviews/ID/approve.`,
+  takesArguments: true,
+  options: {
+    entity: { type: 'string', value: 'ID', about: 'Entity.' },
+    state: { type: 'string', value: 'STATE', about: 'State of the reviews.' },
+    reason: { type: 'string', value: 'TEXT', about: 'Why, for the audit log.' },
+    limit: { type: 'string', value: 'N', about: 'Maximum number of reviews to show.', default: '20' },
+    ...jsonOption,
+    ...connectionOptions,
+  },
+  run,
+}
+
+async function run(args: ParsedArgs): Promise<number> {
+  const act = chooseAction('reviews', args, actions)
+  await withDatabase(args, async (database) =>
+    act(await entityScopeOf('reviews', database, args), args),
+  ).catch((error) => {
+    throw error instanceof ApiError ? new UsageError(error.message) : error
+  })
+  return 0
+}
+
+type ReviewAction = (scope: OperatorScope, args: ParsedArgs) => Promise<void>
+
+const deciding =
+  (verdict: ReviewDecision['verdict']): ReviewAction =>
+  async ({ database, ...scope }, args) => {
+    const id = args.positionals[1]
+    const reason = textFlag(args, 'reason')
+    if (id === undefined || !isUuid(id)) throw new UsageError(`${verdict} needs the id of a transaction`)
+    if (!reason) throw new UsageError('--reason is missing\nSee: bezant reviews --help')
+    const config = configOf(args)
+    const decided = await database.tx((db) => decideReview({ ...scope, db, config }, { id, verdict, reason }))
+    printRow(args, shown(decided))
+  }
+
+const actions: Record<string, ReviewAction> = {
+  list: async ({ database, clock, entity }, args) => {
+    const pageSize = numberFlag(args, 'limit', 1_000) ?? 20
+    const page = { fromMs: undefined, toMs: clock.nowMs(), pageSize, order: 'DESC' } as const
+    const cursor = { pageAfter: undefined, pageBefore: undefined }
+    const state = stateOf(args, reviewStates)
+    const { rows } = await reviewsPage(database, entity.id, state, { ...page, ...cursor })
+    printRows(args, rows.map(shown), ['createDate', 'id', 'state', 'ruleName', 'decidedBy', 'reason'])
+  },
+  approve: deciding('approve'),
+  deny: deciding('deny'),
+}
+
+const shown = ({ entityId: _, ...review }: Review) => review

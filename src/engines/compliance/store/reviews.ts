@@ -1,0 +1,78 @@
+import { formatInstant } from '#lib/time'
+import { type Page, readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, raw, sql } from '#runtime/db/db'
+
+export const reviewStates = ['pending', 'approved', 'denied', 'withdrawn'] as const
+export type ReviewState = (typeof reviewStates)[number]
+
+/** A transaction that waits, or waited, for an operator. */
+export type Review = {
+  entityId: string
+  /** That of the transaction. */
+  id: string
+  state: ReviewState
+  ruleName: string
+  /** The operator who approved first, where two have to. */
+  firstApprover: string | null
+  decidedBy: string | null
+  reason: string | null
+  createDate: string
+  updateDate: string
+}
+
+const columns = sql`r.entity_id as "entityId", r.id, r.state, r.rule_name as "ruleName",
+  r.first_approver as "firstApprover", r.decided_by as "decidedBy", r.reason, r.create_date as "createDate",
+  r.update_date as "updateDate"`
+
+export async function openReviews(
+  tx: Db,
+  nowMs: number,
+  opened: readonly Pick<Review, 'entityId' | 'id' | 'ruleName'>[],
+): Promise<void> {
+  if (opened.length === 0) return
+  const at = formatInstant(nowMs)
+  await tx.run(sql`insert into reviews (entity_id, id, rule_name, create_date, update_date)
+    select *, ${at}::timestamptz, ${at}::timestamptz
+    from unnest(${opened.map((row) => row.entityId)}::uuid[], ${opened.map((row) => row.id)}::uuid[],
+      ${opened.map((row) => row.ruleName)}::text[])`)
+}
+
+export const lockReview = (tx: Db, entityId: string, id: string) =>
+  tx.maybe<Review>(
+    sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id} for update`,
+  )
+
+export const findReview = (db: Db, entityId: string, id: string) =>
+  db.maybe<Review>(sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id}`)
+
+type ReviewChange = Pick<Review, 'state' | 'firstApprover' | 'decidedBy' | 'reason'>
+
+export const setReview = (tx: Db, nowMs: number, { entityId, id }: Review, decision: ReviewChange) =>
+  tx.one<Review>(sql`update reviews r set state = ${decision.state}, first_approver = ${decision.firstApprover},
+      decided_by = ${decision.decidedBy}, reason = ${decision.reason}, update_date = ${formatInstant(nowMs)}
+    where r.entity_id = ${entityId} and r.id = ${id} returning ${columns}`)
+
+/** Ends the pending reviews of transactions that ended by themselves. */
+export const withdrawReviews = (tx: Db, nowMs: number, refs: readonly { entityId: string; id: string }[]) =>
+  tx.run(sql`update reviews r set state = 'withdrawn', update_date = ${formatInstant(nowMs)}
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where r.entity_id = n.e and r.id = n.i and r.state = 'pending'`)
+
+export const reviewsPage = (
+  db: Db,
+  entityId: string,
+  state: ReviewState | undefined,
+  page: PageQuery,
+): Promise<Page<Review>> =>
+  readPage<Review>(
+    db,
+    {
+      columns,
+      from: raw('reviews r'),
+      alias: 'r',
+      scope: sql`r.entity_id = ${entityId}`,
+      filters: [state === 'pending' ? sql`r.state = 'pending'` : state && sql`r.state = ${state}`],
+    },
+    page,
+  )

@@ -1,0 +1,188 @@
+import type { Chain } from '#chains/chain'
+import { freeze } from '#custody/index'
+import {
+  listsRevision,
+  openReviews,
+  type RiskDecision,
+  screenRecipients,
+  shareLists,
+} from '#engines/compliance/index'
+import type { EngineCtx } from '#engines/ctx'
+import { formatInstant } from '#lib/time'
+import type { Config } from '#runtime/config'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { newTurn } from '#runtime/turns/store'
+import { denyUnsigned } from './end-unsent.ts'
+import { callOf } from './intent.ts'
+import { recipientsOf } from './recipients.ts'
+import {
+  claimOutdated,
+  claimUnscreened,
+  lockUnscreened,
+  markCleared,
+  markClearedAgain,
+  type Screened,
+  setEvaluations,
+  type UnscreenedTransaction,
+} from './store/screening.ts'
+import type { Ref } from './store/transactions.ts'
+
+const batchMax = 200
+/** One call can name thousands of recipients: the rest of the batch waits for the next one. */
+const recipientsMax = 2_000
+
+/**
+ * Returns a function that screens one batch of accepted transactions, and one of those that were cleared before the lists
+ * changed. True when it screened any.
+ */
+export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
+  const { blockchain } = chain.network
+  const turns = { first: newTurn('screening'), again: newTurn('screening again') }
+  let doneRevision = -1
+  return async () => {
+    const unscreened = await claimUnscreened(ctx.database, turns.first, blockchain, batchMax)
+    const did = await screenClaimed(ctx, chain, unscreened)
+    const revision = await listsRevision(ctx.database)
+    if (revision === doneRevision) return did
+    const outdated = await claimOutdated(ctx.database, turns.again, blockchain, revision, batchMax)
+    if (outdated.length === 0) doneRevision = revision
+    return (await screenClaimed(ctx, chain, outdated)) || did
+  }
+}
+
+async function screenClaimed(ctx: EngineCtx, chain: Chain, claimed: readonly Ref[]): Promise<boolean> {
+  if (claimed.length === 0) return false
+  await ctx.database.tx(async (tx) => {
+    await shareLists(tx)
+    await screenUnsigned(tx, ctx, chain, claimed)
+  })
+  return true
+}
+
+/**
+ * Screens those of the transactions that were not screened against the present lists; the caller shares the lists, so
+ * that none changes before its `tx` ends. Returns whether all of them may be signed.
+ */
+export async function screenUnsigned(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  refs: readonly Ref[],
+): Promise<boolean> {
+  const revision = await listsRevision(tx)
+  const rows = await lockUnscreened(tx, refs, revision)
+  const groups = recipientGroups(chain, rows)
+  if (groups.length === 0) return true
+  const decisions = await screenRecipients({ db: tx, config: ctx.config }, groups)
+  const screeningDate = formatInstant(ctx.clock.nowMs())
+  const screened = decisions.map((decision, index) => ({
+    ...rows[index]!,
+    isTest: chain.network.environment === 'TEST',
+    evaluation: { ...decision, screeningDate },
+  }))
+  await apply(tx, ctx, screened, revision)
+  return groups.length === rows.length && screened.every(({ evaluation }) => !denies(evaluation))
+}
+
+const denies = ({ actions }: RiskDecision) => actions.includes('DENY')
+
+/** The recipients of each transaction, of as many as fit into one batch. */
+function recipientGroups(chain: Chain, rows: readonly UnscreenedTransaction[]) {
+  const { blockchain } = chain.network
+  const groups: { blockchain: string; addresses: readonly string[] }[] = []
+  let count = 0
+  for (const row of rows) {
+    if (count >= recipientsMax) break
+    const addresses = recipientsOf(chain, callOf(row))
+    groups.push({ blockchain, addresses })
+    count += addresses.length
+  }
+  return groups
+}
+
+type ScreenedTransaction = UnscreenedTransaction & Screened & { isTest: boolean }
+
+async function apply(
+  tx: Db,
+  ctx: EngineCtx,
+  screened: readonly ScreenedTransaction[],
+  revision: number,
+): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  const outcomes = screened.map((row) => ({ row, outcome: outcomeOf(row, ctx.config.testReview) }))
+  const rowsOf = (wanted: Outcome) =>
+    outcomes.flatMap(({ row, outcome }) => (outcome === wanted ? [row] : []))
+  const cleared = rowsOf('cleared')
+  // Before the rows of others are changed: a freeze waits for signers of the entity.
+  await freezeWallets(tx, ctx, screened)
+  await deny(tx, ctx, rowsOf('denied'), revision)
+  await holdForReview(tx, ctx, rowsOf('review'), revision)
+  await markClearedAgain(tx, rowsOf('clearedAgain'), revision)
+  await markCleared(tx, nowMs, cleared, revision)
+  await recordChanges(
+    tx,
+    nowMs,
+    cleared.map(({ entityId, id }) => ({
+      ...{ entityId, actor, type: 'transaction.cleared', resourceId: id },
+      data: { state: 'CLEARED' },
+    })),
+  )
+}
+
+const actor = 'screening'
+
+type Outcome = 'cleared' | 'clearedAgain' | 'review' | 'denied'
+
+/** A later screening only denies: what an operator approved, or needed no review, is not asked again. */
+function outcomeOf(row: ScreenedTransaction, testReview: Config['testReview']): Outcome {
+  const { evaluation, screenedRevision, isTest } = row
+  if (denies(evaluation)) return 'denied'
+  if (screenedRevision !== null) return 'clearedAgain'
+  if (!evaluation.actions.includes('REVIEW')) return 'cleared'
+  if (!isTest || testReview === 'operator') return 'review'
+  return testReview === 'approve' ? 'cleared' : 'denied'
+}
+
+async function freezeWallets(tx: Db, ctx: EngineCtx, screened: readonly ScreenedTransaction[]) {
+  const wallets = new Map(
+    screened.flatMap(({ evaluation, entityId, walletId }) =>
+      walletId !== null && evaluation.actions.includes('FREEZE_WALLET')
+        ? [[walletId, { entityId, walletId }] as const]
+        : [],
+    ),
+  )
+  // In one order for all workers, which wait for each other here.
+  const ordered = [...wallets.values()].sort((one, other) => (one.entityId < other.entityId ? -1 : 1))
+  for (const wallet of ordered) await freeze({ db: tx, clock: ctx.clock, actor }, wallet)
+}
+
+async function deny(tx: Db, ctx: EngineCtx, denied: readonly ScreenedTransaction[], revision: number) {
+  const rows = denied.map((row) => {
+    const { ruleName = '' } = row.evaluation
+    return { ...row, ruleName, details: `screening denies it (${ruleName}); nothing was signed or sent` }
+  })
+  await setEvaluations(tx, ctx.clock.nowMs(), rows, revision)
+  await denyUnsigned(tx, ctx, rows)
+}
+
+async function holdForReview(
+  tx: Db,
+  ctx: EngineCtx,
+  reviewed: readonly ScreenedTransaction[],
+  revision: number,
+): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  const details = 'it waits until an operator decides about it'
+  await setEvaluations(
+    tx,
+    nowMs,
+    reviewed.map((row) => ({ ...row, details })),
+    revision,
+  )
+  await openReviews(
+    tx,
+    nowMs,
+    reviewed.map(({ entityId, id, evaluation: { ruleName = '' } }) => ({ entityId, id, ruleName })),
+  )
+}

@@ -1,0 +1,104 @@
+import type { Evaluation } from '#engines/compliance/index'
+import { formatInstant } from '#lib/time'
+import { type Db, type Sql, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { statesBefore } from '../states.ts'
+import type { Ref } from './transactions.ts'
+
+/** A transaction to screen: nothing is signed for it. */
+export type UnscreenedTransaction = Ref & {
+  /** Null for a treasury. */
+  walletId: string | null
+  callTo: string | null
+  callValue: bigint
+  callData: Buffer
+  /** The lists that it was screened against before; null for the first time. */
+  screenedRevision: number | null
+}
+
+const unscreened = sql`q.transaction_type = 'OUTBOUND' and q.state = 'INITIATED' and q.screening is null`
+const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null`
+
+/** Accepted transactions that were never screened, oldest first; entities take turns. */
+export const claimUnscreened = (db: Db, turn: Turn, blockchain: string, limit: number) =>
+  claim(db, turn, sql`q.blockchain = ${blockchain} and ${unscreened}`, limit)
+
+/** Unsigned transactions that were cleared by an earlier revision of the lists, oldest first; entities take turns. */
+export const claimOutdated = (db: Db, turn: Turn, blockchain: string, revision: number, limit: number) =>
+  claim(
+    db,
+    turn,
+    sql`q.blockchain = ${blockchain} and ${screened} and q.screened_revision < ${revision}`,
+    limit,
+  )
+
+async function claim(db: Db, turn: Turn, where: Sql, limit: number): Promise<readonly Ref[]> {
+  const shared = {
+    from: sql`transactions q`,
+    where,
+    rows: sql`select q.entity_id as "entityId", q.id from transactions q
+      where ${where} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
+  }
+  return served(turn, await db.all<Ref>(inTurns(turn, shared, limit)))
+}
+
+/** Locks those of the claimed transactions that still wait for this screening and that no other worker has. */
+export const lockUnscreened = (tx: Db, refs: readonly Ref[], revision: number) =>
+  tx.all<UnscreenedTransaction>(sql`select q.entity_id as "entityId", q.id, q.wallet_id as "walletId",
+      q.call_to as "callTo", q.call_value as "callValue", q.call_data as "callData",
+      case when q.screening is null then null else q.screened_revision end as "screenedRevision"
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions q on q.entity_id = n.e and q.id = n.i
+    where (${unscreened}) or (${screened} and q.screened_revision < ${revision})
+    order by q.create_date, q.id for update of q skip locked`)
+
+export type Screened = Ref & { evaluation: Evaluation }
+
+/** Records decisions without a change of state, for those that wait for an operator or are denied. */
+export async function setEvaluations(
+  tx: Db,
+  nowMs: number,
+  rows: readonly (Screened & { details: string })[],
+  revision: number,
+): Promise<void> {
+  await tx.run(sql`update transactions t set screening = n.s::jsonb, screened_revision = ${revision},
+      error_details = n.d, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => JSON.stringify(row.evaluation))}::text[], ${rows.map((row) => row.details)}::text[]) as n(e, i, s, d)
+    where t.entity_id = n.e and t.id = n.i`)
+}
+
+export async function markCleared(
+  tx: Db,
+  nowMs: number,
+  rows: readonly Screened[],
+  revision: number,
+): Promise<void> {
+  await tx.run(sql`update transactions t set state = 'CLEARED', screening = n.s::jsonb,
+      screened_revision = ${revision}, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => JSON.stringify(row.evaluation))}::text[]) as n(e, i, s)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CLEARED')]}::text[])`)
+}
+
+/** Locks a transaction that waits for an operator, and that nothing ended meanwhile. */
+export const lockReviewed = (tx: Db, { entityId, id }: Ref) =>
+  tx.maybe<{ blockchain: string }>(sql`select t.blockchain from transactions t
+    where t.entity_id = ${entityId} and t.id = ${id} and t.state = 'INITIATED' and t.screening is not null for update`)
+
+/** An operator's approval. The lists are consulted again before anything is signed. */
+export const clearReviewed = (tx: Db, nowMs: number, { entityId, id }: Ref) =>
+  tx.run(sql`update transactions set state = 'CLEARED', error_details = null, update_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and id = ${id} and state = any(${[...statesBefore('CLEARED')]}::text[])`)
+
+/** Notes that later lists clear these transactions as well. */
+export const markClearedAgain = (tx: Db, refs: readonly Ref[], revision: number) =>
+  tx.run(sql`update transactions t set screened_revision = ${revision}
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i`)
+
+export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { details: string })[]) =>
+  tx.run(sql`update transactions t set state = 'DENIED', error_details = n.d, update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.details)}::text[]) as n(e, i, d)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('DENIED')]}::text[])`)
