@@ -61,18 +61,38 @@ export async function deployCollection(chain: TestChain, standard: 'ERC721' | 'E
   return tokenAt(chain, await deployOn(chain, encodeDeployData({ abi, bytecode, args })), abi)
 }
 
-/** A contract of this code that claims, while it is created, to have moved `amount` to `to`. */
-export function deployClaiming(chain: TestChain, to: string, code: Hex, amount = 10n ** 18n): Promise<Hex> {
+/** A contract of this code that claims, while it is created, to have moved `amount` to `to`, as often as `count` says. */
+export function deployClaiming(
+  chain: TestChain,
+  to: string,
+  code: Hex,
+  { amount = 10n ** 18n, count = 1 } = {},
+): Promise<Hex> {
   const word = (value: Hex) => concatHex(['0x7f', pad(value)])
   const claim = concatHex([
-    ...[word(numberToHex(amount)), '0x600052' as Hex],
+    ...[word(numberToHex(amount)), '0x600052' as Hex, concatHex(['0x61', numberToHex(count, { size: 2 })])],
+    // The loop begins at byte 39 and counts down.
+    '0x5b',
     ...[word(to as Hex), word(issuer), word(transferTopic), '0x60206000a3' as Hex],
+    '0x60019003806027' as Hex,
+    '0x57',
   ])
   const size = numberToHex((code.length - 2) / 2, { size: 2 })
   const start = numberToHex((claim.length - 2) / 2 + 15, { size: 2 })
   // Copies the code behind it and returns it.
   const copy = concatHex(['0x61', size, '0x61', start, '0x6000', '0x39', '0x61', size, '0x6000', '0xf3'])
   return deployOn(chain, concatHex([claim, copy, code]))
+}
+
+/** Code that answers every question with `amount`, and claims to have moved it to `to` when it is called without data. */
+export function claimingCode(to: string, amount: bigint): Hex {
+  const word = (value: Hex) => concatHex(['0x7f', pad(value)])
+  return concatHex([
+    // Jumps to byte 145 when there is data.
+    ...['0x36609157' as Hex, word(numberToHex(amount)), '0x600052' as Hex],
+    ...[word(to as Hex), word(issuer), word(transferTopic), '0x60206000a300' as Hex],
+    ...['0x5b' as Hex, word(numberToHex(amount)), '0x60005260206000f3' as Hex],
+  ])
 }
 
 /** Codes of hostile tokens. */

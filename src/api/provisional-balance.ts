@@ -18,6 +18,6 @@ export const provisionalBalance: Provisional<Ctx> = {
     await syncBalances(ctx, requireChain(ctx, blockchain), owner).catch((error) =>
       ctx.log.warn({ err: error, ...owner, blockchain }, 'balances not compared'),
     )
-    return () => holdsAreSettled(ctx, blockchain)
+    return () => holdsAreSettled(ctx.database, blockchain)
   },
 }

@@ -42,7 +42,8 @@ export type Tokens = {
   /** The transfers that these logs claim; logs that break the standards claim none. Never throws. */
   claimedIn(logs: readonly ChainLog[]): ClaimedTransfer[]
   findStandard(token: Address): Promise<FoundStandard>
-  factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts>
+  /** `undefined` where the node, not the contract, refuses to tell. */
+  factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts | undefined>
   /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
   balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>
   /** The addresses of the metadata of items; `undefined` where the contract tells none. */

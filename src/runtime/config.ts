@@ -227,7 +227,8 @@ function sourcesUrlOf(environment: EnvironmentVariables): string | undefined {
     if (search !== '' || hash !== '') throw new TargetRefused('must not contain a query')
     return text
   } catch (error) {
-    throw new Error(`BEZANT_CONTRACT_SOURCES_URL ${(error as Error).message}, not "${text}"`)
+    // Without the text, which may hold a password.
+    throw new Error(`BEZANT_CONTRACT_SOURCES_URL ${(error as Error).message}`)
   }
 }
 

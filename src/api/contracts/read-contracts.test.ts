@@ -234,9 +234,10 @@ describe('an import', () => {
     'https://sourcify.dev:22',
     'https://sourcify.dev/?a=b',
   ])('is not configured with the server %s', (url) => {
-    expect(() => readConfig({}, { BEZANT_CONTRACT_SOURCES_URL: url })).toThrow(
-      /^BEZANT_CONTRACT_SOURCES_URL (must|uses port 22)/,
-    )
+    const read = () => readConfig({}, { BEZANT_CONTRACT_SOURCES_URL: url })
+    expect(read).toThrow(/^BEZANT_CONTRACT_SOURCES_URL (must|uses port 22)/)
+    // The text may hold a password.
+    expect(read).not.toThrow(url)
   })
 
   it('resolves one layer of a proxy, minimal or with a slot, and refuses a second one', async () => {

@@ -1,5 +1,6 @@
 import type { Address, Chain } from '#chains/chain'
 import type { Ctx } from '#engines/ctx'
+import { createLanes } from '#lib/lanes'
 import { createCaller } from '#runtime/outbound/call'
 import type { SourceFile } from './describe-abi.ts'
 import {
@@ -14,6 +15,11 @@ const answerBytesMax = metadataBytesMax + sourcesBytesMax
 
 /** The operator chose the server, which may be in the network of this one. */
 const call = createCaller('private')
+/** Questions to the server at once; no entity keeps another one from asking. */
+const lanes = createLanes({
+  ...{ count: 8, leavesRoom: true, waitingMax: 100, waitMs: timeoutMs },
+  crowded: () => new Error('too many imports ask it at once'),
+})
 
 type Served = { abi?: unknown; sources?: Record<string, { content?: unknown } | null> | null }
 
@@ -29,13 +35,15 @@ export async function servedSources(
   const { contractSourcesUrl: base } = ctx.config
   if (base === undefined) return undefined
   const name = chain.contracts.checksumAddress(address)
-  const { status, text, isWhole } = await call({
-    method: 'GET',
-    url: `${base}/v2/contract/${chain.network.chainId}/${name}?fields=abi,sources`,
-    headers: { Accept: 'application/json' },
-    timeoutMs,
-    keptBytes: answerBytesMax,
-  })
+  const { status, text, isWhole } = await lanes.run(ctx.entity.id, () =>
+    call({
+      method: 'GET',
+      url: `${base}/v2/contract/${chain.network.chainId}/${name}?fields=abi,sources`,
+      headers: { Accept: 'application/json' },
+      timeoutMs,
+      keptBytes: answerBytesMax,
+    }),
+  )
   if (status === 404) return undefined
   if (status !== 200) throw new Error(`it answered ${status}`)
   if (!isWhole) throw new Error(`its answer breaks off, or has more than ${answerBytesMax} bytes`)

@@ -5,7 +5,7 @@ import type { Blockchain } from '#chains/blockchains'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { tokenByAddress, tokenById } from '#engines/ledger/index'
-import { meetItems, meetToken } from '#engines/tokens/index'
+import { meetItems, meetingEnd, meetToken } from '#engines/tokens/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { TransferBody } from './create-transfer.ts'
 import type { TokenFields } from './transfer-request.ts'
@@ -35,14 +35,11 @@ export async function meetGivenToken(
 ): Promise<void> {
   const address = parseAddress(blockchain as Blockchain, tokenAddress ?? '')
   const chain = requireChain(ctx, blockchain)
+  const endMs = meetingEnd()
   const sender = entityId === undefined ? undefined : { entityId, address: owner }
   if (address) {
-    const reason = await meetToken(ctx, chain, address, sender)
-    if (reason === 'no answer')
-      throw new ApiError(
-        'unavailable',
-        `The node of ${blockchain} does not tell what the contract at tokenAddress is: try again in a moment.`,
-      )
+    const reason = await meetToken(ctx, chain, address, sender, endMs)
+    if (reason === 'no answer') throw unanswered(blockchain, 'what the contract at tokenAddress is')
     if (reason) throw invalid('tokenAddress', reasons[reason], tokenAddress, 'tokenAddressUnsupported')
   }
   const itemIds = nftTokenIds.filter((text) => /^\d{1,78}$/.test(text)).map(BigInt)
@@ -51,8 +48,12 @@ export async function meetGivenToken(
     ? await tokenByAddress(ctx.database, blockchain, address)
     : tokenId && (await tokenById(ctx.database, tokenId))
   const isNft = token && token.blockchain === blockchain && token.address && token.standard !== 'ERC20'
-  if (isNft) await meetItems(ctx, chain, token, itemIds, sender)
+  if (isNft && (await meetItems(ctx, chain, token, itemIds, sender, endMs)) === 'no answer')
+    throw unanswered(blockchain, 'whether the wallet has the items in nftTokenIds')
 }
+
+const unanswered = (blockchain: string, what: string) =>
+  new ApiError('unavailable', `The node of ${blockchain} does not tell ${what}: try again in a moment.`)
 
 const reasons = {
   'no code': 'is not the address of a contract on the blockchain: check the address and the blockchain',

@@ -3,8 +3,8 @@ import type { Hex } from '#lib/hex'
 import type { Call } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { toQuantity } from './quantities.ts'
+import { isRevert } from './revert.ts'
 import { type Rpc, RpcError } from './rpc.ts'
-import { isLimitCode } from './rpc-errors.ts'
 
 /** The contract with the prices of the parent chain, at the same address on all chains of the OP stack. */
 const oracle = '0x420000000000000000000000000000000000000f'
@@ -29,7 +29,8 @@ export async function parentFee(
   const answer = await rpc
     .call<unknown>('eth_call', [{ to: oracle, data: asked, gas: toQuantity(30_000_000n) }, 'latest'])
     .catch((error) => {
-      if (error instanceof RpcError && !isLimitCode(error.rpcCode)) return '0x'
+      // Chains before the upgrade that added the contract, or its function, have no such fee.
+      if (error instanceof RpcError && isRevert(error)) return '0x'
       throw error
     })
   return typeof answer === 'string' && /^0x[\da-f]{64}$/.test(answer) ? BigInt(answer) : undefined

@@ -27,12 +27,15 @@ const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): H
 export const tokensThrough = (rpc: Rpc): Tokens => ({
   claimedIn: (logs) => logs.flatMap(claimedBy),
   findStandard: (token) => findStandard(rpc, token),
-  factsOf: async (token, standard): Promise<TokenFacts> => {
+  factsOf: async (token, standard): Promise<TokenFacts | undefined> => {
     const names = standard === 'ERC20' ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']
-    const [name, symbol, decimals] = await askAll(
-      rpc,
-      names.map((each) => ({ to: token, data: dataOf(abi, each) })),
-    )
+    const calls = names.map((each) => ({ to: token, data: dataOf(abi, each) }))
+    const answers = await askAll(rpc, calls)
+    for (let tries = 1; tries < factTries && answers.some(isRefusal); tries += 1)
+      for (const [index, answer] of answers.entries())
+        if (isRefusal(answer)) [answers[index]] = await askAll(rpc, [calls[index]!])
+    if (answers.some(isRefusal)) return undefined
+    const [name, symbol, decimals] = answers
     return {
       name: textIn(name, textBytesMax) ?? '',
       symbol: textIn(symbol, textBytesMax) ?? '',
@@ -68,6 +71,10 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     return { to: token, valueAtomic: 0n, data }
   },
 })
+
+/** Tries of a question that a node refuses although the contract may answer it. */
+const factTries = 3
+const isRefusal = (answer: unknown) => answer instanceof RpcError
 
 const balanceCall = ({ standard, itemId, owner }: Holding): Hex => {
   if (standard === 'ERC20') return dataOf(balanceAbi, 'balanceOf', [owner])

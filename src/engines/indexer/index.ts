@@ -63,6 +63,7 @@ export {
   type ObservedTokenTransfer,
   observedTokenTransfersOf,
   type TransferOfLog,
+  undecideClaims,
   undecidedClaims,
 } from './store/observed-tokens.ts'
 export { gapCounts } from './store/reconciliations.ts'

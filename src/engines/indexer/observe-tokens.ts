@@ -6,6 +6,8 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** Maximum number of transfers that are kept of one block: a contract can claim more than the block's other work takes. */
 export const claimedMax = 20_000
+/** Maximum number of transfers of nothing to one wallet that are kept of one block: they cost a stranger gas alone. */
+export const emptyMax = 20
 
 /**
  * The transfers of tokens that no network lists, as their contracts claim them, and then the transfers of nothing, which
@@ -31,7 +33,14 @@ export function walletSides(
 ): Omit<ObservedTokenTransfer, 'id'>[] {
   const sides = (address: string) =>
     (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet')
-  return claims.flatMap((claim) => {
+  const emptyTo = new Map<string, number>()
+  const isKept = (claim: ClaimedTransfer) => {
+    if (claim.amountAtomic > 0n) return true
+    const count = (emptyTo.get(claim.to) ?? 0) + 1
+    emptyTo.set(claim.to, count)
+    return count <= emptyMax
+  }
+  return claims.filter(isKept).flatMap((claim) => {
     const side = (direction: 'in' | 'out') => (wallet: ManagedAddress) => ({
       entityId: wallet.entityId,
       blockchain,

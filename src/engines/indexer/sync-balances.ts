@@ -14,14 +14,14 @@ const triesMax = 3
 /**
  * Compares the on-chain balances of an address with the books at the last applied block and books any difference: coins from
  * a contract's internal call or a test node's commands leave no transfer. Uses a `tx` of its own; do not call it while
- * another one locks accounts. `nowMs` dates the postings.
+ * another one locks accounts. `nowMs` dates the postings. False when the chain moved on during each try.
  */
 export async function syncBalances(
   ctx: EngineCtx,
   chain: Chain,
   owner: OwnedAddress,
   nowMs = ctx.clock.nowMs(),
-): Promise<void> {
+): Promise<boolean> {
   return sync(ctx, chain, owner, await comparedTokens(ctx, chain), nowMs)
 }
 
@@ -33,7 +33,7 @@ export async function comparedTokens(ctx: EngineCtx, chain: Chain): Promise<Toke
 }
 
 /** Does the same as `syncBalances` for the native coin alone. */
-export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: OwnedAddress): Promise<void> {
+export async function syncNativeBalance(ctx: EngineCtx, chain: Chain, owner: OwnedAddress): Promise<boolean> {
   const tokens = await tokensOf(ctx.db, chain.network.blockchain)
   const native = tokens.filter((token) => token.isNative)
   return sync(ctx, chain, owner, native, ctx.clock.nowMs())
@@ -45,14 +45,15 @@ async function sync(
   owner: OwnedAddress,
   tokens: readonly Token[],
   nowMs: number,
-): Promise<void> {
+): Promise<boolean> {
   const { blockchain } = chain.network
   for (let tries = 0; tries < triesMax; tries++) {
     const head = await canonicalHead(ctx.db, blockchain)
-    if (!head) return
+    if (!head) return false
     const there = await balancesAt(chain, owner, tokens, head.hash)
     // Usually nothing differs, and the chain's lock is not needed.
-    if (!there || (await differences(ctx.db, blockchain, owner, there)).length === 0) return
+    if (!there) return false
+    if ((await differences(ctx.db, blockchain, owner, there)).length === 0) return true
     const booked = await ctx.database.tx(async (tx) => {
       await lockChain(tx, blockchain)
       if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return false
@@ -64,8 +65,9 @@ async function sync(
       )
       return true
     })
-    if (booked) return
+    if (booked) return true
   }
+  return false
 }
 
 type TokenAmount = { tokenId: string; amountAtomic: bigint }

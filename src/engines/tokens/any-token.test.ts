@@ -21,6 +21,7 @@ import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { nftRefusals } from '../../../testing/nft-refusals.ts'
 import { spawnWorker } from '../../../testing/programs.ts'
 import { isDeep } from '../../../testing/size.ts'
+import { tokenActions } from '../../../testing/token-actions.ts'
 import { until } from '../../../testing/until.ts'
 
 let harness: Harness
@@ -33,6 +34,7 @@ let cards: AnyToken
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
+  actions = tokenActions(world)
   wallet = await world.fundedWallet()
   const chain = harness.chain()
   fees = await deployFeeToken(chain)
@@ -41,32 +43,13 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-// biome-ignore lint/suspicious/noExplicitAny: the shapes are asserted
-type Shown = any
-const list = async (kind: 'balances' | 'nfts', id: string, query: Record<string, string> = {}) =>
-  (await harness.http('GET', `/v1/w3s/wallets/${id}/${kind}`, { query })).body.data[
-    kind === 'nfts' ? 'nfts' : 'tokenBalances'
-  ] as Shown[]
-const amountOf = async (token: { address: string }, id = wallet.id) =>
-  (await list('balances', id, { tokenAddress: token.address, includeAll: 'true' }))[0]?.amount
+let actions: ReturnType<typeof tokenActions>
+const list: typeof actions.list = (...asked) => actions.list(...asked)
+const received: typeof actions.received = (...asked) => actions.received(...asked)
+const indexed = () => actions.indexed()
+const amountOf = (token: { address: string }, id = wallet.id) => actions.amountOf(token, id)
 const holds = (token: AnyToken, amount: string | undefined, id = wallet.id) =>
-  until(async () => (await amountOf(token, id)) === amount, `the balance is ${amount}`)
-const received = async (id: string, query: Record<string, string> = {}) =>
-  (
-    await world.call(
-      'GET',
-      `/v1/w3s/transactions?${new URLSearchParams({ walletIds: id, txType: 'INBOUND', ...query })}`,
-    )
-  ).transactions as Shown[]
-const indexed = () =>
-  until(async () => {
-    const height = await harness.chain().height()
-    const { done } = await harness.database.one<{ done: boolean }>(sql`select
-      (select max(number) from blocks where canonical) >= ${height}
-        and (select step from step_cursors where engine = 'tokens') >= (select max(step) from block_steps)
-        and not exists (select 1 from token_checks where due_at <= now()) as done`)
-    return done
-  }, 'the tokens of all blocks are followed')
+  actions.holds(token, amount, id)
 const transfer = async (fields: object) =>
   harness.http('POST', '/v1/w3s/developer/transactions/transfer', {
     body: {

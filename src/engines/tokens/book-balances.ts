@@ -9,13 +9,11 @@ import {
   postHolds,
   type UnlistedBalance,
 } from '#engines/ledger/index'
-import { failUnsent, lockUnsigned, minedUpTo } from '#engines/transactions/index'
+import { failUnsent, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
-import { proveReceived } from './prove.ts'
+import { type BlockOfChain, proveReceived } from './prove.ts'
 import { finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
-
-type BlockOfChain = { blockchain: string; number: number; hash: string }
 
 /**
  * Brings balances in line with their contracts at a block, in one `tx`: ends the holds of what has left, fails unsigned
@@ -28,10 +26,15 @@ export const bookBalances = (
   nowMs: number,
 ): Promise<readonly UnlistedBalance[]> =>
   ctx.database.tx(async (tx) => {
-    const locked = await lockChecks(tx, told, block.number)
-    if (locked.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
+    const due = await lockChecks(tx, told, block.number)
+    if (due.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
     const answers = new Map(told.map((row) => [keyOf(row), row]))
-    const holds = await openUnlistedHolds(tx, locked)
+    // Read before the holds: what was sent counts only once its block is followed.
+    const isSettled = await holdsAreSettled(tx, block.blockchain)
+    const allHolds = await openUnlistedHolds(tx, due)
+    const sending = new Set(isSettled ? [] : allHolds.map(keyOf))
+    const locked = due.filter((row) => !sending.has(keyOf(row)))
+    const holds = isSettled ? allHolds : []
     const open = await endHolds(tx, nowMs, block, holds)
     const isOpen = new Set(open)
     const sent = sumsOf(holds.filter((hold) => !isOpen.has(hold)))
@@ -45,12 +48,12 @@ export const bookBalances = (
         drifts[index] === 0n ? [] : [driftPosting(row, block, drifts[index]!, nowMs)],
       ),
     )
-    await proveReceived(
+    const undecided = await proveReceived(
       ctx,
       tx,
       block,
       locked.map((row, index) => {
-        const risenAtomic = drifts[index]! + (sent.get(keyOf(row)) ?? 0n)
+        const risenAtomic = row.risenAtomic + drifts[index]! + (sent.get(keyOf(row)) ?? 0n)
         return { ...row, unit: answers.get(keyOf(row))!.unit, risenAtomic }
       }),
     )
@@ -60,11 +63,9 @@ export const bookBalances = (
       locked.map((row, index) => {
         const changed = drifts[index] !== 0n
         const waitedMs = changed ? 0 : row.waitedMs
-        return {
-          ...row,
-          changed,
-          pauseMs: pauseOf(isHeld.has(keyOf(row)), answers.get(keyOf(row))!.amountAtomic, waitedMs),
-        }
+        const left = undecided.get(keyOf(row))
+        const pauseMs = pauseOf(isHeld.has(keyOf(row)), answers.get(keyOf(row))!.amountAtomic, waitedMs)
+        return { ...row, changed, risenAtomic: left ?? 0n, pauseMs: left === undefined ? pauseMs : 0 }
       }),
       block.number,
     )

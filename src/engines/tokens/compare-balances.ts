@@ -5,6 +5,7 @@ import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
 import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
+import { isDatabaseAway } from '#runtime/db/db'
 import { bookBalances } from './book-balances.ts'
 import { handOver } from './hand-over.ts'
 import { keyOf, postpone, type TokenCheck, type ToldBalance } from './store.ts'
@@ -24,10 +25,19 @@ export async function compareBalances(
   const units = await unitsOf(ctx, checks)
   const listed = checks.filter(({ tokenId }) => !units.has(tokenId))
   if (head && listed.length > 0)
-    await handOver(ctx, chain, head, listed, nowMs).catch(() => postpone(ctx.database, listed))
+    await handOver(ctx, chain, head, listed, nowMs).catch((error) => {
+      ctx.log.warn({ err: error, blockchain }, 'balances of a token that was listed are not handed over yet')
+      return postpone(ctx.database, listed)
+    })
   const unlisted = checks.filter(({ tokenId }) => units.has(tokenId))
   if (unlisted.length === 0) return
-  const told = head ? await ask(ctx, chain, head, unlisted, units).catch(() => undefined) : undefined
+  const told =
+    head &&
+    (await ask(ctx, chain, head, unlisted, units).catch((error) => {
+      if (isDatabaseAway(error)) throw error
+      ctx.log.debug({ err: error, blockchain }, 'a node does not tell balances')
+      return undefined
+    }))
   if (!head || !told) return void (await postpone(ctx.database, unlisted))
   const booked = new Set((await bookBalances(ctx, { blockchain, ...head }, told, nowMs)).map(keyOf))
   failpoint('after-balance-commit')

@@ -24,7 +24,10 @@ async function discover(ctx: EngineCtx, chain: Chain, tokens: readonly (readonly
   const described = await Promise.all(
     tokens.map(async ([address, text]) => {
       const standard = text as TokenStandard
-      return { address, standard, ...(await chain.tokens.factsOf(address, standard)) }
+      const facts = await chain.tokens.factsOf(address, standard)
+      // The blocks of all tenants do not wait for one token: it is shown without a name, in base units.
+      if (!facts) ctx.log.warn({ address, standard }, 'the node refuses to tell the names of a token')
+      return { address, standard, ...(facts ?? { name: '', symbol: '', decimals: 0 }) }
     }),
   )
   await keepTokens(ctx, chain.network.blockchain, described)

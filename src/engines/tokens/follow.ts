@@ -4,6 +4,7 @@ import {
   observedTokenTransfersOf,
   observedTransactionsOf,
   type Step,
+  undecideClaims,
 } from '#engines/indexer/index'
 import { driftedAt, insertItems, knownTokens, unlistedTokenId } from '#engines/ledger/index'
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
@@ -29,6 +30,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
     moved.map((transfer) => ({ ...transfer, tokenId: unitOf(transfer) })),
   )
   if (step.kind === 'undone') {
+    await undecideClaims(tx, blockchain, blockHash)
     await compareNow(tx, blockchain, await driftedAt(tx, blockchain, blockHash))
     await compareSenders(tx, blockchain, await observedTransactionsOf(tx, blockchain, blockHash))
     return failReceived(ctx, tx, step)
@@ -40,8 +42,8 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
 }
 
 /**
- * Transfers of unlisted tokens, and of nothing. A contract is of the standard of its first transfer: others are not
- * followed.
+ * Transfers of nothing, and of tokens that were unlisted when the block was indexed. A contract is of the standard of its
+ * first transfer: others are not followed.
  */
 async function knownTransfers(tx: Db, { blockchain, blockHash }: Step): Promise<FollowedTransfer[]> {
   const transfers = await observedTokenTransfersOf(tx, blockchain, blockHash)
@@ -50,9 +52,7 @@ async function knownTransfers(tx: Db, { blockchain, blockHash }: Step): Promise<
   const byAddress = new Map(known.map((token) => [token.address, token]))
   return transfers.flatMap((transfer) => {
     const token = byAddress.get(transfer.tokenAddress)
-    const isFollowed =
-      token && token.standard === transfer.standard && (!token.listed || transfer.amount === 0n)
-    return isFollowed ? [{ ...transfer, token }] : []
+    return token?.standard === transfer.standard ? [{ ...transfer, token }] : []
   })
 }
 

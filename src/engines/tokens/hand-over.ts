@@ -1,9 +1,31 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { type CanonicalBlock, syncBalances } from '#engines/indexer/index'
-import { openUnlistedHolds } from '#engines/ledger/index'
+import { openUnlistedHolds, tokensOf } from '#engines/ledger/index'
+import type { Db } from '#runtime/db/db'
 import { endHolds, heldMs } from './book-balances.ts'
+import { type BlockOfChain, proveReceived } from './prove.ts'
 import { finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
+
+/** More than any sum of transfers. */
+const everything = 2n ** 256n * 2n ** 64n
+
+/** Shows the transfers from before the listing: the logs of a listed token need no proof. */
+async function showClaimed(ctx: EngineCtx, tx: Db, block: BlockOfChain, checks: readonly TokenCheck[]) {
+  const tokens = await tokensOf(tx, block.blockchain)
+  const units = new Map(tokens.map((token) => [token.id, token]))
+  return proveReceived(
+    ctx,
+    tx,
+    block,
+    checks.flatMap((check) => {
+      const { address, standard } = units.get(check.tokenId) ?? {}
+      return address && standard
+        ? [{ ...check, unit: { address, standard, itemId: null, lookAlike: false }, risenAtomic: everything }]
+        : []
+    }),
+  )
+}
 
 /**
  * Hands balances in tokens that were listed since to the indexer, which books their logs with each block: brings them in
@@ -17,15 +39,19 @@ export async function handOver(
   nowMs: number,
 ): Promise<void> {
   const owners = new Map(checks.map((check) => [`${check.entityId}:${check.address}`, check]))
-  for (const owner of owners.values()) await syncBalances(ctx, chain, owner, nowMs)
+  for (const owner of owners.values())
+    if (!(await syncBalances(ctx, chain, owner, nowMs)))
+      throw new Error('the chain moved on while a balance was compared with it')
   await ctx.database.tx(async (tx) => {
     const locked = await lockChecks(tx, checks, head.number)
+    const undecided = await showClaimed(ctx, tx, { blockchain: chain.network.blockchain, ...head }, locked)
     const open = await endHolds(tx, nowMs, head, await openUnlistedHolds(tx, locked))
     const isHeld = new Set(open.map(keyOf))
-    const pauseMs = (check: TokenCheck) => (isHeld.has(keyOf(check)) ? heldMs.min : undefined)
+    const pauseMs = (check: TokenCheck) =>
+      undecided.has(keyOf(check)) ? 0 : isHeld.has(keyOf(check)) ? heldMs.min : undefined
     await finishChecks(
       tx,
-      locked.map((check) => ({ ...check, changed: false, pauseMs: pauseMs(check) })),
+      locked.map((check) => ({ ...check, changed: false, risenAtomic: 0n, pauseMs: pauseMs(check) })),
       head.number,
     )
   })

@@ -14,7 +14,7 @@ import { discoverTokens } from './discover.ts'
 import { followStep } from './follow.ts'
 import { checksOf, claimDueChecks } from './store.ts'
 
-export { meetItems, meetToken } from './meet.ts'
+export { meetItems, meetingEnd, meetToken } from './meet.ts'
 export { compareNow } from './store.ts'
 
 const claimMax = 50

@@ -7,12 +7,18 @@ import type { Hex } from '#lib/hex'
 import { resultWithin } from '#lib/time-limit'
 import { compareBalances } from './compare-balances.ts'
 import { keepTokens } from './discover.ts'
-import { checksOf, compareNow, isFollowed } from './store.ts'
+import { areCompared, checksOf, compareNow } from './store.ts'
 
 type TokenOwner = { entityId: string; address: string }
 
-/** Longest time that a request waits for a contract; its node may be slow, and its answers are made up at will. */
+/** Longest time that a request waits for contracts: their node may be slow, and their answers are made up at will. */
 const askedMs = 5_000
+
+/** The end of the time in which a request may wait for contracts. */
+export const meetingEnd = (): number => performance.now() + askedMs
+
+const within = <Result>(endMs: number, work: Promise<Result>) =>
+  resultWithin(Math.max(0, endMs - performance.now()), work)
 
 /**
  * Keeps a token that no wallet has moved yet, and its balance at `owner`, for a request that names it. Returns the reason
@@ -22,38 +28,42 @@ export async function meetToken(
   ctx: EngineCtx,
   chain: Chain,
   address: Address,
-  owner?: TokenOwner,
+  owner: TokenOwner | undefined,
+  endMs: number,
 ): Promise<Exclude<FoundStandard, TokenStandard> | 'no answer' | undefined> {
   const { blockchain } = chain.network
   const find = () => tokenByAddress(ctx.database, blockchain, address)
   let token = await find()
   if (!token) {
-    const met = await resultWithin(askedMs, describe(chain, address))
+    const met = await within(endMs, describe(chain, address))
     if (met === undefined) return 'no answer'
     if (typeof met === 'string') return met
     await keepTokens(ctx, blockchain, [{ address, ...met }])
     token = await find()
   }
   if (!owner || !token || token.listed || token.standard !== 'ERC20') return undefined
-  if (!(await isFollowed(ctx.database, { ...owner, tokenId: token.id })))
-    await compareSoon(ctx, chain, owner, [token.id])
-  return undefined
+  return (await compareSoon(ctx, chain, owner, [token.id], endMs)) ? undefined : 'no answer'
 }
 
 async function describe(chain: Chain, address: Address) {
   const standard = await chain.tokens.findStandard(address)
   if (standard === 'no code' || standard === 'no token') return standard
-  return { standard, ...(await chain.tokens.factsOf(address, standard)) }
+  const facts = await chain.tokens.factsOf(address, standard)
+  return facts && { standard, ...facts }
 }
 
-/** Keeps the items among these that `owner` has by its contract, although no log told of them. */
+/**
+ * Keeps the items among these that `owner` has by its contract, although no log told of them. `no answer` when the node does
+ * not tell.
+ */
 export async function meetItems(
   ctx: EngineCtx,
   chain: Chain,
   token: Pick<Token, 'id' | 'address' | 'standard'>,
   itemIds: readonly bigint[],
   owner: TokenOwner,
-): Promise<void> {
+  endMs: number,
+): Promise<'no answer' | undefined> {
   const { blockchain } = chain.network
   const address = token.address as Address
   const items = itemIds.map((itemId) => ({ itemId, id: unlistedTokenId(blockchain, address, itemId) }))
@@ -64,7 +74,8 @@ export async function meetItems(
   const known = new Set(units.map(({ id }) => id))
   const unknown = items.filter(({ id }) => !known.has(id))
   const head = unknown.length > 0 ? await canonicalHead(ctx.database, blockchain) : undefined
-  if (!head) return
+  if (unknown.length === 0) return undefined
+  if (!head) return 'no answer'
   const holdings = unknown.map(({ itemId }) => {
     return {
       token: address,
@@ -73,24 +84,28 @@ export async function meetItems(
       owner: owner.address as Address,
     }
   })
-  const amounts = await resultWithin(askedMs, chain.tokens.balancesAt(head.hash as Hex, holdings))
-  const owned = unknown.filter((_, index) => (amounts?.[index] ?? 0n) > 0n)
-  if (owned.length === 0) return
+  const amounts = await within(endMs, chain.tokens.balancesAt(head.hash as Hex, holdings))
+  if (!amounts || amounts.includes(undefined)) return 'no answer'
+  const owned = unknown.filter((_, index) => amounts[index]! > 0n)
+  if (owned.length === 0) return undefined
   await insertItems(
     ctx.database,
     ctx.clock.nowMs(),
     owned.map((item) => ({ ...item, collectionId: token.id })),
   )
-  await compareSoon(
-    ctx,
-    chain,
-    owner,
-    owned.map(({ id }) => id),
-  )
+  const ids = owned.map(({ id }) => id)
+  return (await compareSoon(ctx, chain, owner, ids, endMs)) ? undefined : 'no answer'
 }
 
-/** Begins to follow these balances of an owner, and waits a moment for the first comparison. */
-async function compareSoon(ctx: EngineCtx, chain: Chain, owner: TokenOwner, tokenIds: readonly string[]) {
+/** Begins to follow these balances of an owner, and waits for their first comparison. False when it is not made in time. */
+async function compareSoon(
+  ctx: EngineCtx,
+  chain: Chain,
+  owner: TokenOwner,
+  tokenIds: readonly string[],
+  endMs: number,
+): Promise<boolean> {
+  if (await areCompared(ctx.database, owner, tokenIds)) return true
   const { blockchain } = chain.network
   await compareNow(
     ctx.database,
@@ -98,5 +113,6 @@ async function compareSoon(ctx: EngineCtx, chain: Chain, owner: TokenOwner, toke
     tokenIds.map((tokenId) => ({ ...owner, tokenId })),
   )
   const checks = await checksOf(ctx.database, { ...owner, blockchain }, tokenIds.length, tokenIds)
-  await resultWithin(askedMs, compareBalances(ctx, chain, checks))
+  await within(endMs, compareBalances(ctx, chain, checks))
+  return areCompared(ctx.database, owner, tokenIds)
 }

@@ -31,7 +31,9 @@ export function receivedIn(
     const key = [entityId, txHash, address, token.id, isEmpty].join()
     const count = counts.get(key) ?? 0
     counts.set(key, count + 1)
-    const unproven = isEmpty || !moved.every(({ id }) => covered.has(id))
+    // The logs of a token that is listed by now need no proof.
+    const isProven = token.listed || moved.every(({ id }) => covered.has(id))
+    const unproven = isEmpty || !isProven
     return {
       ...first,
       tokenId: token.id,

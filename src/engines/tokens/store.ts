@@ -2,8 +2,11 @@ import type { BalanceUnit, UnlistedBalance } from '#engines/ledger/index'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 
-/** A balance that is compared with its contract. `waitedMs`: since its latest change. */
-export type TokenCheck = UnlistedBalance & { waitedMs: number }
+/**
+ * A balance that is compared with its contract. `waitedMs`: since its latest change. `risenAtomic`: how much of its rise has
+ * proven no transfer yet.
+ */
+export type TokenCheck = UnlistedBalance & { waitedMs: number; risenAtomic: bigint }
 
 /** A balance as its contract tells it. */
 export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint }
@@ -12,7 +15,7 @@ export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint
 export const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
 
 const columns = sql`c.entity_id as "entityId", c.token_id as "tokenId", c.address,
-  (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs"`
+  (extract(epoch from now() - c.since) * 1000)::int8 as "waitedMs", c.risen as "risenAtomic"`
 
 /** Compares these balances as soon as the `tx` commits. */
 export async function compareNow(
@@ -83,10 +86,17 @@ export const checksOf = (
       and c.due_at < 'infinity' and (${tokenIds}::uuid[] is null or c.token_id = any(${tokenIds}::uuid[]))
     order by c.due_at limit ${limit}`)
 
-/** Whether this balance was to be compared before. */
-export const isFollowed = async (db: Db, { entityId, tokenId, address }: UnlistedBalance) =>
-  (await db.maybe(sql`select 1 from token_checks
-    where entity_id = ${entityId} and token_id = ${tokenId} and address = ${address}`)) !== undefined
+/** Whether all of these balances of an owner were compared with their contracts at least once. */
+export const areCompared = async (
+  db: Db,
+  { entityId, address }: { entityId: string; address: string },
+  tokenIds: readonly string[],
+): Promise<boolean> => {
+  const { count } = await db.one<{ count: number }>(sql`select count(*) as count from token_checks
+    where entity_id = ${entityId} and address = ${address} and token_id = any(${tokenIds}::uuid[])
+      and block_number >= 0`)
+  return count === new Set(tokenIds).size
+}
 
 const keysOf = (
   checks: readonly UnlistedBalance[],
@@ -101,16 +111,19 @@ export const lockChecks = (tx: Db, checks: readonly UnlistedBalance[], blockNumb
 
 export type FinishedCheck = UnlistedBalance & {
   changed: boolean
+  risenAtomic: bigint
   /** Until the next comparison; without it, the balance is compared after its next transfer only. */
   pauseMs: number | undefined
 }
 
 export const finishChecks = (tx: Db, checks: readonly FinishedCheck[], blockNumber: number) =>
   tx.run(sql`update token_checks c set block_number = ${blockNumber}, since = case when n.c then now() else c.since end,
+      risen = n.r,
       due_at = case when n.p is null then 'infinity' else now() + n.p * interval '1 millisecond' end
     from unnest(${checks.map((row) => row.entityId)}::uuid[], ${checks.map((row) => row.tokenId)}::uuid[],
       ${checks.map((row) => row.address)}::text[], ${checks.map(({ changed }) => changed)}::bool[],
-      ${checks.map(({ pauseMs }) => pauseMs ?? null)}::int8[]) as n(e, t, a, c, p)
+      ${checks.map(({ pauseMs }) => pauseMs ?? null)}::int8[],
+      ${checks.map(({ risenAtomic }) => risenAtomic.toString())}::numeric[]) as n(e, t, a, c, p, r)
     where c.entity_id = n.e and c.token_id = n.t and c.address = n.a`)
 
 /** Repeats these comparisons after a tenth of the time that they have waited. */

@@ -188,7 +188,13 @@ export async function showReceived(
 ): Promise<void> {
   if (rows.length === 0) return
   const shown = await markProven(tx, ctx.clock.nowMs(), blockchain, rows)
-  for (const row of shown) await note(ctx, tx, [row], row.state)
+  for (const state of new Set(shown.map((row) => row.state)))
+    await note(
+      ctx,
+      tx,
+      shown.filter((row) => row.state === state),
+      state,
+    )
 }
 
 type Changed = Ref & { announced?: boolean }

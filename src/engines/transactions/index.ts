@@ -7,6 +7,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps, hasProcessedSteps, isHalted } from '#engines/indexer/index'
+import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { newTurn } from '#runtime/turns/store'
@@ -61,8 +62,8 @@ const engine = 'transactions'
  * Whether this engine has processed every booked block. Until then spent coins are still held as well, and the available
  * balance of a wallet is too low.
  */
-export const holdsAreSettled = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
-  hasProcessedSteps(ctx.database, engine, blockchain)
+export const holdsAreSettled = (db: Db, blockchain: string): Promise<boolean> =>
+  hasProcessedSteps(db, engine, blockchain)
 
 /**
  * Starts signing, sending and block processing on every chain. `tried` is that of the journal keeper; `stop` waits for

@@ -175,7 +175,7 @@ describe('"nonce too low" for bytes that no node accepted yet', () => {
     await chain.mine()
     const seen = sql`select 1 from observed_transactions where address = ${wallet.address}`
     await until(async () => (await harness.database.all(seen)).length === 1, 'the block is known')
-    await until(() => holdsAreSettled(harness.ctx, wallet.blockchain), 'everything final is concluded')
+    await until(() => holdsAreSettled(harness.database, wallet.blockchain), 'everything final is concluded')
     const { id, to } = await signedWhileCounting(0, wallet)
     await on.reaches(id, 'COMPLETE')
     expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([

@@ -45,9 +45,11 @@ export async function takeQueued(
   const { got } = await tx.one<{ got: boolean }>(sql`select
     pg_try_advisory_xact_lock(hashtextextended(${`notifications of ${entityId}`}, 0)) as got`)
   if (!got) return []
-  const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`delete from queued_events
-    where entity_id = ${entityId} and id in (select q.id from queued_events q where q.entity_id = ${entityId} and ${isReady(heldBefore)}
-      order by q.sequence limit ${limit})
+  const rows = await tx.all<QueuedEvent & { sequence: number }>(sql`with taken as materialized (
+      select q.id from queued_events q where q.entity_id = ${entityId} and ${isReady(heldBefore)}
+      order by q.sequence limit ${limit} for update
+    )
+    delete from queued_events where entity_id = ${entityId} and id in (select id from taken)
     returning entity_id as "entityId", id, type, resource_id as "resourceId", update_date as "updateDate", snapshot,
       sequence`)
   return rows.sort((one, other) => one.sequence - other.sequence)
@@ -65,12 +67,16 @@ export type HeldRelease = {
 /** Ends the wait of held events. */
 export async function releaseHeld(tx: Db, rows: readonly HeldRelease[]): Promise<void> {
   if (rows.length === 0) return
-  const released =
-    await tx.run(sql`update queued_events q set is_held = false, snapshot = q.snapshot || n.m, update_date = coalesce(n.u, q.update_date)
-    from unnest(${rows.map(({ entityId }) => entityId)}::uuid[], ${rows.map(({ resourceId }) => resourceId)}::text[],
-      ${rows.map(({ updateDate }) => updateDate ?? null)}::timestamptz[],
-      ${rows.map(({ members = {} }) => JSON.stringify(members))}::jsonb[]) as n(e, r, u, m)
-    where q.entity_id = n.e and q.resource_id = n.r and q.is_held`)
+  const released = await tx.run(sql`with held as materialized (
+      select q.entity_id, q.id, n.u, n.m
+      from unnest(${rows.map(({ entityId }) => entityId)}::uuid[], ${rows.map(({ resourceId }) => resourceId)}::text[],
+        ${rows.map(({ updateDate }) => updateDate ?? null)}::timestamptz[],
+        ${rows.map(({ members = {} }) => JSON.stringify(members))}::jsonb[]) as n(e, r, u, m)
+      join queued_events q on q.entity_id = n.e and q.resource_id = n.r and q.is_held
+      order by q.sequence for update of q
+    )
+    update queued_events q set is_held = false, snapshot = q.snapshot || held.m, update_date = coalesce(held.u, q.update_date)
+    from held where q.entity_id = held.entity_id and q.id = held.id`)
   if (released > 0) await tx.run(sql`select pg_notify('queued_events', '')`)
 }
 
@@ -143,8 +149,12 @@ export async function insertNotifications(
 
 /** Wakes the subscriptions now, or when their backoff ends. */
 export async function wake(tx: Db, entityId: string, ids: readonly string[], at: string): Promise<void> {
-  await tx.run(sql`update notification_subscriptions
-    set wake_date = least(wake_date, greatest(${at}::timestamptz, rest_date))
-    where entity_id = ${entityId} and id = any(${ids}::uuid[])`)
+  // In one order for all who wake several of them.
+  await tx.run(sql`with woken as materialized (
+      select id from notification_subscriptions where entity_id = ${entityId} and id = any(${ids}::uuid[])
+      order by id for no key update
+    )
+    update notification_subscriptions set wake_date = least(wake_date, greatest(${at}::timestamptz, rest_date))
+    where entity_id = ${entityId} and id in (select id from woken)`)
   await tx.run(sql`select pg_notify('notification_deliveries', '')`)
 }

@@ -1,0 +1,258 @@
+/** Which incoming transfers of unlisted tokens a balance proves, when comparisons, blocks and other work interleave. */
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { NetworkToken } from '#chains/network'
+import { reconcile } from '#engines/indexer/index'
+import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
+import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
+import { newId } from '#lib/ids'
+import { sql } from '#runtime/db/db'
+import {
+  type AnyToken,
+  actorOn,
+  claimingCode,
+  deployClaiming,
+  deployCollection,
+  deployFeeToken,
+  hostileCodes,
+} from '../../../testing/any-tokens.ts'
+import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { tokenActions } from '../../../testing/token-actions.ts'
+import { until } from '../../../testing/until.ts'
+
+let harness: Harness
+let world: World
+let tokens: ReturnType<typeof tokenActions>
+let fees: AnyToken
+let wallet: Wallet
+beforeAll(async () => {
+  harness = await openHarness()
+  world = worldOf(harness)
+  tokens = tokenActions(world)
+  wallet = await world.fundedWallet()
+  fees = await deployFeeToken(harness.chain())
+})
+afterAll(() => harness?.close())
+
+const applied = async () => {
+  const height = await harness.chain().height()
+  await until(async () => {
+    const { done } = await harness.database.one<{ done: boolean }>(
+      sql`select max(number) >= ${height} as done from blocks where canonical`,
+    )
+    return done
+  }, 'every block is applied')
+}
+const amountsOf = async (id: string, query: Record<string, string> = {}) =>
+  (await tokens.received(id, query)).map(({ amounts }) => amounts[0]).sort()
+
+it('a transfer of nothing stays hidden when the balance of its token is compared', async () => {
+  const holder = await makeWallet(world)
+  await fees.call('mint', [holder.address, 1_000_000n])
+  await fees.call('mint', [holder.address, 0n])
+  await tokens.holds(fees, '1', holder.id)
+  await fees.call('mint', [holder.address, 2_000_000n])
+  await tokens.holds(fees, '3', holder.id)
+  await tokens.indexed()
+  expect(await amountsOf(holder.id)).toEqual(['1', '2'])
+  expect(await amountsOf(holder.id, { includeAll: 'true' })).toEqual(['0', '1', '2'])
+})
+
+it('a stranger cannot fill the list of a wallet with transfers of nothing', async () => {
+  const victim = await makeWallet(world)
+  await deployClaiming(harness.chain(), victim.address, '0x00', { amount: 0n, count: 300 })
+  await harness.chain().send(victim.address, 1_000_000n, 'USDC')
+  await tokens.indexed()
+  const { rows } = await harness.database.one<{ rows: number }>(
+    sql`select count(*) as rows from transactions where wallet_id = ${victim.id}`,
+  )
+  expect(rows).toBe(21)
+})
+
+it('thousands of transfers to one balance are decided some at a time, and all of them', async () => {
+  const holder = await makeWallet(world)
+  const endless = hostileCodes['has no end of balances']!
+  const address = await deployClaiming(harness.chain(), holder.address, endless, { amount: 3n, count: 1_200 })
+  await until(async () => {
+    const { shown } = await harness.database.one<{
+      shown: number
+    }>(sql`select count(*) as shown from transactions t
+      join tokens k on k.id = t.token_id where k.address = ${address} and not t.unproven`)
+    return shown === 1_200
+  }, 'all are shown')
+  const { left } = await harness.database.one<{ left: bigint }>(sql`select c.risen as left from token_checks c
+    join tokens k on k.id = c.token_id where k.address = ${address}`)
+  expect(left).toBe(0n)
+})
+
+it('what a wallet sends is not missed while the engine of transactions is behind', async () => {
+  await fees.call('mint', [wallet.address, 10_000_000n])
+  await tokens.holds(fees, '10', wallet.id)
+  await harness.chain().setAutomine(false)
+  const { body } = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', {
+    body: {
+      idempotencyKey: crypto.randomUUID(),
+      entitySecretCiphertext: await harness.sealSecret(),
+      ...{ walletId: wallet.id, tokenAddress: fees.address, amounts: ['3'], feeLevel: 'MEDIUM' },
+      destinationAddress: (await makeWallet(world)).address,
+    },
+  })
+  const { id } = body.data
+  const stateOf = async () => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction.state
+  await until(async () => (await stateOf()) === 'SENT', 'it is sent')
+  await fees.call('mint', [wallet.address, 5_000_000n])
+  const followed = new Promise<void>((release) => {
+    void harness.database.tx(async (tx) => {
+      // The engine waits for this row, so that comparisons are ahead of it.
+      await tx.run(sql`select 1 from transactions where id = ${id} for update`)
+      await harness.chain().mine()
+      await harness.chain().setAutomine(true)
+      await applied()
+      // The balance is compared before it is shown.
+      await until(async () => (await tokens.amountOf(fees, wallet.id)) !== undefined, 'it is shown')
+      release()
+    })
+  })
+  await followed
+  await until(async () => (await stateOf()) === 'COMPLETE', 'it is complete')
+  await tokens.holds(fees, '12', wallet.id)
+  await tokens.indexed()
+  const { id: tokenId } = (await tokens.list('balances', wallet.id, { tokenAddress: fees.address }))[0].token
+  const shown = (await tokens.received(wallet.id)).filter((row) => row.tokenId === tokenId)
+  expect(shown.map(({ amounts }) => amounts[0])).toEqual(['5', '10'])
+})
+
+it('a rise that a reorg takes back and repeats proves no further transfer', async () => {
+  const victim = await makeWallet(world)
+  const chain = harness.chain()
+  // No contract is asked before the second block, so that the first comparison is in that block.
+  const silence = () => chain.intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+  silence()
+  const address = await deployClaiming(chain, victim.address, claimingCode(victim.address, 5n), {
+    amount: 5n,
+  })
+  await chain.mine()
+  await applied()
+  chain.intercept(undefined)
+  await until(async () => (await amountsOf(victim.id)).length === 1, 'the balance proves it')
+  silence()
+  await chain.reorg(1)
+  await actorOn(chain)({ to: address })
+  await applied()
+  chain.intercept(undefined)
+  await until(async () => (await tokens.amountOf({ address }, victim.id)) === '0.00005', 'it is compared')
+  await tokens.indexed()
+  expect(await amountsOf(victim.id)).toEqual(['0.00005'])
+  expect(await amountsOf(victim.id, { includeAll: 'true' })).toEqual(['0.00005', '0.00005'])
+})
+
+it('two workers that decide parts of one log find it complete together', async () => {
+  const { database, entityId } = harness
+  const [blockHash, txHash] = [`0x${'b'.repeat(64)}`, `0x${'c'.repeat(64)}`]
+  const row = (position: number) => ({
+    ...{ entityId, blockchain: wallet.blockchain, blockHash, blockNumber: 1, txHash, logIndex: 0, position },
+    ...{
+      direction: 'in' as const,
+      tokenAddress: fees.address,
+      standard: 'ERC1155',
+      itemId: BigInt(position),
+    },
+    ...{ fromAddress: fees.address, toAddress: wallet.address, amount: 1n, address: wallet.address },
+    ...{ walletId: wallet.id, blockTime: new Date().toISOString() },
+  })
+  await insertTokenTransfers(database, Date.now(), [row(0), row(1)])
+  const ids = await database.all<{ id: string }>(
+    sql`select id from observed_token_transfers where block_hash = ${blockHash} order by position`,
+  )
+  const decide = (index: number, hold: Promise<void>) =>
+    database.tx(async (tx) => {
+      const claim = { place: 0, entityId, id: ids[index]!.id, amount: 1n, covered: true }
+      const complete = await decideClaims(tx, newId(Date.now()), [claim])
+      await hold
+      return complete.length
+    })
+  let release = () => {}
+  const first = decide(0, new Promise((resolve) => (release = resolve)))
+  const isWaiting = async () =>
+    (await database.maybe(sql`select 1 from pg_locks where not granted`)) !== undefined
+  const second = decide(1, Promise.resolve())
+  await until(isWaiting, 'the second waits for the first')
+  release()
+  expect([await first, await second].sort()).toEqual([0, 1])
+})
+
+const refusal = (body: Buffer) => {
+  const asked = JSON.parse(body.toString('utf8'))
+  const refuse = ({ id }: { id: number }) => ({
+    ...{ jsonrpc: '2.0', id },
+    error: { code: -32_000, message: 'header not found' },
+  })
+  return { body: JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)) }
+}
+
+it('a node that refuses a question once does not make a token one of zero decimals', async () => {
+  const token = await deployFeeToken(harness.chain())
+  const holder = await makeWallet(world)
+  const decimals = '313ce567'
+  let refused = 0
+  harness.chain().intercept(async ({ body }) => {
+    if (refused > 0 || !body.includes(decimals)) return 'forward'
+    refused += 1
+    return refusal(body)
+  })
+  await token.call('mint', [holder.address, 5_000_000n])
+  await tokens.holds(token, '5', holder.id)
+  harness.chain().intercept(undefined)
+  expect(refused).toBe(1)
+  const [{ token: shown }] = await tokens.list('balances', holder.id, { tokenAddress: token.address })
+  expect(shown).toMatchObject({ name: 'Fee Token', decimals: 6 })
+})
+
+it('a request that names what a silent node does not tell is told to try again', async () => {
+  const pictures = await deployCollection(harness.chain(), 'ERC721')
+  const token = await deployFeeToken(harness.chain())
+  await pictures.call('mintTo', [(await makeWallet(world)).address, 'ipfs://picture'])
+  await tokens.indexed()
+  harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+  const transfer = async (fields: object) => {
+    const sealed = { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() }
+    const to = { destinationAddress: wallet.address, feeLevel: 'MEDIUM', walletId: wallet.id }
+    const body = { ...sealed, ...to, ...fields }
+    const { status } = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body })
+    return status
+  }
+  const asked = [
+    { tokenAddress: token.address, amounts: ['1'] },
+    { tokenAddress: pictures.address, nftTokenIds: ['7'], amounts: ['1'] },
+  ]
+  expect(await Promise.all(asked.map(transfer))).toEqual([503, 503])
+  harness.chain().intercept(undefined)
+})
+
+it('a transfer that was indexed before its token was listed, and is followed afterwards, appears once', async () => {
+  const chain = harness.ctx.chains.find(wallet.blockchain)!
+  const token = await deployFeeToken(harness.chain())
+  const holder = await makeWallet(world)
+  // The token stays unknown, and its block unfollowed, as long as nobody tells its name.
+  harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+  await token.call('mint', [holder.address, 7_000_000n])
+  await applied()
+  const listed = chain.network.tokens as NetworkToken[]
+  const id = unlistedTokenId(wallet.blockchain, token.address)
+  const fields = { symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6 } as const
+  listed.push({ ...fields, id, address: token.address })
+  try {
+    await seedTokens(harness.database, [chain.network], harness.ctx.clock.nowMs())
+    harness.chain().intercept(undefined)
+    await until(async () => (await amountsOf(holder.id)).length > 0, 'it is listed')
+    await tokens.holds(token, '7', holder.id)
+    await token.call('mint', [holder.address, 1_000_000n])
+    await tokens.holds(token, '8', holder.id)
+    await tokens.indexed()
+    expect(await amountsOf(holder.id)).toEqual(['1', '7'])
+    const { gaps } = await reconcile(harness.ctx, chain)
+    expect(gaps.filter(({ tokenId }) => tokenId === id)).toEqual([])
+  } finally {
+    listed.pop()
+  }
+})
