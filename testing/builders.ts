@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { networks } from '#chains/networks/index'
 import { post } from '#engines/ledger/index'
 import { sql } from '#runtime/db/db'
+import { deployCollection } from './any-tokens.ts'
 import type { Harness } from './harness.ts'
 import type { HttpAnswer, Tenant } from './tenant.ts'
 import { until } from './until.ts'
@@ -17,6 +18,8 @@ export type World = {
   wallet(): Promise<Wallet>
   /** A wallet that owns 1,000 USDC and 10 native coins, as the API sees it too. */
   fundedWallet(): Promise<Wallet>
+  /** An ERC-1155 contract, of whose items 1 and 2 the funded wallet has a million each, as the API sees it too. */
+  collection(): Promise<{ address: string }>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
   /** An intent to which 1,000 USDC were paid. */
@@ -81,6 +84,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
       }, 'the funded wallet shows its balances')
       return made
     }),
+    collection: once(() => makeCollection(world)),
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
     recipient: once(() => makeRecipient(world)),
@@ -172,6 +176,19 @@ export async function makeTransfer(world: World, amount = '0.01', to = freshAddr
     amounts: [amount],
     feeLevel: 'MEDIUM',
   })) as { id: string }
+}
+
+async function makeCollection(world: World): Promise<{ address: string }> {
+  const { id, address: owner } = await world.fundedWallet()
+  const cards = await deployCollection(world.harness.chain(), 'ERC1155', 'Cards')
+  // The item after the last one: the contract numbers them.
+  for (const uri of ['ipfs://first', 'ipfs://second'])
+    await cards.call('mintTo', [owner, 2n ** 256n - 1n, uri, 1_000_000n])
+  await until(async () => {
+    const { nfts } = await world.call('GET', `/v1/w3s/wallets/${id}/nfts?tokenAddress=${cards.address}`)
+    return nfts.length === 2
+  }, 'the funded wallet shows its items')
+  return cards
 }
 
 /** An intent of the continuous kind, with the address it waits at. */

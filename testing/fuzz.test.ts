@@ -61,6 +61,7 @@ beforeAll(async () => {
     world.ownAddress(),
     world.paidIntent(),
     world.money(),
+    world.collection(),
   ])
   const stranger = worldOf(harness, await harness.newEntity())
   await stranger.wallet()

@@ -52,6 +52,7 @@ beforeAll(async () => {
         each.paidIntent(),
         each.payee(),
         each.ownAddress(),
+        each.collection(),
       ]),
     ),
   )

@@ -13,11 +13,13 @@ import {
   placeContract,
   type World,
 } from './builders.ts'
+import { keyed } from './keyed-request.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
 import { reviewRequests } from './review-requests.ts'
 import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
+import { transferRequests } from './transfer-requests.ts'
 
 export type RequestSamples = {
   /** A request that succeeds, a different one each time. */
@@ -34,9 +36,6 @@ export type SampleRequest = {
   body?: Record<string, unknown>
 }
 
-const keyed = async (world: World, body: object): Promise<SampleRequest> => ({
-  body: { idempotencyKey: randomUUID(), entitySecretCiphertext: await world.tenant.sealSecret(), ...body },
-})
 const byId = (find: (world: World) => Promise<{ id: string }>): RequestSamples => ({
   request: async (world) => ({ params: { id: (await find(world)).id } }),
 })
@@ -47,25 +46,6 @@ const blockchainOf = (world: World) => world.harness.chain().blockchain
 
 /** The wrong secret, which every operation that signs must refuse. */
 const wrongSecret = async () => ({ entitySecretCiphertext: Buffer.alloc(512, 7).toString('base64') })
-
-const transferBody = async (world: World) => ({
-  walletId: (await world.fundedWallet()).id,
-  tokenId: world.usdcId,
-  destinationAddress: freshAddress(),
-  amounts: ['0.01'],
-})
-
-const transfer: RequestSamples = {
-  request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
-  changes: async (world) => ({
-    amounts: ['0.02'],
-    destinationAddress: freshAddress(),
-    walletId: (await makeWallet(world)).id,
-    feeLevel: 'HIGH',
-    refId: 'another',
-  }),
-  refused: async () => ({ amounts: ['1000000'] }),
-}
 
 const executionBody = async (world: World) => ({
   walletId: (await world.fundedWallet()).id,
@@ -195,11 +175,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   'PUT /v1/w3s/config/entity/monitoredTokens/scope': {
     request: async () => ({ body: { scope: 'MONITOR_ALL' } }),
   },
-  'POST /v1/w3s/developer/transactions/transfer': transfer,
-  'POST /v1/w3s/transactions/transfer': transfer,
-  'POST /v1/w3s/transactions/transfer/estimateFee': {
-    request: async (world) => ({ body: await transferBody(world) }),
-  },
+  ...transferRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
     changes: async (world) => ({
