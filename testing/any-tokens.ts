@@ -62,12 +62,15 @@ export async function deployCollection(chain: TestChain, standard: 'ERC721' | 'E
 }
 
 /** A contract of this code that claims, while it is created, to have moved `amount` to `to`, as often as `count` says. */
-export function deployClaiming(
+export const deployClaiming = (
   chain: TestChain,
   to: string,
   code: Hex,
-  { amount = 10n ** 18n, count = 1 } = {},
-): Promise<Hex> {
+  options: { amount?: bigint; count?: number } = {},
+): Promise<Hex> => deployOn(chain, deployDataOf(to, code, options))
+
+/** The data that creates such a contract. */
+export function deployDataOf(to: string, code: Hex, { amount = 10n ** 18n, count = 1 } = {}): Hex {
   const word = (value: Hex) => concatHex(['0x7f', pad(value)])
   const claim = concatHex([
     ...[word(numberToHex(amount)), '0x600052' as Hex, concatHex(['0x61', numberToHex(count, { size: 2 })])],
@@ -81,7 +84,7 @@ export function deployClaiming(
   const start = numberToHex((claim.length - 2) / 2 + 15, { size: 2 })
   // Copies the code behind it and returns it.
   const copy = concatHex(['0x61', size, '0x61', start, '0x6000', '0x39', '0x61', size, '0x6000', '0xf3'])
-  return deployOn(chain, concatHex([claim, copy, code]))
+  return concatHex([claim, copy, code])
 }
 
 /** Code that answers every question with `amount`, and claims to have moved it to `to` when it is called without data. */

@@ -54,6 +54,8 @@ export async function applyBlock(
     return true
   })
   failpoint('after-block-commit')
+  const omitted = seen.emptyOmitted + seen.tokenTransfers.length - tokenTransfers.length
+  if (applied && omitted > 0) ctx.metrics.transfersOmitted.inc({ blockchain }, omitted)
   return applied
 }
 

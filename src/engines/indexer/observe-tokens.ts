@@ -24,23 +24,28 @@ export function claimsOf(chain: Chain, block: Block, listed: ReadonlySet<string 
   ]
 }
 
-/** The sides of these transfers that are wallets. The sender of nothing need not know of it. */
+/**
+ * The sides of these transfers that are wallets, and how many transfers of nothing are omitted. The sender of nothing need not
+ * know of it.
+ */
 export function walletSides(
   blockchain: string,
   block: Block,
   claims: readonly ClaimedTransfer[],
   managed: ReadonlyMap<string, readonly ManagedAddress[]>,
-): Omit<ObservedTokenTransfer, 'id'>[] {
+): { rows: Omit<ObservedTokenTransfer, 'id'>[]; omitted: number } {
   const sides = (address: string) =>
     (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet')
   const emptyTo = new Map<string, number>()
-  const isKept = (claim: ClaimedTransfer) => {
-    if (claim.amountAtomic > 0n) return true
-    const count = (emptyTo.get(claim.to) ?? 0) + 1
-    emptyTo.set(claim.to, count)
+  let omitted = 0
+  const isKept = ({ amountAtomic, to }: ClaimedTransfer) => {
+    if (amountAtomic > 0n) return true
+    const count = (emptyTo.get(to) ?? 0) + 1
+    emptyTo.set(to, count)
+    if (count > emptyMax) omitted += sides(to).length
     return count <= emptyMax
   }
-  return claims.filter(isKept).flatMap((claim) => {
+  const rows = claims.filter(isKept).flatMap((claim) => {
     const side = (direction: 'in' | 'out') => (wallet: ManagedAddress) => ({
       entityId: wallet.entityId,
       blockchain,
@@ -63,4 +68,5 @@ export function walletSides(
     const senders = claim.amountAtomic > 0n ? sides(claim.from) : []
     return [...senders.map(side('out')), ...sides(claim.to).map(side('in'))]
   })
+  return { rows, omitted }
 }

@@ -12,6 +12,8 @@ import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 export type Observation = {
   transfers: Omit<ObservedTransfer, 'id'>[]
   tokenTransfers: Omit<ObservedTokenTransfer, 'id'>[]
+  /** Number of transfers of nothing that are not recorded. */
+  emptyOmitted: number
   transactions: ObservedTransaction[]
   postings: Posting[]
 }
@@ -36,16 +38,19 @@ export async function observe(
   const { blockchain } = chain.network
   const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
   const managed = await managedIn(db, blockchain, block, claims)
-  if (managed.size === 0) return { transfers: [], tokenTransfers: [], transactions: [], postings: [] }
+  if (managed.size === 0)
+    return { transfers: [], tokenTransfers: [], emptyOmitted: 0, transactions: [], postings: [] }
   const receipts = await receiptsOf(chain, block, managed)
   const transfers = movementsOf(block, receipts, tokens).flatMap((movement) =>
     sidesOf(movement, managed, blockchain, block),
   )
   const transactions = sentBy(managed, receipts, blockchain, block)
   const native = tokens.find((token) => token.isNative)!
+  const tokenTransfers = walletSides(blockchain, block, claims, managed)
   return {
     transfers,
-    tokenTransfers: walletSides(blockchain, block, claims, managed),
+    tokenTransfers: tokenTransfers.rows,
+    emptyOmitted: tokenTransfers.omitted,
     transactions,
     postings: [...transfers.map(postingOf), ...transactions.map((sent) => feePosting(sent, native.id))],
   }

@@ -13,8 +13,8 @@ export type RisenBalance = UnlistedBalance & {
   risenAtomic: bigint
 }
 
-/** Maximum number of transfers to one balance that a comparison decides: its `tx` has to end soon. */
-const decidedMax = 500
+/** Maximum number of transfers that a comparison decides, to all of its balances alike: its `tx` has to end soon. */
+const decidedMax = 1_000
 
 /**
  * Decides the transfers since the previous comparison: the rise covers them in their order, each as a whole. Returns what is
@@ -34,8 +34,11 @@ export async function proveReceived(
   }))
   const left = balances.map(({ risenAtomic }) => risenAtomic)
   const counts = balances.map(() => 0)
-  const claims = (await undecidedClaims(tx, blockchain, held, number, decidedMax)).map((claim) => {
-    counts[claim.place]! += 1
+  const limit = Math.max(1, Math.floor(decidedMax / balances.length))
+  // One more of each balance tells whether more wait.
+  const found = await undecidedClaims(tx, blockchain, held, number, limit + 1)
+  const isNow = ({ place }: { place: number }) => ++counts[place]! <= limit
+  const claims = found.filter(isNow).map((claim) => {
     const covered = claim.amount <= left[claim.place]!
     if (covered) left[claim.place]! -= claim.amount
     return { ...claim, covered }
@@ -50,7 +53,7 @@ export async function proveReceived(
   )
   return new Map(
     balances.flatMap((balance, place) =>
-      counts[place] === decidedMax ? [[keyOf(balance), left[place]! > 0n ? left[place]! : 0n] as const] : [],
+      counts[place]! > limit ? [[keyOf(balance), left[place]! > 0n ? left[place]! : 0n] as const] : [],
     ),
   )
 }

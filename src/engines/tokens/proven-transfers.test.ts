@@ -4,19 +4,23 @@ import type { NetworkToken } from '#chains/network'
 import { reconcile } from '#engines/indexer/index'
 import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
 import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
+import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
-import { sql } from '#runtime/db/db'
+import type { PageQuery } from '#runtime/collection/query'
+import { openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
 import {
   type AnyToken,
   actorOn,
   claimingCode,
   deployClaiming,
   deployCollection,
+  deployDataOf,
   deployFeeToken,
   hostileCodes,
 } from '../../../testing/any-tokens.ts'
 import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { readMetrics } from '../../../testing/metrics.ts'
 import { tokenActions } from '../../../testing/token-actions.ts'
 import { until } from '../../../testing/until.ts'
 
@@ -67,7 +71,69 @@ it('a stranger cannot fill the list of a wallet with transfers of nothing', asyn
     sql`select count(*) as rows from transactions where wallet_id = ${victim.id}`,
   )
   expect(rows).toBe(21)
+  const sample = `bezant_transfers_omitted_total{blockchain="${victim.blockchain}"}`
+  expect((await readMetrics(harness)).get(sample)).toBe(280)
 })
+
+it('lists do not read past the transfers that no balance proves', async () => {
+  const { database, entityId } = harness
+  const holder = await makeWallet(world)
+  await fees.call('mint', [holder.address, 1_000_000n])
+  await fees.call('mint', [holder.address, 0n])
+  await tokens.holds(fees, '1', holder.id)
+  await tokens.indexed()
+  await database.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+      state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
+      log_index, ordinal, announced, unproven, create_date, update_date)
+    select entity_id, gen_random_uuid(), blockchain, wallet_id, address, transaction_type, custody_type, 'COMPLETE', operation,
+      token_id, source_address, destination_address, amounts, amount, md5(n::text), block_hash, block_number, log_index, ordinal,
+      false, true, create_date + n * interval '1 millisecond', update_date
+    from transactions, generate_series(1, 5000) n where wallet_id = ${holder.id} and unproven`)
+  const owner = openAsOwner(harness.connection)
+  await owner.run(raw('analyze transactions'))
+  await owner.close()
+  const page: PageQuery = {
+    ...{ fromMs: undefined, toMs: Date.now() + 3_600_000, pageSize: 5, pageAfter: undefined },
+    ...{ pageBefore: undefined, order: 'DESC' },
+  }
+  const readBy = async (filters: TransactionFilters, order: 'ASC' | 'DESC' = 'DESC') => {
+    const plans: Plan[] = []
+    const explaining = {
+      ...database,
+      all: async <Row>(query: Sql) => {
+        const explained = sql`explain (analyze, format json) ${query}`
+        plans.push((await database.one<{ 'QUERY PLAN': [{ Plan: Plan }] }>(explained))['QUERY PLAN'][0].Plan)
+        return database.all<Row>(query)
+      },
+    }
+    await listTransactions(explaining, entityId, filters, { ...page, order })
+    return plans.map(rowsRead).reduce((sum, rows) => sum + rows)
+  }
+  const { destinationAddress, blockchain } = { ...holder, destinationAddress: holder.address }
+  const filters = [
+    {},
+    { walletIds: [holder.id] },
+    { destinationAddress },
+    { blockchain },
+    { includeAll: true },
+  ]
+  for (const each of filters) expect(await readBy(each), JSON.stringify(each)).toBeLessThan(100)
+  expect(await readBy({ includeAll: true }, 'ASC')).toBeLessThan(100)
+})
+
+type Plan = {
+  'Relation Name'?: string
+  'Actual Rows': number
+  'Actual Loops': number
+  'Rows Removed by Filter'?: number
+  Plans?: Plan[]
+}
+
+/** How many rows of transactions a plan read. */
+const rowsRead = (plan: Plan): number =>
+  (plan['Relation Name'] === 'transactions'
+    ? (plan['Actual Rows'] + (plan['Rows Removed by Filter'] ?? 0)) * plan['Actual Loops']
+    : 0) + (plan.Plans ?? []).map(rowsRead).reduce((sum, rows) => sum + rows, 0)
 
 it('thousands of transfers to one balance are decided some at a time, and all of them', async () => {
   const holder = await makeWallet(world)
@@ -83,6 +149,26 @@ it('thousands of transfers to one balance are decided some at a time, and all of
   const { left } = await harness.database.one<{ left: bigint }>(sql`select c.risen as left from token_checks c
     join tokens k on k.id = c.token_id where k.address = ${address}`)
   expect(left).toBe(0n)
+})
+
+it('balances that are compared together decide no more transfers in one tx than one does', async () => {
+  const holder = await makeWallet(world)
+  const chain = harness.chain()
+  await chain.setAutomine(false)
+  const endless = hostileCodes['has no end of balances']!
+  const claim = deployDataOf(holder.address, endless, { amount: 3n, count: 600 })
+  for (let contract = 0; contract < 3; contract += 1) await actorOn(chain)({ data: claim })
+  await chain.mine()
+  await chain.setAutomine(true)
+  const ofHolder = sql`from observed_token_transfers where wallet_id = ${holder.id} and covered`
+  await until(async () => {
+    const { shown } = await harness.database.one<{ shown: number }>(sql`select count(*) as shown ${ofHolder}`)
+    return shown === 1_800
+  }, 'all are decided')
+  const { most } = await harness.database.one<{ most: number }>(
+    sql`select max(rows) as most from (select count(*) as rows ${ofHolder} group by xmin) by_tx`,
+  )
+  expect(most).toBeLessThanOrEqual(1_000)
 })
 
 it('what a wallet sends is not missed while the engine of transactions is behind', async () => {

@@ -55,6 +55,7 @@ export function openMetrics() {
       'position',
     ),
     endpointLatency: gauge('endpoint_latency_seconds', 'Time of a call.', 'blockchain', 'host', 'position'),
+    transfersOmitted: counter('transfers_omitted_total', 'Transfers that are not recorded.', 'blockchain'),
     gaps: counter('reconcile_gaps_total', 'Gaps found between books and chain.', 'blockchain'),
   }
 }

@@ -3,7 +3,7 @@ import type { Evaluation } from '#engines/compliance/index'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, raw, type Sql, sql } from '#runtime/db/db'
 import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
@@ -97,12 +97,20 @@ export type TransactionFilters = {
   walletIds?: readonly string[] | undefined
 }
 
+/** Both halves, each read from its own indexes in the order of the page: PostgreSQL merges what is in order, and sorts the rest. */
+function everyTransaction({ order, pageBefore }: PageQuery): Sql {
+  const direction = raw((order === 'DESC') === (pageBefore === undefined) ? 'desc' : 'asc')
+  const half = (isUnproven: Sql) =>
+    sql`select * from (select * from transactions where ${isUnproven} order by create_date ${direction}, id ${direction}) h`
+  return sql`(${half(sql`not unproven`)} union all ${half(sql`unproven`)}) t`
+}
+
 export const listTransactions = (db: Db, entityId: string, filters: TransactionFilters, page: PageQuery) =>
   readPage<TransactionRow>(
     db,
     {
       columns,
-      from: sql`transactions t`,
+      from: filters.includeAll ? everyTransaction(page) : sql`transactions t`,
       alias: 't',
       scope: sql`t.entity_id = ${entityId} and t.wallet_id is not null`,
       filters: [
@@ -113,7 +121,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
           : sql`t.destination_address = ${canonicalAddress(filters.destinationAddress)}`,
         filters.includeAll
           ? undefined
-          : sql`(t.transaction_type = 'OUTBOUND' or not t.unproven and not exists (select 1 from hidden_tokens u
+          : sql`not t.unproven and (t.transaction_type = 'OUTBOUND' or not exists (select 1 from hidden_tokens u
               where u.entity_id = t.entity_id and u.token_id = t.token_id))`,
         filters.operation === undefined ? undefined : sql`t.operation = ${filters.operation}`,
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
