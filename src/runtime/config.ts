@@ -49,6 +49,10 @@ export type Config = {
   reviewApprovers: 1 | 2
   /** The decision about transactions under review on test networks; `operator` leaves it to one. */
   testReview: 'operator' | 'approve' | 'deny'
+  /** Whether to fetch the metadata of NFTs from the addresses that their contracts tell. */
+  nftMetadata: boolean
+  /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
+  ipfsGateway: string | undefined
   /** Directory of verified sources of contracts; unset: none. */
   contractSourcesDir: string | undefined
   /** Base URL of a server of verified sources, without a trailing slash; unset: none. */
@@ -107,10 +111,12 @@ export function readConfig(
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
     testReview: testReviewOf(environment),
+    nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
+    ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
       ? resolve(environment['BEZANT_CONTRACT_SOURCES_DIR'])
       : undefined,
-    contractSourcesUrl: sourcesUrlOf(environment),
+    contractSourcesUrl: trustedUrlOf(environment, 'BEZANT_CONTRACT_SOURCES_URL'),
     underNpm: environment['npm_lifecycle_event'] !== undefined,
     networks: parseNodeSettings(environment['BEZANT_NETWORKS']),
     failpoint: failpointPlanOf(environment),
@@ -219,8 +225,9 @@ function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
 }
 
-function sourcesUrlOf(environment: EnvironmentVariables): string | undefined {
-  const text = environment['BEZANT_CONTRACT_SOURCES_URL']?.replace(/\/+$/, '') || undefined
+/** The base URL of a server that the operator chose, without a trailing slash. */
+function trustedUrlOf(environment: EnvironmentVariables, name: Setting): string | undefined {
+  const text = environment[name]?.replace(/\/+$/, '') || undefined
   if (text === undefined) return undefined
   try {
     const { search, hash } = parseTarget(text)
@@ -228,7 +235,7 @@ function sourcesUrlOf(environment: EnvironmentVariables): string | undefined {
     return text
   } catch (error) {
     // Without the text, which may hold a password.
-    throw new Error(`BEZANT_CONTRACT_SOURCES_URL ${(error as Error).message}`)
+    throw new Error(`${name} ${(error as Error).message}`)
   }
 }
 

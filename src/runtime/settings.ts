@@ -109,6 +109,16 @@ export const settings = {
       '`approve` or `deny` decides about transactions under review on test networks at once; `operator` leaves them to an operator.',
     default: '`operator`',
   },
+  BEZANT_NFT_METADATA: {
+    about:
+      '1 fetches the metadata of listed NFTs in the background from the addresses that their contracts tell: https only, public addresses only, at most 256 KB, without redirects. Such an address learns that this server asks.',
+    default: '0',
+  },
+  BEZANT_IPFS_GATEWAY: {
+    about:
+      'Base URL of the gateway that `ipfs://` metadata is fetched from, such as `https://ipfs.io`. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+  },
   BEZANT_CONTRACT_SOURCES_DIR: {
     about:
       'Directory of verified sources of contracts, in the layout of Sourcify: `CHAIN-ID/ADDRESS/metadata.json`, with the source files in `sources` beside it. Imported contracts get their ABI and sources from it.',

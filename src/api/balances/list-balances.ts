@@ -3,9 +3,10 @@ import { canonicalAddress } from '#chains/addresses/canonical'
 import { requireWallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { listBalances, listItems } from '#engines/ledger/index'
+import { metadataOf } from '#engines/tokens/index'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
-import { showBalance, showNft } from './schema.ts'
+import { showBalance, showNft, uriOf } from './schema.ts'
 
 export type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
 
@@ -30,7 +31,12 @@ export async function listWalletNfts(
 ): Promise<ListResult> {
   const owner = await comparedOwner(ctx, walletId)
   const found = await listItems(ctx.db, owner, filtersOf(query), page)
-  return { found, items: found.rows.map(showNft) }
+  const described = found.rows.flatMap((item) => {
+    const uri = uriOf(item)
+    return uri === undefined ? [] : [{ id: item.id, uri }]
+  })
+  const metadata = await metadataOf(ctx, described)
+  return { found, items: found.rows.map((item) => showNft(item, metadata.get(item.id))) }
 }
 
 /** Compares a wallet with its chain first, so that coins that came without a transfer are included. */

@@ -50,7 +50,7 @@ const nftShape = Type.Object(
     metadata: Type.Optional(
       Type.String({
         description:
-          'The address of the metadata, as the contract tells it. The server fetches nothing from there.',
+          'The address of the metadata, as the contract tells it. Where the server is set to fetch it, its JSON text, once it is fetched.',
       }),
     ),
     updateDate: dateField('The time of the latest change of the amount.'),
@@ -69,13 +69,15 @@ export const showBalance = ({ postedAtomic, tokenCreateDate, updateDate, ...toke
 })
 
 /** An ERC1155 contract names one address for all items, in which clients put the id: as 64 hexadecimal digits. */
-const uriOf = ({ uri, itemId }: ItemBalance) => uri?.replaceAll('{id}', itemId.toString(16).padStart(64, '0'))
+export const uriOf = ({ uri, itemId }: ItemBalance): string | undefined =>
+  uri?.replaceAll('{id}', itemId.toString(16).padStart(64, '0'))
 
-export const showNft = (item: ItemBalance) => ({
+/** `metadata`: the JSON text at the address, where it is known. */
+export const showNft = (item: ItemBalance, metadata: string | undefined) => ({
   id: item.id,
   token: showToken({ ...item, id: item.collectionId, createDate: item.tokenCreateDate }),
   amount: item.postedAtomic.toString(),
   nftTokenId: item.itemId.toString(),
-  ...(item.uri !== null && { metadata: uriOf(item) }),
+  ...(item.uri !== null && { metadata: metadata ?? uriOf(item) }),
   updateDate: item.updateDate,
 })

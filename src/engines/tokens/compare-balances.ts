@@ -84,7 +84,7 @@ const holdingOf = ({ address, standard, itemId }: BalanceUnit) => ({
   itemId: itemId ?? undefined,
 })
 
-/** Keeps the address of the metadata of new items. Nothing is fetched from there. */
+/** Keeps the address of the metadata of new items. */
 async function readUris(ctx: EngineCtx, chain: Chain, units: readonly BalanceUnit[]): Promise<void> {
   const items = units.flatMap((unit) =>
     unit.itemId !== null && unit.uri === null ? [{ ...unit, itemId: unit.itemId }] : [],
