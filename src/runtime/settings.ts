@@ -111,7 +111,7 @@ export const settings = {
   },
   BEZANT_NFT_METADATA: {
     about:
-      '1 fetches the metadata of listed NFTs in the background from the addresses that their contracts tell: https only, public addresses only, at most 256 KB, without redirects. Such an address learns that this server asks.',
+      '1 fetches the metadata of listed NFTs in the background from the addresses that their contracts tell: https only, public addresses only, at most 64 KB, without redirects. Such an address learns that this server asks.',
     default: '0',
   },
   BEZANT_IPFS_GATEWAY: {

@@ -10,10 +10,10 @@ import { until } from '../../../../testing/until.ts'
 const content = 'Q'.repeat(46)
 /** What the gateway of IPFS answers for each name. */
 const served: Record<string, (response: ServerResponse) => void> = {
-  'good.json': (response) => response.end('{ "name": "A picture", "image": "ipfs://elsewhere\\u0000" }'),
+  'a%20good.json': (response) => response.end('{ "name": "A picture", "image": "ipfs://elsewhere\\u0000" }'),
   'page.html': (response) => response.end('<html></html>'),
   'list.json': (response) => response.end('[1]'),
-  'huge.json': (response) => response.end(`{"a":"${'x'.repeat(300_000)}"}`),
+  'huge.json': (response) => response.end(`{"a":"${'x'.repeat(70_000)}"}`),
   'cut.json': (response) => response.write('{"a":', () => response.destroy()),
   'away.json': (response) => response.writeHead(302, { location: `${canaryUrl}/stolen` }).end(),
   'gone.json': (response) => response.writeHead(404).end(),
@@ -83,7 +83,7 @@ it('is fetched with the setting: from the gateway, and from the address itself w
   allow(true)
   const inside = Buffer.from('{"name":"Inside"}').toString('base64')
   const uris = [
-    `ipfs://${content}/good.json`,
+    `ipfs://${content}/a%20good.json`,
     `data:application/json;base64,${inside}`,
     'data:application/json,%7B%22name%22%3A%22Plain%22%7D',
   ]
@@ -93,7 +93,7 @@ it('is fetched with the setting: from the gateway, and from the address itself w
     { name: 'Inside' },
     { name: 'Plain' },
   ])
-  expect(asked).toEqual([`/ipfs/${content}/good.json`])
+  expect(asked).toEqual([`/ipfs/${content}/a%20good.json`])
 })
 
 it('property 53: hostile addresses and answers leave the address, and reach nothing of this network', async () => {
@@ -101,7 +101,7 @@ it('property 53: hostile addresses and answers leave the address, and reach noth
   const { port } = new URL(canaryUrl)
   const hostile = [
     ...Object.keys(served)
-      .filter((name) => name !== 'good.json')
+      .filter((name) => name !== 'a%20good.json')
       .map((name) => `ipfs://${content}/${name}`),
     ...[
       `${canaryUrl}/a`,
@@ -112,6 +112,7 @@ it('property 53: hostile addresses and answers leave the address, and reach noth
     ...[
       `ipfs://../${content}`,
       `ipfs://${content}/../../admin`,
+      `ipfs://${content}/..%2f..%2fadmin`,
       'file:///etc/passwd',
       'ftp://example.com/x',
       'data:,',

@@ -1,6 +1,7 @@
 import { createCaller } from '#runtime/outbound/call'
 
-const bytesMax = 262_144
+/** A page shows the metadata of fifty. */
+const bytesMax = 65_536
 const timeoutMs = 10_000
 
 /** Strangers choose these addresses. */
@@ -9,7 +10,8 @@ const ask = createCaller('public')
 const askGateway = createCaller('private')
 
 /**
- * Reads the metadata at an address that a contract tells: a JSON object, as compact text. `ipfs://` is read from the
+ * Reads the metadata at an address that a contract tells: a JSON object, as its text, since numbers in it may be exact to any
+ * digit. `ipfs://` is read from the
  * operator's gateway, `data:` holds it. Redirects are not followed. Throws with the reason when there is none.
  */
 export async function readMetadata(uri: string, gateway: string | undefined): Promise<string> {
@@ -17,7 +19,8 @@ export async function readMetadata(uri: string, gateway: string | undefined): Pr
   const value: unknown = JSON.parse(text)
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new Error('it is no JSON object')
-  return JSON.stringify(value)
+  // The database stores no NUL, which JSON has as an escape alone.
+  return text.replaceAll('\0', '').trim()
 }
 
 function inData(uri: string): string {
@@ -50,6 +53,7 @@ function ipfsPath(uri: string): string | undefined {
     .replace(/^ipfs\//i, '')
     .split('/')
   if (!/^[a-z0-9]{46,128}$/i.test(identifier)) throw new Error('it names no content of IPFS')
-  if (names.some((name) => name === '.' || name === '..')) throw new Error('its path leads elsewhere')
-  return [identifier, ...names.map(encodeURIComponent)].join('/')
+  const decoded = names.map(decodeURIComponent)
+  if (decoded.some((name) => /^\.\.?$|[/\\]/.test(name))) throw new Error('its path leads elsewhere')
+  return [identifier, ...decoded.map(encodeURIComponent)].join('/')
 }
