@@ -13,6 +13,8 @@ import {
   type World,
   worldOf,
 } from '../../../testing/builders.ts'
+import { runCommand } from '../../../testing/command.ts'
+import { urlOf } from '../../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { makeReview, screenedAddress } from '../../../testing/review-requests.ts'
 import { sizeOf } from '../../../testing/size.ts'
@@ -267,6 +269,21 @@ describe('a review', () => {
     await decide(id, 'approve')
     expect((await ended(id)).state).toBe('DENIED')
     expect(await countAttempts(id)).toBe(0)
+  })
+
+  it('is listed and decided by the command', async () => {
+    const { id } = await makeReview(world)
+    const reviews = (...args: string[]) =>
+      runCommand({
+        command: 'reviews',
+        args: [...args, '--entity', harness.entityId],
+        env: { DATABASE_URL: urlOf(harness.connection) },
+      })
+    expect((await reviews('list', '--state', 'pending')).stdout).toContain(id)
+    expect((await reviews('approve', id)).stderr).toContain('--reason is missing')
+    expect((await reviews('approve', id, '--reason', 'the recipient is known')).code).toBe(0)
+    expect((await ended(id)).state).toBe('COMPLETE')
+    expect((await reviews('deny', id, '--reason', 'too late')).stderr).toContain('cannot be decided again')
   })
 
   it('needs the approval of two operators where the setting asks for them', async () => {
