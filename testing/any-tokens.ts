@@ -61,6 +61,13 @@ export async function deployCollection(chain: TestChain, standard: 'ERC721' | 'E
   return tokenAt(chain, await deployOn(chain, encodeDeployData({ abi, bytecode, args })), abi)
 }
 
+const word = (value: Hex) => concatHex(['0x7f', pad(value)])
+/** Code that stores the amount at the start of memory. */
+const storing = (amount: bigint) => concatHex([word(numberToHex(amount)), '0x600052'])
+/** Code that logs a transfer of the stored amount from the issuer. */
+const claiming = (to: string) =>
+  concatHex([word(to as Hex), word(issuer), word(transferTopic), '0x60206000a3'])
+
 /** A contract of this code that claims, while it is created, to have moved `amount` to `to`, as often as `count` says. */
 export const deployClaiming = (
   chain: TestChain,
@@ -71,14 +78,10 @@ export const deployClaiming = (
 
 /** The data that creates such a contract. */
 export function deployDataOf(to: string, code: Hex, { amount = 10n ** 18n, count = 1 } = {}): Hex {
-  const word = (value: Hex) => concatHex(['0x7f', pad(value)])
   const claim = concatHex([
-    ...[word(numberToHex(amount)), '0x600052' as Hex, concatHex(['0x61', numberToHex(count, { size: 2 })])],
+    ...[storing(amount), '0x61' as Hex, numberToHex(count, { size: 2 })],
     // The loop begins at byte 39 and counts down.
-    '0x5b',
-    ...[word(to as Hex), word(issuer), word(transferTopic), '0x60206000a3' as Hex],
-    '0x60019003806027' as Hex,
-    '0x57',
+    ...['0x5b' as Hex, claiming(to), '0x6001900380602757' as Hex],
   ])
   const size = numberToHex((code.length - 2) / 2, { size: 2 })
   const start = numberToHex((claim.length - 2) / 2 + 15, { size: 2 })
@@ -89,13 +92,9 @@ export function deployDataOf(to: string, code: Hex, { amount = 10n ** 18n, count
 
 /** Code that answers every question with `amount`, and claims to have moved it to `to` when it is called without data. */
 export function claimingCode(to: string, amount: bigint): Hex {
-  const word = (value: Hex) => concatHex(['0x7f', pad(value)])
-  return concatHex([
-    // Jumps to byte 145 when there is data.
-    ...['0x36609157' as Hex, word(numberToHex(amount)), '0x600052' as Hex],
-    ...[word(to as Hex), word(issuer), word(transferTopic), '0x60206000a300' as Hex],
-    ...['0x5b' as Hex, word(numberToHex(amount)), '0x60005260206000f3' as Hex],
-  ])
+  // Jumps to byte 145 when there is data.
+  const claim = ['0x36609157' as Hex, storing(amount), claiming(to), '0x00' as Hex]
+  return concatHex([...claim, '0x5b', storing(amount), '0x60206000f3'])
 }
 
 /** Codes of hostile tokens. */

@@ -18,7 +18,7 @@ export type World = {
   wallet(): Promise<Wallet>
   /** A wallet that owns 1,000 USDC and 10 native coins, as the API sees it too. */
   fundedWallet(): Promise<Wallet>
-  /** An ERC-1155 contract, of whose items 1 and 2 the funded wallet has a million each, as the API sees it too. */
+  /** An ERC-1155 contract, of whose items 0 and 1 the funded wallet has a million each, as the API sees it too. */
   collection(): Promise<{ address: string }>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
@@ -181,7 +181,7 @@ export async function makeTransfer(world: World, amount = '0.01', to = freshAddr
 async function makeCollection(world: World): Promise<{ address: string }> {
   const { id, address: owner } = await world.fundedWallet()
   const cards = await deployCollection(world.harness.chain(), 'ERC1155', 'Cards')
-  // The item after the last one: the contract numbers them.
+  // The largest id asks for a new item: the contract numbers them.
   for (const uri of ['ipfs://first', 'ipfs://second'])
     await cards.call('mintTo', [owner, 2n ** 256n - 1n, uri, 1_000_000n])
   await until(async () => {

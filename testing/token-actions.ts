@@ -5,7 +5,7 @@ import { until } from './until.ts'
 // biome-ignore lint/suspicious/noExplicitAny: the shapes are asserted
 type Shown = any
 
-/** What tests of unlisted tokens read, through the API. */
+/** Reads of unlisted tokens through the API. */
 export function tokenActions({ harness, call }: World) {
   const list = async (kind: 'balances' | 'nfts', id: string, query: Record<string, string> = {}) =>
     (await harness.http('GET', `/v1/w3s/wallets/${id}/${kind}`, { query })).body.data[

@@ -2,8 +2,8 @@ import { freshAddress, makeWallet, type World } from './builders.ts'
 import { keyed } from './keyed-request.ts'
 import type { RequestSamples } from './sample-requests.ts'
 
-/** The fields of a transfer of USDC; its fee is another matter. */
-export const transferBody = async (world: World) => ({
+/** The fields of a transfer of USDC, without its fee. */
+const transferBody = async (world: World) => ({
   walletId: (await world.fundedWallet()).id,
   tokenId: world.usdcId,
   destinationAddress: freshAddress(),

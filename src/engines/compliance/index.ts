@@ -1,6 +1,6 @@
 /*
- * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on test networks by documented
- * addresses. Lists are matched in the database, so a decision sees every list that has committed.
+ * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on
+ * test networks by documented addresses. Lists are matched in the database, so a decision sees every list that has committed.
  */
 export { addEntry, removeEntry } from './lists/change-entry.ts'
 export type { ListScope } from './lists/change-list.ts'
@@ -11,7 +11,6 @@ export { screenAddress } from './screen-address.ts'
 export { screenRecipients } from './screen-recipients.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {
-  findReview,
   lockReview,
   openReviews,
   type Review,

@@ -319,7 +319,7 @@ it('a transfer that was indexed before its token was listed, and is followed aft
   const chain = harness.ctx.chains.find(wallet.blockchain)!
   const token = await deployFeeToken(harness.chain())
   const holder = await makeWallet(world)
-  // The token stays unknown, and its block unfollowed, as long as nobody tells its name.
+  // The token stays unknown, and its block unfollowed, as long as the node does not tell its name.
   harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
   await token.call('mint', [holder.address, 7_000_000n])
   await applied()

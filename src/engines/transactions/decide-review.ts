@@ -37,28 +37,24 @@ export async function decideReview(
   if (!review) throw notFound('review', id, 'reviewNotFound')
   if (review.state !== 'pending' || !transaction)
     throw new ApiError('reviewEnded', `The review is ${review.state} and cannot be decided again.`)
-  const record = (type: string) =>
-    recordChanges(tx, nowMs, [
-      { entityId, actor, requestId: ctx.requestId, type, resourceId: id, data: { reason } },
-    ])
+  const change = (type: string, data: Record<string, string> = { reason }) => {
+    return { entityId, actor, requestId: ctx.requestId, type, resourceId: id, data }
+  }
   if (verdict === 'deny') {
-    await record('review.denied')
+    await recordChanges(tx, nowMs, [change('review.denied')])
     const details = 'an operator denied it; nothing was signed or sent'
     await denyUnsigned(tx, ctx, [{ entityId, id, ruleName: review.ruleName, details }])
     return setReview(tx, nowMs, review, { ...review, state: 'denied', decidedBy: actor, reason })
   }
   if (config.reviewApprovers === 2 && review.firstApprover === null) {
-    await record('review.approvedFirst')
+    await recordChanges(tx, nowMs, [change('review.approvedFirst')])
     return setReview(tx, nowMs, review, { ...review, firstApprover: actor })
   }
   if (review.firstApprover === actor) throw new ApiError('reviewNeedsAnother')
-  await record('review.approved')
   await clearReviewed(tx, nowMs, { entityId, id })
   await recordChanges(tx, nowMs, [
-    {
-      ...{ entityId, actor, requestId: ctx.requestId, type: 'transaction.cleared', resourceId: id },
-      data: { state: 'CLEARED' },
-    },
+    change('review.approved'),
+    change('transaction.cleared', { state: 'CLEARED' }),
   ])
   await announceWork(tx, transaction.blockchain)
   return setReview(tx, nowMs, review, { ...review, state: 'approved', decidedBy: actor, reason })

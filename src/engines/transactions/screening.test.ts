@@ -37,7 +37,7 @@ async function ended(id: string, states = ['COMPLETE', 'FAILED', 'DENIED', 'CANC
   return read(id)
 }
 
-/** What is held at present, of all accounts. */
+/** The amount held at present, over all accounts. */
 const held = async () => {
   const { sum } = await harness.database.one<{ sum: string }>(
     sql`select coalesce(sum(h.amount), 0)::text as sum from holds h where not exists (

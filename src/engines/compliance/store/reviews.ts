@@ -43,9 +43,6 @@ export const lockReview = (tx: Db, entityId: string, id: string) =>
     sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id} for update`,
   )
 
-export const findReview = (db: Db, entityId: string, id: string) =>
-  db.maybe<Review>(sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id}`)
-
 type ReviewChange = Pick<Review, 'state' | 'firstApprover' | 'decidedBy' | 'reason'>
 
 export const setReview = (tx: Db, nowMs: number, { entityId, id }: Review, decision: ReviewChange) =>

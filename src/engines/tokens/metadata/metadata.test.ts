@@ -8,7 +8,7 @@ import { tokenActions } from '../../../../testing/token-actions.ts'
 import { until } from '../../../../testing/until.ts'
 
 const content = 'Q'.repeat(46)
-/** What the gateway of IPFS answers for each name. */
+/** The answers of the gateway of IPFS, by name. */
 const served: Record<string, (response: ServerResponse) => void> = {
   'a%20good.json': (response) => response.end('{ "name": "A picture", "image": "ipfs://elsewhere\\u0000" }'),
   'page.html': (response) => response.end('<html></html>'),

@@ -61,6 +61,7 @@ export async function setEvaluations(
   rows: readonly (Screened & { details: string })[],
   revision: number,
 ): Promise<void> {
+  if (rows.length === 0) return
   await tx.run(sql`update transactions t set screening = n.s::jsonb, screened_revision = ${revision},
       error_details = n.d, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
@@ -74,6 +75,7 @@ export async function markCleared(
   rows: readonly Screened[],
   revision: number,
 ): Promise<void> {
+  if (rows.length === 0) return
   await tx.run(sql`update transactions t set state = 'CLEARED', screening = n.s::jsonb,
       screened_revision = ${revision}, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
@@ -92,10 +94,12 @@ export const clearReviewed = (tx: Db, nowMs: number, { entityId, id }: Ref) =>
     where entity_id = ${entityId} and id = ${id} and state = any(${[...statesBefore('CLEARED')]}::text[])`)
 
 /** Notes that later lists clear these transactions as well. */
-export const markClearedAgain = (tx: Db, refs: readonly Ref[], revision: number) =>
-  tx.run(sql`update transactions t set screened_revision = ${revision}
+export async function markClearedAgain(tx: Db, refs: readonly Ref[], revision: number): Promise<void> {
+  if (refs.length === 0) return
+  await tx.run(sql`update transactions t set screened_revision = ${revision}
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where t.entity_id = n.e and t.id = n.i`)
+}
 
 export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { details: string })[]) =>
   tx.run(sql`update transactions t set state = 'DENIED', error_details = n.d, update_date = ${formatInstant(nowMs)}
