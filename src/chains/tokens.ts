@@ -42,7 +42,7 @@ export type Tokens = {
   /** The transfers that these logs claim; logs that break the standards claim none. Never throws. */
   claimedIn(logs: readonly ChainLog[]): ClaimedTransfer[]
   findStandard(token: Address): Promise<FoundStandard>
-  /** `undefined` where the node, not the contract, refuses to tell. */
+  /** `undefined` where the node, not the contract, refuses to tell the decimals. */
   factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts | undefined>
   /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
   balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>

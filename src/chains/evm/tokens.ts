@@ -34,8 +34,9 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     for (let tries = 1; tries < factTries && answers.some(isRefusal); tries += 1)
       for (const [index, answer] of answers.entries())
         if (isRefusal(answer)) [answers[index]] = await askAll(rpc, [calls[index]!])
-    if (answers.some(isRefusal)) return undefined
     const [name, symbol, decimals] = answers
+    // A name decides nothing; amounts are read by the decimals.
+    if (isRefusal(decimals)) return undefined
     return {
       name: textIn(name, textBytesMax) ?? '',
       symbol: textIn(symbol, textBytesMax) ?? '',

@@ -6,7 +6,7 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
-import { sqlState } from '#runtime/db/db'
+import { isDatabaseError } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
@@ -71,7 +71,7 @@ async function serveHistory(
     const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
     await defer(ctx.database, turn.queue, blockchain, [{ entityId, key, waitedMs }])
     // An error of the database says nothing about the nodes.
-    if (sqlState(error) !== undefined) await releaseHistory(ctx.database, history, history.refusedSince)
+    if (isDatabaseError(error)) await releaseHistory(ctx.database, history, history.refusedSince)
     else await release(ctx, history, error instanceof Error ? error.message : String(error))
     onDeferred()
     throw error

@@ -70,8 +70,8 @@ async function requireNotFinal(
 }
 
 /**
- * Reverts the newest block: reverses its postings, removes its event logs, and appends the step with which engines undo their changes. `require`
- * throws to prevent it, under the lock of the chain.
+ * Reverts the newest block: reverses its postings, removes its event logs, and appends the step with which engines undo their
+ * changes. `require` throws to prevent it, under the lock of the chain.
  */
 export async function revertHead(
   ctx: EngineCtx,

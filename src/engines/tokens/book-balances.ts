@@ -1,5 +1,4 @@
 import type { EngineCtx } from '#engines/ctx'
-import { lockCanonical } from '#engines/indexer/index'
 import {
   bookedAmounts,
   driftPosting,
@@ -12,8 +11,8 @@ import {
 import { failUnsent, holdsAreSettled, lockUnsigned, minedUpTo } from '#engines/transactions/index'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
-import { type BlockOfChain, proveReceived } from './prove.ts'
-import { finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
+import { proveReceived } from './prove.ts'
+import { type BlockOfChain, finishChecks, keyOf, lockChecks, type ToldBalance } from './store.ts'
 
 /**
  * Brings balances in line with their contracts at a block, in one `tx`: ends the holds of what has left, fails unsigned
@@ -26,8 +25,8 @@ export const bookBalances = (
   nowMs: number,
 ): Promise<readonly UnlistedBalance[]> =>
   ctx.database.tx(async (tx) => {
-    const due = await lockChecks(tx, told, block.number)
-    if (due.length === 0 || !(await lockCanonical(tx, block.blockchain, block.hash))) return []
+    const due = await lockChecks(tx, told, block)
+    if (due.length === 0) return []
     const answers = new Map(told.map((row) => [keyOf(row), row]))
     // Read before the holds: what was sent counts only once its block is followed.
     const isSettled = await holdsAreSettled(tx, block.blockchain)

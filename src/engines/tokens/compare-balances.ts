@@ -5,7 +5,7 @@ import { type CanonicalBlock, canonicalHead } from '#engines/indexer/index'
 import { type BalanceUnit, balanceUnits, setItemUri } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
-import { isDatabaseAway } from '#runtime/db/db'
+import { isDatabaseError } from '#runtime/db/db'
 import { bookBalances } from './book-balances.ts'
 import { handOver } from './hand-over.ts'
 import { keyOf, postpone, type TokenCheck, type ToldBalance } from './store.ts'
@@ -24,17 +24,13 @@ export async function compareBalances(
   const head = await canonicalHead(ctx.database, blockchain)
   const units = await unitsOf(ctx, checks)
   const listed = checks.filter(({ tokenId }) => !units.has(tokenId))
-  if (head && listed.length > 0)
-    await handOver(ctx, chain, head, listed, nowMs).catch((error) => {
-      ctx.log.warn({ err: error, blockchain }, 'balances of a token that was listed are not handed over yet')
-      return postpone(ctx.database, listed)
-    })
+  if (head) for (const own of byOwner(listed)) await handOverSafely(ctx, chain, head, own, nowMs)
   const unlisted = checks.filter(({ tokenId }) => units.has(tokenId))
   if (unlisted.length === 0) return
   const told =
     head &&
     (await ask(ctx, chain, head, unlisted, units).catch((error) => {
-      if (isDatabaseAway(error)) throw error
+      if (isDatabaseError(error)) throw error
       ctx.log.debug({ err: error, blockchain }, 'a node does not tell balances')
       return undefined
     }))
@@ -43,6 +39,34 @@ export async function compareBalances(
   failpoint('after-balance-commit')
   const left = unlisted.filter((check) => !booked.has(keyOf(check)))
   if (left.length > 0) await postpone(ctx.database, left)
+}
+
+type OwnChecks = readonly [TokenCheck, ...TokenCheck[]]
+
+/** The comparisons of each owner. */
+function byOwner(checks: readonly TokenCheck[]): OwnChecks[] {
+  const owners = new Map<string, OwnChecks>()
+  for (const check of checks) {
+    const key = `${check.entityId}:${check.address}`
+    owners.set(key, [...(owners.get(key) ?? []), check] as const as OwnChecks)
+  }
+  return [...owners.values()]
+}
+
+/** Postpones what fails, so that one owner delays no other. */
+async function handOverSafely(
+  ctx: EngineCtx,
+  chain: Chain,
+  head: CanonicalBlock,
+  own: OwnChecks,
+  nowMs: number,
+) {
+  const { blockchain } = chain.network
+  const isDone = await handOver(ctx, chain, head, own, nowMs).catch((error) => {
+    ctx.log.warn({ err: error, blockchain }, 'balances of a token that was listed are not handed over yet')
+    return false
+  })
+  if (!isDone) await postpone(ctx.database, own)
 }
 
 type Units = ReadonlyMap<string, BalanceUnit>

@@ -10,7 +10,7 @@ import { driftedAt, insertItems, knownTokens, unlistedTokenId } from '#engines/l
 import { complete, failReceived, recordUnlistedReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { type FollowedTransfer, receivedIn } from './received.ts'
-import { compareNow, compareSenders } from './store.ts'
+import { compareNow, compareSenders, forgetRises } from './store.ts'
 
 /** Applies one step of the feed: lists what wallets received, and marks the balances that may have changed. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
@@ -30,6 +30,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
     moved.map((transfer) => ({ ...transfer, tokenId: unitOf(transfer) })),
   )
   if (step.kind === 'undone') {
+    await forgetRises(tx, blockchain, step.blockNumber)
     await undecideClaims(tx, blockchain, blockHash)
     await compareNow(tx, blockchain, await driftedAt(tx, blockchain, blockHash))
     await compareSenders(tx, blockchain, await observedTransactionsOf(tx, blockchain, blockHash))

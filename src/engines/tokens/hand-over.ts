@@ -4,8 +4,8 @@ import { type CanonicalBlock, syncBalances } from '#engines/indexer/index'
 import { openUnlistedHolds, tokensOf } from '#engines/ledger/index'
 import type { Db } from '#runtime/db/db'
 import { endHolds, heldMs } from './book-balances.ts'
-import { type BlockOfChain, proveReceived } from './prove.ts'
-import { finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
+import { proveReceived } from './prove.ts'
+import { type BlockOfChain, finishChecks, keyOf, lockChecks, type TokenCheck } from './store.ts'
 
 /** More than any sum of transfers. */
 const everything = 2n ** 256n * 2n ** 64n
@@ -28,23 +28,21 @@ async function showClaimed(ctx: EngineCtx, tx: Db, block: BlockOfChain, checks: 
 }
 
 /**
- * Hands balances in tokens that were listed since to the indexer, which books their logs with each block: brings them in
- * line once, and ends the holds that transfers placed before.
+ * Hands the balances of one owner, in tokens that were listed since, to the indexer, which books their logs with each block:
+ * brings them in line once, and ends the holds that transfers placed before. False when it has to be tried again.
  */
 export async function handOver(
   ctx: EngineCtx,
   chain: Chain,
   head: CanonicalBlock,
-  checks: readonly TokenCheck[],
+  checks: readonly [TokenCheck, ...TokenCheck[]],
   nowMs: number,
-): Promise<void> {
-  const owners = new Map(checks.map((check) => [`${check.entityId}:${check.address}`, check]))
-  for (const owner of owners.values())
-    if (!(await syncBalances(ctx, chain, owner, nowMs)))
-      throw new Error('the chain moved on while a balance was compared with it')
-  await ctx.database.tx(async (tx) => {
-    const locked = await lockChecks(tx, checks, head.number)
-    const undecided = await showClaimed(ctx, tx, { blockchain: chain.network.blockchain, ...head }, locked)
+): Promise<boolean> {
+  if (!(await syncBalances(ctx, chain, checks[0], nowMs))) return false
+  const block = { blockchain: chain.network.blockchain, ...head }
+  return ctx.database.tx(async (tx) => {
+    const locked = await lockChecks(tx, checks, block)
+    const undecided = await showClaimed(ctx, tx, block, locked)
     const open = await endHolds(tx, nowMs, head, await openUnlistedHolds(tx, locked))
     const isHeld = new Set(open.map(keyOf))
     const pauseMs = (check: TokenCheck) =>
@@ -54,5 +52,6 @@ export async function handOver(
       locked.map((check) => ({ ...check, changed: false, risenAtomic: 0n, pauseMs: pauseMs(check) })),
       head.number,
     )
+    return locked.length > 0
   })
 }

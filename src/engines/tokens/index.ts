@@ -12,7 +12,7 @@ import { newTurn } from '#runtime/turns/store'
 import { compareBalances } from './compare-balances.ts'
 import { discoverTokens } from './discover.ts'
 import { followStep } from './follow.ts'
-import { checksOf, claimDueChecks } from './store.ts'
+import { checksOf, claimDueChecks, engine } from './store.ts'
 
 export { meetItems, meetingEnd, meetToken } from './meet.ts'
 export { type DescribedItem, metadataOf } from './metadata/fetch.ts'
@@ -23,7 +23,7 @@ const leaseMs = 30_000
 
 /** Starts following tokens on all chains; `stop` waits for running work. */
 export function startTokens(ctx: EngineCtx): { stop(): Promise<void> } {
-  const feed = followSteps(ctx, 'tokens', (tx, step) => followStep(ctx, tx, step), {
+  const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step), {
     after: 'transactions',
     prepare: async (step) => {
       const chain = ctx.chains.find(step.blockchain)

@@ -2,7 +2,7 @@ import type { Address, Chain } from '#chains/chain'
 import type { FoundStandard, TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
-import { balanceUnits, insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/index'
+import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import { resultWithin } from '#lib/time-limit'
 import { compareBalances } from './compare-balances.ts'
@@ -67,16 +67,11 @@ export async function meetItems(
   const { blockchain } = chain.network
   const address = token.address as Address
   const items = itemIds.map((itemId) => ({ itemId, id: unlistedTokenId(blockchain, address, itemId) }))
-  const units = await balanceUnits(
-    ctx.database,
-    items.map(({ id }) => id),
-  )
-  const known = new Set(units.map(({ id }) => id))
-  const unknown = items.filter(({ id }) => !known.has(id))
-  const head = unknown.length > 0 ? await canonicalHead(ctx.database, blockchain) : undefined
-  if (unknown.length === 0) return undefined
+  const ids = items.map(({ id }) => id)
+  if (await areCompared(ctx.database, owner, ids)) return undefined
+  const head = await canonicalHead(ctx.database, blockchain)
   if (!head) return 'no answer'
-  const holdings = unknown.map(({ itemId }) => {
+  const holdings = items.map(({ itemId }) => {
     return {
       token: address,
       standard: token.standard as TokenStandard,
@@ -86,15 +81,15 @@ export async function meetItems(
   })
   const amounts = await within(endMs, chain.tokens.balancesAt(head.hash as Hex, holdings))
   if (!amounts || amounts.includes(undefined)) return 'no answer'
-  const owned = unknown.filter((_, index) => amounts[index]! > 0n)
+  const owned = items.filter((_, index) => amounts[index]! > 0n)
   if (owned.length === 0) return undefined
   await insertItems(
     ctx.database,
     ctx.clock.nowMs(),
     owned.map((item) => ({ ...item, collectionId: token.id })),
   )
-  const ids = owned.map(({ id }) => id)
-  return (await compareSoon(ctx, chain, owner, ids, endMs)) ? undefined : 'no answer'
+  const ownedIds = owned.map(({ id }) => id)
+  return (await compareSoon(ctx, chain, owner, ownedIds, endMs)) ? undefined : 'no answer'
 }
 
 /** Begins to follow these balances of an owner, and waits for their first comparison. False when it is not made in time. */

@@ -3,9 +3,7 @@ import { decideClaims, undecidedClaims } from '#engines/indexer/index'
 import type { UnlistedBalance } from '#engines/ledger/index'
 import { showReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
-import { keyOf, type ToldBalance } from './store.ts'
-
-export type BlockOfChain = { blockchain: string; number: number; hash: string }
+import { type BlockOfChain, keyOf, type ToldBalance } from './store.ts'
 
 /** A balance, and by how much it rose since it was compared last, not counting what the wallet sent. */
 export type RisenBalance = UnlistedBalance & {

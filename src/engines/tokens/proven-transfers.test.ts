@@ -5,6 +5,7 @@ import { reconcile } from '#engines/indexer/index'
 import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
 import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
 import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
+import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
 import { openAsOwner, raw, type Sql, sql } from '#runtime/db/db'
@@ -208,28 +209,93 @@ it('what a wallet sends is not missed while the engine of transactions is behind
   expect(shown.map(({ amounts }) => amounts[0])).toEqual(['5', '10'])
 })
 
-it('a rise that a reorg takes back and repeats proves no further transfer', async () => {
-  const victim = await makeWallet(world)
+const silence = () =>
+  harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+
+/** A contract that claims to have moved 0.00005 to the wallet, which a comparison in the newest block has proven. */
+async function provenClaim(to: Wallet): Promise<{ address: Hex }> {
   const chain = harness.chain()
   // No contract is asked before the second block, so that the first comparison is in that block.
-  const silence = () => chain.intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
   silence()
-  const address = await deployClaiming(chain, victim.address, claimingCode(victim.address, 5n), {
-    amount: 5n,
-  })
+  const address = await deployClaiming(chain, to.address, claimingCode(to.address, 5n), { amount: 5n })
   await chain.mine()
   await applied()
   chain.intercept(undefined)
-  await until(async () => (await amountsOf(victim.id)).length === 1, 'the balance proves it')
+  await until(async () => (await amountsOf(to.id)).length === 1, 'the balance proves it')
+  return { address }
+}
+
+it('a rise that a reorg takes back and repeats proves no further transfer', async () => {
+  const victim = await makeWallet(world)
+  const chain = harness.chain()
+  const token = await provenClaim(victim)
   silence()
   await chain.reorg(1)
-  await actorOn(chain)({ to: address })
+  await actorOn(chain)({ to: token.address })
   await applied()
   chain.intercept(undefined)
-  await until(async () => (await tokens.amountOf({ address }, victim.id)) === '0.00005', 'it is compared')
+  await until(async () => (await tokens.amountOf(token, victim.id)) === '0.00005', 'it is compared')
   await tokens.indexed()
   expect(await amountsOf(victim.id)).toEqual(['0.00005'])
   expect(await amountsOf(victim.id, { includeAll: 'true' })).toEqual(['0.00005', '0.00005'])
+})
+
+/** Keeps the engine of tokens from following blocks until `done` is called. */
+async function behind() {
+  const owner = openAsOwner(harness.connection)
+  let release = () => {}
+  const released = new Promise<void>((resolve) => (release = resolve))
+  let held = () => {}
+  const isHeld = new Promise<void>((resolve) => (held = resolve))
+  const holding = owner.tx(async (tx) => {
+    await tx.run(sql`select 1 from step_cursors where engine = 'tokens' for update`)
+    held()
+    await released
+  })
+  await Promise.race([isHeld, holding])
+  return {
+    done: async () => {
+      release()
+      await holding
+      await owner.close()
+    },
+  }
+}
+
+it('a balance is not compared between a reorg and the end of what its block decided', async () => {
+  const victim = await makeWallet(world)
+  const chain = harness.chain()
+  const token = await provenClaim(victim)
+  const following = await behind()
+  await chain.reorg(1)
+  await actorOn(chain)({ to: token.address })
+  await applied()
+  await tokens.amountOf(token, victim.id)
+  const { count } = await harness.database.one<{ count: number }>(
+    sql`select count(*) as count from observed_token_transfers where address = ${victim.address} and covered`,
+  )
+  await following.done()
+  expect(count).toBe(1)
+  await until(async () => (await tokens.amountOf(token, victim.id)) === '0.00005', 'it is compared')
+  await tokens.indexed()
+  expect(await amountsOf(victim.id)).toEqual(['0.00005'])
+})
+
+it('an item that another wallet made known can be sent as soon as its contract tells of it', async () => {
+  const cards = await deployCollection(harness.chain(), 'ERC1155', 'Cards')
+  await cards.call('mintTo', [(await makeWallet(world)).address, 2n ** 256n - 1n, 'ipfs://card', 5n])
+  await tokens.indexed()
+  const following = await behind()
+  await cards.call('mintTo', [wallet.address, 0n, '', 3n])
+  await applied()
+  const body = {
+    ...{ idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() },
+    ...{ walletId: wallet.id, destinationAddress: (await makeWallet(world)).address, feeLevel: 'MEDIUM' },
+    ...{ tokenAddress: cards.address, nftTokenIds: ['0'], amounts: ['1'] },
+  }
+  const { status, text } = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body })
+  await following.done()
+  expect(status, text).toBe(201)
 })
 
 it('two workers that decide parts of one log find it complete together', async () => {
@@ -299,7 +365,7 @@ it('a request that names what a silent node does not tell is told to try again',
   const token = await deployFeeToken(harness.chain())
   await pictures.call('mintTo', [(await makeWallet(world)).address, 'ipfs://picture'])
   await tokens.indexed()
-  harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+  silence()
   const transfer = async (fields: object) => {
     const sealed = { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() }
     const to = { destinationAddress: wallet.address, feeLevel: 'MEDIUM', walletId: wallet.id }
@@ -320,7 +386,7 @@ it('a transfer that was indexed before its token was listed, and is followed aft
   const token = await deployFeeToken(harness.chain())
   const holder = await makeWallet(world)
   // The token stays unknown, and its block unfollowed, as long as the node does not tell its name.
-  harness.chain().intercept(async ({ body }) => (body.includes('eth_call') ? 'drop' : 'forward'))
+  silence()
   await token.call('mint', [holder.address, 7_000_000n])
   await applied()
   const listed = chain.network.tokens as NetworkToken[]

@@ -1,6 +1,10 @@
+import { hasStepsToUndo, lockCanonical } from '#engines/indexer/index'
 import type { BalanceUnit, UnlistedBalance } from '#engines/ledger/index'
 import { type Db, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
+
+/** The name under which this engine follows the steps of chains. */
+export const engine = 'tokens'
 
 /**
  * A balance that is compared with its contract. `waitedMs`: since its latest change. `risenAtomic`: how much of its rise has
@@ -10,6 +14,8 @@ export type TokenCheck = UnlistedBalance & { waitedMs: number; risenAtomic: bigi
 
 /** A balance as its contract tells it. */
 export type ToldBalance = TokenCheck & { unit: BalanceUnit; amountAtomic: bigint }
+
+export type BlockOfChain = { blockchain: string; number: number; hash: string }
 
 /** Identifies a balance in maps and sets. */
 export const keyOf = ({ entityId, tokenId, address }: UnlistedBalance) => `${entityId}:${tokenId}:${address}`
@@ -44,6 +50,11 @@ export async function compareSenders(
     where c.entity_id = n.e and c.blockchain = ${blockchain} and c.address = n.a`)
   await announce(tx, blockchain)
 }
+
+/** Drops what is left of the rises that were measured in a block, or above it. */
+export const forgetRises = (tx: Db, blockchain: string, blockNumber: number) =>
+  tx.run(sql`update token_checks set risen = 0
+    where blockchain = ${blockchain} and risen > 0 and block_number >= ${blockNumber}`)
 
 const announce = (tx: Db, blockchain: string) => tx.run(sql`select pg_notify('token_checks', ${blockchain})`)
 
@@ -103,11 +114,21 @@ const keysOf = (
 ) => sql`unnest(${checks.map((row) => row.entityId)}::uuid[],
   ${checks.map((row) => row.tokenId)}::uuid[], ${checks.map((row) => row.address)}::text[])`
 
-/** Locks those of these comparisons that no newer block was used for. */
-export const lockChecks = (tx: Db, checks: readonly UnlistedBalance[], blockNumber: number) =>
-  tx.all<TokenCheck>(sql`select ${columns} from ${keysOf(checks)} as n(e, t, a)
+/**
+ * Locks those of these comparisons that no newer block was used for: none while a reverted block is not undone here, since its
+ * decisions would stand beside those of a second comparison.
+ */
+export async function lockChecks(
+  tx: Db,
+  checks: readonly UnlistedBalance[],
+  { blockchain, number, hash }: BlockOfChain,
+): Promise<TokenCheck[]> {
+  if (!(await lockCanonical(tx, blockchain, hash)) || (await hasStepsToUndo(tx, engine, blockchain)))
+    return []
+  return tx.all<TokenCheck>(sql`select ${columns} from ${keysOf(checks)} as n(e, t, a)
     join token_checks c on c.entity_id = n.e and c.token_id = n.t and c.address = n.a
-    where c.block_number <= ${blockNumber} order by c.entity_id, c.token_id, c.address for update of c`)
+    where c.block_number <= ${number} order by c.entity_id, c.token_id, c.address for update of c`)
+}
 
 export type FinishedCheck = UnlistedBalance & {
   changed: boolean

@@ -16,7 +16,7 @@ import {
 import { type ChannelListener, openListener } from './listen.ts'
 import { render, type Sql } from './sql.ts'
 
-export { constraintOf, isDatabaseAway, sqlState } from './errors.ts'
+export { constraintOf, isDatabaseAway, isDatabaseError, sqlState } from './errors.ts'
 export { longLimits } from './limits.ts'
 export { allOf, join, jsonOf, raw, type Sql, sql } from './sql.ts'
 
@@ -183,8 +183,8 @@ const preparedNames = new Map<string, string>()
  * PostgreSQL more than running them.
  */
 function prepared(text: string, values: unknown[]): pg.QueryConfig {
-  // Without values the driver sends plain text, which needs no preparing.
-  if (values.length === 0) return { text }
+  // Only plain text may have parameters without values, which EXPLAIN (GENERIC_PLAN) takes.
+  if (text.startsWith('explain')) return { text, values }
   const known = preparedNames.get(text)
   if (known) return { name: known, text, values }
   if (preparedNames.size === preparedMax) return { text, values }

@@ -25,3 +25,7 @@ export const isDatabaseAway = (error: unknown): boolean =>
   isConnectionLost(error) ||
   busyCodes.test(sqlState(error) ?? '') ||
   (error instanceof Error && error.message === busyText)
+
+/** Whether the database, or the connection to it, raised the error. Errors of nodes carry no code under this name. */
+export const isDatabaseError = (error: unknown): boolean =>
+  sqlState(error) !== undefined || isDatabaseAway(error)

@@ -105,6 +105,14 @@ export const haveAllProcessedSteps = async (db: Db, blockchain: string): Promise
         and step < (select max(step) from block_steps where blockchain = ${blockchain})) as done`)
   ).done
 
+/** Whether the engine has yet to undo what it did in a block that was reverted. */
+export const hasStepsToUndo = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
+  (
+    await db.one<{ waits: boolean }>(sql`select exists (select 1
+      from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step > c.step
+      where c.engine = ${engine} and c.blockchain = ${blockchain} and s.kind = 'undone') as waits`)
+  ).waits
+
 /** Whether the engine has processed all steps of the chain. */
 export const hasProcessedSteps = async (db: Db, engine: string, blockchain: string): Promise<boolean> =>
   (
