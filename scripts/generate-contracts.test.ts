@@ -5,7 +5,8 @@ import { join, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { parseAbi } from 'viem'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { isDeep } from '../testing/size.ts'
 import { type AbiItem, humanReadableAbi } from './human-readable-abi.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -62,56 +63,59 @@ process.exitCode = 0
 print(JSON.stringify({ runs, compiledForHelp }))
 `
 
-let runs: Run[]
-let compiledForHelp: number
-beforeAll(async () => {
-  const script = join(root, 'scripts/generate-contracts.ts')
-  // One compilation ends before better machine code would pay for itself.
-  const flags = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
-  const args = [...flags, '--import', 'tsx', '--input-type=module', '-', script, folder]
-  const running = promisify(execFile)(process.execPath, args, { cwd: root })
-  running.child.stdin!.end(driver)
-  const { stdout, stderr } = await running
-  expect(stderr).toBe('')
-  ;({ runs, compiledForHelp } = JSON.parse(stdout))
-})
+// `npm run check` compiles them all in any case.
+describe.runIf(isDeep)('the script', () => {
+  let runs: Run[]
+  let compiledForHelp: number
+  beforeAll(async () => {
+    const script = join(root, 'scripts/generate-contracts.ts')
+    // One compilation ends before better machine code would pay for itself.
+    const flags = ['--no-wasm-tier-up', '--no-wasm-dynamic-tiering']
+    const args = [...flags, '--import', 'tsx', '--input-type=module', '-', script, folder]
+    const running = promisify(execFile)(process.execPath, args, { cwd: root })
+    running.child.stdin!.end(driver)
+    const { stdout, stderr } = await running
+    expect(stderr).toBe('')
+    ;({ runs, compiledForHelp } = JSON.parse(stdout))
+  })
 
-test('--help explains itself without compiling', () => {
-  expect(runs[0]).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') })
-  expect(compiledForHelp).toBe(0)
-})
+  test('--help explains itself without compiling', () => {
+    expect(runs[0]).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') })
+    expect(compiledForHelp).toBe(0)
+  })
 
-test('what is committed is what the sources give, byte for byte', () => {
-  expect(runs[1]).toMatchObject({ status: 0, stderr: '' })
-  const written = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .map((name) => name.split(sep).join('/'))
-    .filter((name) => name.endsWith('.ts') && !leftOver.includes(name))
-  expect(written.length).toBeGreaterThan(7)
-  for (const path of written) {
-    expect(runs[1]!.stdout).toContain(`wrote ${path}`)
-    expect([path, readFileSync(join(folder, path), 'utf8')]).toEqual([
-      path,
-      readFileSync(join(root, path), 'utf8'),
+  test('what is committed is what the sources give, byte for byte', () => {
+    expect(runs[1]).toMatchObject({ status: 0, stderr: '' })
+    const written = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .map((name) => name.split(sep).join('/'))
+      .filter((name) => name.endsWith('.ts') && !leftOver.includes(name))
+    expect(written.length).toBeGreaterThan(7)
+    for (const path of written) {
+      expect(runs[1]!.stdout).toContain(`wrote ${path}`)
+      expect([path, readFileSync(join(folder, path), 'utf8')]).toEqual([
+        path,
+        readFileSync(join(root, path), 'utf8'),
+      ])
+    }
+  })
+
+  test('--check passes on fresh files and names every stale, missing and left-over one', () => {
+    expect(runs[2]).toMatchObject({ status: 0, stderr: '' })
+    expect(runs[3]!.status).toBe(1)
+    expect(runs[3]!.stderr.split('\n').filter((line) => line.startsWith('stale: '))).toEqual([
+      `stale: ${abi}`,
+      'stale: testing/artifacts/lying-token.ts',
+      'stale: testing/artifacts/gone.ts',
     ])
-  }
-})
+  })
 
-test('--check passes on fresh files and names every stale, missing and left-over one', () => {
-  expect(runs[2]).toMatchObject({ status: 0, stderr: '' })
-  expect(runs[3]!.status).toBe(1)
-  expect(runs[3]!.stderr.split('\n').filter((line) => line.startsWith('stale: '))).toEqual([
-    `stale: ${abi}`,
-    'stale: testing/artifacts/lying-token.ts',
-    'stale: testing/artifacts/gone.ts',
-  ])
-})
-
-test('without --check only what is stale or missing is written, and what is left over is named', () => {
-  expect(runs[4]!.stdout.split('\n')).toEqual([
-    `wrote ${abi}`,
-    'wrote testing/artifacts/lying-token.ts',
-    'left over, remove it: testing/artifacts/gone.ts',
-  ])
+  test('without --check only what is stale or missing is written, and what is left over is named', () => {
+    expect(runs[4]!.stdout.split('\n')).toEqual([
+      `wrote ${abi}`,
+      'wrote testing/artifacts/lying-token.ts',
+      'left over, remove it: testing/artifacts/gone.ts',
+    ])
+  })
 })
 
 test('the signatures mean what the compiler wrote', () => {

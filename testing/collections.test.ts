@@ -122,7 +122,8 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
 
   it('pages with pageAfter and pageBefore, both exclusive', async () => {
     const ids = (await subject.all()).map(subject.idOf)
-    for (let index = 0; index < ids.length; index++) {
+    const places = [...ids.keys()]
+    for (const index of new Set([0, ids.length - 1, ...some(places)])) {
       expect((await subject.page({ pageAfter: ids[index]!, pageSize: 2 })).ids).toEqual(
         ids.slice(index + 1, index + 3),
       )
@@ -137,7 +138,7 @@ describe.each(lists.filter(({ name }) => listSeeders[name]))('$name', ({ endpoin
   it('treats from and to as inclusive bounds of the shown createDate', async () => {
     const items = await subject.all()
     if (subject.dateOf(items[0]) === undefined) return
-    for (const date of new Set(items.map((item) => subject.dateOf(item)!))) {
+    for (const date of some([...new Set(items.map((item) => subject.dateOf(item)!))])) {
       const atMs = Date.parse(date)
       const idsOf = async (from: string, to: string) => (await subject.all({ from, to })).map(subject.idOf)
       const same = items.filter((other) => subject.dateOf(other) === date).map(subject.idOf)

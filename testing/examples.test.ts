@@ -1,10 +1,12 @@
 import { execFile } from 'node:child_process'
+import { randomInt } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { seededRandom } from './adversary/seeded-random.ts'
 import { runCommand } from './command.ts'
 import { type Program, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
@@ -25,6 +27,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
+const random = seededRandom(randomInt(2 ** 31))
+const business = ['accept-payment', 'pay-out', 'receive-notifications', 'undo-a-payment']
+const wallets = [
+  ...['control-transactions', 'developer-wallets', 'mint-nfts', 'monitor-contract', 'receive-webhooks'],
+]
+
 const node = (args: string[], { answer } = program) =>
   run(process.execPath, args, { cwd: root, env: { ...process.env, BEZANT_URL: answer.url } })
 
@@ -41,66 +49,102 @@ const refused = (args: string[]) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
 
+/** The examples of this run: one of each product at the usual size. */
+const drawn = new Set(
+  isDeep ? [...business, ...wallets] : [...random.sample(business, 1), ...random.sample(wallets, 1)],
+)
+
 describe('the examples run against a sandbox with the chains that they name', () => {
-  it('developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages', async () => {
-    const both = await initializedDirectory()
-    const sandbox = await startProgram({ dataDir: both, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
-    try {
-      expect(await example('developer-wallets.mjs', sandbox)).toMatch(
-        /is COMPLETE in 0x[\s\S]*the payee holds 1\.25 USDC[\s\S]*one to a page/,
+  it.runIf(drawn.has('developer-wallets'))(
+    'developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages',
+    async () => {
+      const both = await initializedDirectory()
+      const sandbox = await startProgram({ dataDir: both, args: ['--chains', 'BASE-SEPOLIA,ETH-SEPOLIA'] })
+      try {
+        expect(await example('developer-wallets.mjs', sandbox)).toMatch(
+          /is COMPLETE in 0x[\s\S]*the payee holds 1\.25 USDC[\s\S]*one to a page/,
+        )
+      } finally {
+        sandbox.signal('SIGTERM', 'process')
+        await sandbox.exited
+        await rm(both, { recursive: true, force: true, maxRetries: 5 })
+      }
+    },
+  )
+
+  it.runIf(drawn.has('accept-payment'))(
+    'accept-payment: intent, an on-chain payment from an outside key, the payment in the list',
+    async () => {
+      expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
+    },
+  )
+
+  it.runIf(drawn.has('receive-notifications'))(
+    'receive-notifications: subscription, its handshake, a signed notification',
+    async () => {
+      expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
+    },
+  )
+
+  it.runIf(drawn.has('receive-webhooks'))(
+    'receive-webhooks: subscription, its test message, a notification with two signatures',
+    async () => {
+      expect(await example('receive-webhooks.mjs')).toMatch(
+        /answered the webhooks\.test\n[\s\S]*transactions\.inbound: 20 USDC are COMPLETE/,
       )
-    } finally {
-      sandbox.signal('SIGTERM', 'process')
-      await sandbox.exited
-      await rm(both, { recursive: true, force: true, maxRetries: 5 })
-    }
-  })
+    },
+  )
 
-  it('accept-payment: intent, an on-chain payment from an outside key, the payment in the list', async () => {
-    expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
-  })
+  it.runIf(drawn.has('monitor-contract'))(
+    'monitor-contract: an imported contract, a monitored event, its decoded log, a query',
+    async () => {
+      expect(await example('monitor-contract.mjs')).toMatch(
+        /functions and \d+ events\n[\s\S]*Transfer of 20000000 base units[\s\S]*holds 20000000, and the monitor lags \d/,
+      )
+    },
+  )
 
-  it('receive-notifications: subscription, its handshake, a signed notification', async () => {
-    expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
-  })
+  it.runIf(drawn.has('mint-nfts'))(
+    'mint-nfts: a collection from a template, a mint, a transfer of NFTs, the lists of both wallets',
+    async () => {
+      expect(await example('mint-nfts.mjs')).toMatch(
+        /deployed at 0x[\s\S]*has 10 of print 0, described at ipfs:\/\/print\n[\s\S]*keeps 7 and the collector has 3/,
+      )
+    },
+  )
 
-  it('receive-webhooks: subscription, its test message, a notification with two signatures', async () => {
-    expect(await example('receive-webhooks.mjs')).toMatch(
-      /answered the webhooks\.test\n[\s\S]*transactions\.inbound: 20 USDC are COMPLETE/,
-    )
-  })
+  it.runIf(drawn.has('control-transactions'))(
+    'control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation',
+    async () => {
+      expect(await example('control-transactions.mjs')).toMatch(
+        /gas\n[\s\S]*is COMPLETE\n[\s\S]*that of the wallet\n[\s\S]*was accelerated and is COMPLETE\n[\s\S]*is CANCELLED/,
+      )
+    },
+  )
 
-  it('monitor-contract: an imported contract, a monitored event, its decoded log, a query', async () => {
-    expect(await example('monitor-contract.mjs')).toMatch(
-      /functions and \d+ events\n[\s\S]*Transfer of 20000000 base units[\s\S]*holds 20000000, and the monitor lags \d/,
-    )
-  })
+  it.runIf(drawn.has('undo-a-payment'))(
+    'undo-a-payment: a payment, a reorg that removes it, and the payment again',
+    async () => {
+      expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
+    },
+  )
 
-  it('mint-nfts: a collection from a template, a mint, a transfer of NFTs, the lists of both wallets', async () => {
-    expect(await example('mint-nfts.mjs')).toMatch(
-      /deployed at 0x[\s\S]*has 10 of print 0, described at ipfs:\/\/print\n[\s\S]*keeps 7 and the collector has 3/,
-    )
-  })
-
-  it('control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation', async () => {
-    expect(await example('control-transactions.mjs')).toMatch(
-      /gas\n[\s\S]*is COMPLETE\n[\s\S]*that of the wallet\n[\s\S]*was accelerated and is COMPLETE\n[\s\S]*is CANCELLED/,
-    )
-  })
-
-  it('undo-a-payment: a payment, a reorg that removes it, and the payment again', async () => {
-    expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
-  })
-
-  it('pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps', async () => {
-    expect(await example('pay-out.mjs')).toMatch(
-      /is complete in 0x[\s\S]*the recipient holds 40\.00 USDC on chain/,
-    )
-    const { stdout } = await runCommand({ dataDir, command: 'reconcile', args: ['--chain', 'BASE-SEPOLIA'] })
-    expect(stdout).toMatch(
-      /\n {2}TOKEN +ON CHAIN +BOOKS +GAP\n( {2}[A-Z-]+ +[\d.]+ +[\d.]+ +0\n)+[\s\S]*zero gaps/,
-    )
-  })
+  it.runIf(drawn.has('pay-out'))(
+    'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
+    async () => {
+      expect(await example('pay-out.mjs')).toMatch(
+        /is complete in 0x[\s\S]*the recipient holds 40\.00 USDC on chain/,
+      )
+      const { stdout } = await runCommand({
+        dataDir,
+        command: 'reconcile',
+        args: ['--chain', 'BASE-SEPOLIA'],
+      })
+      expect(stdout).toMatch(
+        /\n {2}TOKEN +ON CHAIN +BOOKS +GAP\n( {2}[A-Z-]+ +[\d.]+ +[\d.]+ +0\n)+[\s\S]*zero gaps/,
+      )
+    },
+  )
 })
 
 describe('an example ends with one line that gives the reason when it is refused', () => {

@@ -19,7 +19,7 @@ const operations = endpoints
   .filter((endpoint) => endpoint.idempotent)
   .map((endpoint) => ({ endpoint, name: `${endpoint.method} ${endpoint.path}` }))
 
-const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 6, deep: 100 })
+const twins = sizeOf('IDEMPOTENT_TWINS', { usual: 4, deep: 100 })
 
 /** Moments at which the connection to the database is lost: after all writes, and in the middle of the commit. */
 const deaths = [

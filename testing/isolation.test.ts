@@ -22,8 +22,10 @@ const operations = endpoints.map((endpoint) => ({ endpoint, name: `${endpoint.me
 const known = operations.filter(({ name }) => sampleRequests[name])
 
 const random = seededRandom(randomInt(2 ** 31))
-/** Number of ids of internal rows that each reference is asked with, besides those of their resources. */
-const internalIdsEach = isDeep ? Number.POSITIVE_INFINITY : 3
+/** Number of ids that each reference is asked with: of their resources, and of internal rows. */
+const askedEach = isDeep
+  ? { resources: Number.POSITIVE_INFINITY, internal: Number.POSITIVE_INFINITY }
+  : { resources: 4, internal: 2 }
 /** Number of operations asked with a revoked key: all share one key check. */
 const revokedEach = isDeep ? Number.POSITIVE_INFINITY : 10
 
@@ -169,12 +171,12 @@ function send(
   })
 }
 
-/** The ids of their resources, and a few of their internal rows, such as events and attempts. */
+/** Ids of their resources, and of their internal rows, such as events and attempts. */
 const askedIds = () => [
-  ...theirResourceIds,
+  ...random.sample(theirResourceIds, askedEach.resources),
   ...random.sample(
     theirIds.filter((id) => !theirResourceIds.includes(id)),
-    internalIdsEach,
+    askedEach.internal,
   ),
 ]
 

@@ -1,14 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -25,10 +16,11 @@ const clients = ['@circle-fin/circle-sdk', '@circle-fin/developer-controlled-wal
 const left: number[] = []
 
 beforeAll(async () => {
+  if (!isDeep) return
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root })
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }))
-  await (isDeep ? install(archive) : unpack(archive))
+  await install(archive)
   for (const { path, text } of snippets()) {
     mkdirSync(join(folder, dirname(path)), { recursive: true })
     writeFileSync(join(folder, path), text)
@@ -45,18 +37,6 @@ async function install(archive: string): Promise<void> {
   const beside = ['vitest', ...clients].map((name) => `${name}@${devDependencies[name]}`)
   const options = ['--ignore-scripts', '--prefer-offline', '--save-dev']
   await run('npm', ['install', ...options, `./${archive}`, ...beside, 'jest@30.5.2'], { cwd: folder })
-}
-
-/** Unpacks the same files without an installation, which takes a minute: dependencies are those of the repository. */
-async function unpack(archive: string): Promise<void> {
-  const modules = join(folder, 'node_modules')
-  mkdirSync(join(modules, '.bin'), { recursive: true })
-  const names = readdirSync(join(root, 'node_modules')).filter((name) => !name.startsWith('.'))
-  for (const name of names) symlinkSync(join(root, 'node_modules', name), join(modules, name))
-  await run('tar', ['-xzf', archive], { cwd: folder })
-  renameSync(join(folder, 'package'), join(modules, 'bezant'))
-  symlinkSync('../bezant/dist/main.js', join(modules, '.bin', 'bezant'))
-  symlinkSync('../vitest/vitest.mjs', join(modules, '.bin', 'vitest'))
 }
 
 /** The files that a documentation page shows, each with its path in a comment on its first line. */
@@ -88,7 +68,7 @@ async function runStep(script: string, env: NodeJS.ProcessEnv): Promise<{ code: 
 
 const { NODE_OPTIONS: _, VITEST: __, ...environment } = process.env
 
-describe('the package, installed in an empty folder', () => {
+describe.runIf(isDeep)('the package, installed in an empty folder', () => {
   it('serves its console, and contains every document that its documents link to', async () => {
     const options = ['sandbox', '--json', '--ephemeral', '--port', '0', '--chains', 'BASE-SEPOLIA']
     const child = spawn(process.execPath, ['node_modules/bezant/dist/main.js', ...options], {
@@ -119,30 +99,27 @@ describe('the package, installed in an empty folder', () => {
     expect(shipped).toEqual(expect.arrayContaining(['README.md', 'docs', 'examples', 'CONTRIBUTING.md']))
   })
 
-  it.runIf(isDeep)(
-    'starts a sandbox for the documented workflow: its run steps, Vitest among them',
-    async () => {
-      const workflow = snippets().find(({ path }) => path.endsWith('.yml'))!
-      const steps = stepsOf(workflow.text)
-      expect(steps).toHaveLength(4)
-      const env = { ...environment, GITHUB_ENV: join(folder, 'github-env') }
-      writeFileSync(env.GITHUB_ENV, '')
-      for (const script of steps) {
-        const told = Object.fromEntries(
-          readFileSync(env.GITHUB_ENV, 'utf8')
-            .split('\n')
-            .filter(Boolean)
-            .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-        )
-        const { code, said } = await runStep(script, { ...env, ...told })
-        expect(code, `${script}\n${said}`).toBe(0)
-        if (script.includes('vitest')) expect(said).toMatch(/1 passed/)
-        if (script.includes('curl')) expect(said).toContain('pong')
-      }
-    },
-  )
+  it('starts a sandbox for the documented workflow: its run steps, Vitest among them', async () => {
+    const workflow = snippets().find(({ path }) => path.endsWith('.yml'))!
+    const steps = stepsOf(workflow.text)
+    expect(steps).toHaveLength(4)
+    const env = { ...environment, GITHUB_ENV: join(folder, 'github-env') }
+    writeFileSync(env.GITHUB_ENV, '')
+    for (const script of steps) {
+      const told = Object.fromEntries(
+        readFileSync(env.GITHUB_ENV, 'utf8')
+          .split('\n')
+          .filter(Boolean)
+          .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+      )
+      const { code, said } = await runStep(script, { ...env, ...told })
+      expect(code, `${script}\n${said}`).toBe(0)
+      if (script.includes('vitest')) expect(said).toMatch(/1 passed/)
+      if (script.includes('curl')) expect(said).toContain('pong')
+    }
+  })
 
-  it.runIf(isDeep)('starts a sandbox for the documented Jest', async () => {
+  it('starts a sandbox for the documented Jest', async () => {
     const { code, said } = await runStep('npx jest', environment)
     expect(code, said).toBe(0)
     expect(said).toMatch(/1 passed/)

@@ -27,7 +27,7 @@ const rewritten = isDeep ? 'BASE-SEPOLIA' : 'ETH-SEPOLIA'
 const reorgMax = 6
 const rounds = sizeOf('BUSY_ROUNDS', { usual: 9, deep: 1_000 })
 /** Pause between checks, which use the database's time that all other work needs. */
-const betweenLooksMs = isDeep ? 0 : 100
+const betweenLooksMs = isDeep ? 0 : 400
 
 let harness: Harness
 beforeAll(async () => {
