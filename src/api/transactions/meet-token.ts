@@ -8,6 +8,7 @@ import { tokenByAddress, tokenById } from '#engines/ledger/index'
 import { meetItems, meetingEnd, meetToken } from '#engines/tokens/index'
 import { ApiError, invalid } from '#lib/errors'
 import type { TransferBody } from './create-transfer.ts'
+import { parseItemId } from './transfer-items.ts'
 import type { TokenFields } from './transfer-request.ts'
 
 /** Prepares a transfer: its `tx` must neither decrypt nor wait for a node. */
@@ -42,7 +43,7 @@ export async function meetGivenToken(
     if (reason === 'no answer') throw unanswered(blockchain, 'what the contract at tokenAddress is')
     if (reason) throw invalid('tokenAddress', reasons[reason], tokenAddress, 'tokenAddressUnsupported')
   }
-  const itemIds = nftTokenIds.filter((text) => /^\d{1,78}$/.test(text)).map(BigInt)
+  const itemIds = nftTokenIds.map(parseItemId).filter((itemId) => itemId !== undefined)
   if (!sender || itemIds.length === 0) return
   const token = address
     ? await tokenByAddress(ctx.database, blockchain, address)

@@ -87,9 +87,16 @@ async function requireItems(
 
 const largest = 2n ** 256n - 1n
 
+/** The id that the text is; undefined where no contract can have it. */
+export function parseItemId(text: string): bigint | undefined {
+  const itemId = /^\d{1,78}$/.test(text) ? BigInt(text) : undefined
+  return itemId !== undefined && itemId <= largest ? itemId : undefined
+}
+
 function requireItemId(all: readonly string[], text: string, index: number): bigint {
   const location = `nftTokenIds[${index}]`
-  if (!/^\d{1,78}$/.test(text) || BigInt(text) > largest)
+  const itemId = parseItemId(text)
+  if (itemId === undefined)
     throw invalid(
       location,
       'must be a whole number such as "12", below 2^256',
@@ -97,9 +104,9 @@ function requireItemId(all: readonly string[], text: string, index: number): big
       'invalidRequest',
       'number_format',
     )
-  if (all.findIndex((other) => /^\d+$/.test(other) && BigInt(other) === BigInt(text)) < index)
+  if (all.findIndex((other) => parseItemId(other) === itemId) < index)
     throw invalid(location, 'names an NFT twice: add up its amounts', text, 'invalidRequest')
-  return BigInt(text)
+  return itemId
 }
 
 function requireItemAmount({ standard }: Token, text: string, index: number): bigint {

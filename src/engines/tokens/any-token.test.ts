@@ -137,6 +137,10 @@ describe('an ERC-20 that nobody lists', () => {
       code: 156011,
       errors: [{ location: 'nftTokenIds[0]' }],
     })
+    expect((await transfer({ ...nft, nftTokenIds: [String(2n ** 256n)] })).body).toMatchObject({
+      code: 2,
+      errors: [{ location: 'nftTokenIds[0]', error: 'number_format' }],
+    })
     const silent = await deployFeeToken(harness.chain())
     await rebase(silent, wallet.address, 2_000_000n)
     await indexed()
