@@ -25,8 +25,8 @@ export default defineConfig(({ mode }) => ({
     execArgv: ['--conditions=source'],
     // A file loads in milliseconds when its worker has loaded others before. Nothing is mocked, and what a file opens it closes.
     isolate: false,
-    // Files wait for blocks, leases and processes: two for each core leave a tenth of the time unused, and each more than that
-    // loads everything once more.
-    maxWorkers: Math.max(2, Math.min(8, Math.ceil(availableParallelism() * 2.5))),
+    // Files wait for blocks, leases and processes. Each worker loads everything once more, and more than two for each core take
+    // longer in all.
+    maxWorkers: Math.max(2, Math.min(8, availableParallelism() * 2)),
   },
 }))

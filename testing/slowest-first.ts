@@ -20,9 +20,9 @@ const slow = [
   'src/engines/transactions/pipeline.test.ts',
   'src/engines/transactions/failover.test.ts',
   'testing/frozen-processes.test.ts',
-  'testing/package.test.ts',
-  'testing/staging.test.ts',
+  'testing/kept-files.test.ts',
   'testing/worker-health.test.ts',
+  'src/engines/webhooks/faults.test.ts',
 ]
 
 const isSlow = ({ moduleId }: TestSpecification) => slow.some((file) => moduleId.endsWith(`/${file}`))
