@@ -36,7 +36,8 @@ const everywhere = changed.some((file) =>
 )
 const processes = changed.some((file) => /^(src|testing)\//.test(file)) ? ['testing/programs.ts'] : []
 const args = everywhere ? ['run'] : ['related', '--run', ...changed, ...processes]
-const { status } = spawnSync('npx', ['--no-install', 'vitest', ...args], { stdio: 'inherit' })
+const env = { ...process.env, TEST_DRAWS: 'all' }
+const { status } = spawnSync('npx', ['--no-install', 'vitest', ...args], { stdio: 'inherit', env })
 process.exit(status ?? 1)
 
 function filesOf(args: readonly string[]): string[] {

@@ -1,13 +1,12 @@
 import { execFile } from 'node:child_process'
-import { randomInt } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { seededRandom } from './adversary/seeded-random.ts'
 import { runCommand } from './command.ts'
+import { drawn } from './drawn.ts'
 import { type Program, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
 import { isDeep } from './size.ts'
@@ -27,7 +26,6 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const random = seededRandom(randomInt(2 ** 31))
 const business = ['accept-payment', 'pay-out', 'receive-notifications', 'undo-a-payment']
 const wallets = [
   ...['control-transactions', 'developer-wallets', 'mint-nfts', 'monitor-contract', 'receive-webhooks'],
@@ -50,12 +48,10 @@ const refused = (args: string[]) =>
   )
 
 /** The examples of this run: one of each product at the usual size. */
-const drawn = new Set(
-  isDeep ? [...business, ...wallets] : [...random.sample(business, 1), ...random.sample(wallets, 1)],
-)
+const drawnOnes = new Set([...drawn(business, 1), ...drawn(wallets, 1)])
 
 describe('the examples run against a sandbox with the chains that they name', () => {
-  it.runIf(drawn.has('developer-wallets'))(
+  it.runIf(drawnOnes.has('developer-wallets'))(
     'developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages',
     async () => {
       const both = await initializedDirectory()
@@ -72,21 +68,21 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawn.has('accept-payment'))(
+  it.runIf(drawnOnes.has('accept-payment'))(
     'accept-payment: intent, an on-chain payment from an outside key, the payment in the list',
     async () => {
       expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
     },
   )
 
-  it.runIf(drawn.has('receive-notifications'))(
+  it.runIf(drawnOnes.has('receive-notifications'))(
     'receive-notifications: subscription, its handshake, a signed notification',
     async () => {
       expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
     },
   )
 
-  it.runIf(drawn.has('receive-webhooks'))(
+  it.runIf(drawnOnes.has('receive-webhooks'))(
     'receive-webhooks: subscription, its test message, a notification with two signatures',
     async () => {
       expect(await example('receive-webhooks.mjs')).toMatch(
@@ -95,7 +91,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawn.has('monitor-contract'))(
+  it.runIf(drawnOnes.has('monitor-contract'))(
     'monitor-contract: an imported contract, a monitored event, its decoded log, a query',
     async () => {
       expect(await example('monitor-contract.mjs')).toMatch(
@@ -104,7 +100,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawn.has('mint-nfts'))(
+  it.runIf(drawnOnes.has('mint-nfts'))(
     'mint-nfts: a collection from a template, a mint, a transfer of NFTs, the lists of both wallets',
     async () => {
       expect(await example('mint-nfts.mjs')).toMatch(
@@ -113,7 +109,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawn.has('control-transactions'))(
+  it.runIf(drawnOnes.has('control-transactions'))(
     'control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation',
     async () => {
       expect(await example('control-transactions.mjs')).toMatch(
@@ -122,14 +118,14 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawn.has('undo-a-payment'))(
+  it.runIf(drawnOnes.has('undo-a-payment'))(
     'undo-a-payment: a payment, a reorg that removes it, and the payment again',
     async () => {
       expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
     },
   )
 
-  it.runIf(drawn.has('pay-out'))(
+  it.runIf(drawnOnes.has('pay-out'))(
     'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
     async () => {
       expect(await example('pay-out.mjs')).toMatch(

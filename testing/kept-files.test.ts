@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { devAccounts } from '#sandbox/constants'
 import { runCommand } from './command.ts'
+import { drawnTests } from './drawn.ts'
 import { rpc } from './json-rpc.ts'
 import { spawnProgram, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
@@ -30,24 +31,29 @@ async function started(dataDir: string, args: readonly string[] = []) {
   return program
 }
 
-describe('property 69: beside a database', () => {
-  it('no new root key is made: a start without the old one names the missing file and changes nothing', async () => {
-    const dataDir = await used()
-    const away = join(dataDir, 'elsewhere')
-    await rename(join(dataDir, 'root.key'), away)
-    const before = (await readdir(dataDir)).sort()
-    for (const more of [[], ['--ephemeral']]) {
-      const { code, stderr } = await runCommand({ command: 'sandbox', dataDir, args: [...chains, ...more] })
-      expect(code).toBe(1)
-      expect(stderr).toContain(`${join(dataDir, 'root.key')} is missing`)
-      expect(stderr).toMatch(/restore the file from a backup, or set BEZANT_ROOT_KEY/)
-      expect((await readdir(dataDir)).sort()).toEqual(before)
-    }
-    await rename(away, join(dataDir, 'root.key'))
-    await started(dataDir)
-  })
+const runs = drawnTests(2, 4)
 
-  it('an ephemeral start leaves the root key of kept data alone', async () => {
+describe('property 69: beside a database', () => {
+  it.runIf(runs.has(0))(
+    'no new root key is made: a start without the old one names the missing file and changes nothing',
+    async () => {
+      const dataDir = await used()
+      const away = join(dataDir, 'elsewhere')
+      await rename(join(dataDir, 'root.key'), away)
+      const before = (await readdir(dataDir)).sort()
+      for (const more of [[], ['--ephemeral']]) {
+        const { code, stderr } = await runCommand({ command: 'sandbox', dataDir, args: [...chains, ...more] })
+        expect(code).toBe(1)
+        expect(stderr).toContain(`${join(dataDir, 'root.key')} is missing`)
+        expect(stderr).toMatch(/restore the file from a backup, or set BEZANT_ROOT_KEY/)
+        expect((await readdir(dataDir)).sort()).toEqual(before)
+      }
+      await rename(away, join(dataDir, 'root.key'))
+      await started(dataDir)
+    },
+  )
+
+  it.runIf(runs.has(1))('an ephemeral start leaves the root key of kept data alone', async () => {
     const dataDir = await used()
     const key = await readFile(join(dataDir, 'root.key'), 'utf8')
     const program = await started(dataDir, ['--ephemeral'])
@@ -56,45 +62,51 @@ describe('property 69: beside a database', () => {
     expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(key)
   })
 
-  it('a damaged journal and a damaged seen.json are named with path and remedy, in the banner too', async () => {
-    const dataDir = await used()
-    const [id] = await readdir(join(dataDir, 'journals'))
-    const path = join(dataDir, 'journals', id!, 'seen.json')
-    await writeFile(path, '{"installation": "')
-    // Without --json, as for a person.
-    const program = await spawnProgram({ dataDir, args: chains, command: 'sandbox', banner: true })
-    undo.push(async () => {
-      program.child.kill('SIGTERM')
-      await program.exited
-    })
-    await until(async () => /stops everything[\s\S]*\n$/.test(program.stdout()), 'the banner is printed')
-    await until(async () => program.stderr().includes('"alarm"'), 'the alarm is logged')
-    expect(program.stdout()).toContain(`journal-damaged: the journal cannot be kept`)
-    expect(program.stdout()).toContain(`${path} is damaged: restore it from a copy`)
-    expect(program.stderr()).toContain('"alarm":"journal-damaged"')
-  })
+  it.runIf(runs.has(2))(
+    'a damaged journal and a damaged seen.json are named with path and remedy, in the banner too',
+    async () => {
+      const dataDir = await used()
+      const [id] = await readdir(join(dataDir, 'journals'))
+      const path = join(dataDir, 'journals', id!, 'seen.json')
+      await writeFile(path, '{"installation": "')
+      // Without --json, as for a person.
+      const program = await spawnProgram({ dataDir, args: chains, command: 'sandbox', banner: true })
+      undo.push(async () => {
+        program.child.kill('SIGTERM')
+        await program.exited
+      })
+      await until(async () => /stops everything[\s\S]*\n$/.test(program.stdout()), 'the banner is printed')
+      await until(async () => program.stderr().includes('"alarm"'), 'the alarm is logged')
+      expect(program.stdout()).toContain(`journal-damaged: the journal cannot be kept`)
+      expect(program.stdout()).toContain(`${path} is damaged: restore it from a copy`)
+      expect(program.stderr()).toContain('"alarm":"journal-damaged"')
+    },
+  )
 
-  it('a missing chain directory raises one alarm, before a start and while the chain runs', async () => {
-    const dataDir = await used()
-    const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
-    await rm(directory, { recursive: true })
-    const program = await started(dataDir, ['--log-level', 'debug'])
-    const alarms = () =>
-      program
-        .stderr()
-        .split('\n')
-        .filter((line) => /"level":[45]0/.test(line) && /"alarm"|not written/.test(line))
-        .map((line) => (JSON.parse(line) as { alarm?: string }).alarm)
-    expect(alarms()).toEqual(['chain-begun-anew'])
-    expect(program.stderr()).toContain(`${directory} is missing`)
-    await rm(directory, { recursive: true })
-    const { rpcUrl } = program.answer.chains[0]!
-    const { address: from } = devAccounts[0]!
-    await rpc(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
-    await until(async () => alarms().includes('chain-unkept'), 'the alarm is raised')
-    await until(async () => program.stderr().includes('still cannot be written'), 'another try has failed')
-    expect(alarms()).toEqual(['chain-begun-anew', 'chain-unkept'])
-  })
+  it.runIf(runs.has(3))(
+    'a missing chain directory raises one alarm, before a start and while the chain runs',
+    async () => {
+      const dataDir = await used()
+      const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
+      await rm(directory, { recursive: true })
+      const program = await started(dataDir, ['--log-level', 'debug'])
+      const alarms = () =>
+        program
+          .stderr()
+          .split('\n')
+          .filter((line) => /"level":[45]0/.test(line) && /"alarm"|not written/.test(line))
+          .map((line) => (JSON.parse(line) as { alarm?: string }).alarm)
+      expect(alarms()).toEqual(['chain-begun-anew'])
+      expect(program.stderr()).toContain(`${directory} is missing`)
+      await rm(directory, { recursive: true })
+      const { rpcUrl } = program.answer.chains[0]!
+      const { address: from } = devAccounts[0]!
+      await rpc(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
+      await until(async () => alarms().includes('chain-unkept'), 'the alarm is raised')
+      await until(async () => program.stderr().includes('still cannot be written'), 'another try has failed')
+      expect(alarms()).toEqual(['chain-begun-anew', 'chain-unkept'])
+    },
+  )
 })
 
 describe('property 69: a start that fails', () => {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { type AddressInfo, connect, createServer } from 'node:net'
@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { seededRandom } from './adversary/seeded-random.ts'
 import { runCommand } from './command.ts'
+import { drawn, drawnTests } from './drawn.ts'
 import { rpc } from './json-rpc.ts'
 import { isRunning, type Program, processesUnder, spawnProgram, startProgram } from './program.ts'
 import { initializedDirectory, programFile } from './programs.ts'
@@ -18,7 +18,6 @@ import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const chains = ['--chains', 'BASE-SEPOLIA']
-const random = seededRandom(randomInt(2 ** 31))
 
 /** A sandbox that tests pass on to each other: a start on an existing directory costs a third of a first one. */
 let dataDir: string
@@ -81,7 +80,9 @@ const ends = [
   ['SIGINT', 'process'],
 ] as const
 
-it.each(isDeep ? ends : random.sample(ends, 1))(
+const runs = drawnTests(4, 7)
+
+it.each(drawn(ends, 1))(
   'stops on %s to the %s during a half-sent request, leaves no process and loses nothing',
   async (signal, to) => {
     const first = await take()
@@ -104,7 +105,7 @@ it.each(isDeep ? ends : random.sample(ends, 1))(
   },
 )
 
-it('prints one line of JSON with URLs that answer', async () => {
+it.runIf(runs.has(0))('prints one line of JSON with URLs that answer', async () => {
   const program = await take()
   const { answer, tenant } = program
   expect(Object.keys(answer).sort()).toEqual(['apiKey', 'chains', 'console', 'docs', 'entitySecret', 'url'])
@@ -140,17 +141,20 @@ const ephemeral = (directory: string) => ({
 const leftIn = async (directory: string) =>
   (await readdir(directory)).filter((name) => !name.includes('-pg-'))
 
-it('keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL', async () => {
-  const directory = await newDirectory()
-  const first = await startProgram(ephemeral(directory))
-  cleanUps.push(() => first.killAll())
-  await newWalletSet(first)
-  first.signal('SIGINT', 'group')
-  expect(await first.exited).toEqual({ code: 0, signal: null })
-  expect(await leftIn(directory)).toEqual([])
-})
+it.runIf(runs.has(1))(
+  'keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL',
+  async () => {
+    const directory = await newDirectory()
+    const first = await startProgram(ephemeral(directory))
+    cleanUps.push(() => first.killAll())
+    await newWalletSet(first)
+    first.signal('SIGINT', 'group')
+    expect(await first.exited).toEqual({ code: 0, signal: null })
+    expect(await leftIn(directory)).toEqual([])
+  },
+)
 
-it('stops during its start, and leaves nothing', async () => {
+it.runIf(runs.has(2))('stops during its start, and leaves nothing', async () => {
   const directory = await newDirectory()
   const program = await spawnProgram(ephemeral(directory))
   await until(async () => (await leftIn(directory)).length > 0, 'it has begun to start')
@@ -161,22 +165,25 @@ it('stops during its start, and leaves nothing', async () => {
   expect(tree.filter(isRunning)).toEqual([])
 })
 
-it('refuses a second sandbox on the same directory in one sentence, and does not disturb the first', async () => {
-  const first = await take()
-  const id = await newWalletSet(first)
-  const before = await readFile(join(dataDir, 'root.key'), 'utf8')
-  const second = await spawnProgram({ dataDir, args: chains })
-  expect(await second.exited).toEqual({ code: 1, signal: null })
-  expect(second.stdout()).toBe('')
-  expect(second.stderr()).toMatch(/in use by process \d+/)
-  expect(second.stderr()).toMatch(/--data-dir/)
-  expect(second.stderr()).not.toMatch(/\n\s+at /)
-  expect((await first.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
-  expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(before)
-  handedOn = first
-})
+it.runIf(runs.has(3))(
+  'refuses a second sandbox on the same directory in one sentence, and does not disturb the first',
+  async () => {
+    const first = await take()
+    const id = await newWalletSet(first)
+    const before = await readFile(join(dataDir, 'root.key'), 'utf8')
+    const second = await spawnProgram({ dataDir, args: chains })
+    expect(await second.exited).toEqual({ code: 1, signal: null })
+    expect(second.stdout()).toBe('')
+    expect(second.stderr()).toMatch(/in use by process \d+/)
+    expect(second.stderr()).toMatch(/--data-dir/)
+    expect(second.stderr()).not.toMatch(/\n\s+at /)
+    expect((await first.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
+    expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(before)
+    handedOn = first
+  },
+)
 
-it('starts again after a kill -9 of all its processes', async () => {
+it.runIf(runs.has(4))('starts again after a kill -9 of all its processes', async () => {
   const first = await take()
   const id = await newWalletSet(first)
   await first.killAll()
@@ -184,20 +191,23 @@ it('starts again after a kill -9 of all its processes', async () => {
   expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
 })
 
-it('starts again after a kill -9 of the program alone, and ends the processes that it left', async () => {
-  const first = await take()
-  const id = await newWalletSet(first)
-  const tree = first.tree()
-  first.signal('SIGKILL', 'process')
-  await first.exited
-  const second = await startAgain()
-  expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
-  const kept = new Set(second.tree())
-  handedOn = undefined
-  second.signal('SIGTERM', 'process')
-  await second.exited
-  await until(async () => ![...tree, ...kept].some(isRunning), 'nothing of either is left')
-})
+it.runIf(runs.has(5))(
+  'starts again after a kill -9 of the program alone, and ends the processes that it left',
+  async () => {
+    const first = await take()
+    const id = await newWalletSet(first)
+    const tree = first.tree()
+    first.signal('SIGKILL', 'process')
+    await first.exited
+    const second = await startAgain()
+    expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
+    const kept = new Set(second.tree())
+    handedOn = undefined
+    second.signal('SIGTERM', 'process')
+    await second.exited
+    await until(async () => ![...tree, ...kept].some(isRunning), 'nothing of either is left')
+  },
+)
 
 async function mine(rpcUrl: string, from: string) {
   const hash = await rpc<string>(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
@@ -224,7 +234,9 @@ async function compiledPackage(): Promise<string> {
   return directory
 }
 
-it('stops with the npm that started it, although npm forwards no signal', async () => {
+it.runIf(runs.has(6))('stops with the npm that started it, although npm forwards no signal', async () => {
+  await handedOn?.killAll()
+  handedOn = undefined
   const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {
     cwd: isDeep ? root : await compiledPackage(),
     stdio: ['ignore', 'pipe', 'ignore'],

@@ -211,13 +211,14 @@ it('property 64: a flood of logs is read as history, and the other monitors of i
   await chain.setAutomine(false)
   const count = sizeOf('FLOOD_LOGS', { usual: 2_100, deep: 15_000 })
   const data = (logs: number) => `0x${logs.toString(16).padStart(64, '0')}`
-  for (const [to, logs] of [
-    [flooding, count],
-    [calm, 1],
-  ] as const)
-    void chain.rpc('eth_sendTransaction', [{ from: chain.outsider, to, data: data(logs), gas: '0x1000000' }])
   const pending = async () => (await chain.rpc<{ pending: string }>('txpool_status')).pending
-  await until(async () => (await pending()) === '0x2', 'both transactions wait')
+  const wait = async (to: string, logs: number, waiting: string) => {
+    void chain.rpc('eth_sendTransaction', [{ from: chain.outsider, to, data: data(logs), gas: '0x1000000' }])
+    await until(async () => (await pending()) === waiting, 'the transaction waits')
+  }
+  // One after the other: a node gives the same nonce to two at once.
+  await wait(flooding, count, '0x1')
+  await wait(calm, 1, '0x2')
   await chain.setAutomine(true)
   await chain.mine()
   expect(await untilEqual(quiet, calm)).toHaveLength(1)

@@ -316,18 +316,21 @@ it('two workers that decide parts of one log find it complete together', async (
   const ids = await database.all<{ id: string }>(
     sql`select id from observed_token_transfers where block_hash = ${blockHash} order by position`,
   )
-  const decide = (index: number, hold: Promise<void>) =>
+  const decide = (index: number, hold: () => Promise<void>) =>
     database.tx(async (tx) => {
       const claim = { place: 0, entityId, id: ids[index]!.id, amount: 1n, covered: true }
       const complete = await decideClaims(tx, newId(Date.now()), [claim])
-      await hold
+      await hold()
       return complete.length
     })
   let release = () => {}
-  const first = decide(0, new Promise((resolve) => (release = resolve)))
+  let second: Promise<number> | undefined
+  const first = decide(0, () => {
+    second = decide(1, async () => undefined)
+    return new Promise((resolve) => (release = resolve))
+  })
   const isWaiting = async () =>
     (await database.maybe(sql`select 1 from pg_locks where not granted`)) !== undefined
-  const second = decide(1, Promise.resolve())
   await until(isWaiting, 'the second waits for the first')
   release()
   expect([await first, await second].sort()).toEqual([0, 1])

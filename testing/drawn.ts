@@ -1,0 +1,25 @@
+import { randomInt } from 'node:crypto'
+import { seededRandom } from './adversary/seeded-random.ts'
+import { isDeep } from './size.ts'
+
+const random = seededRandom(randomInt(2 ** 31))
+const drawsAll = isDeep || process.env['TEST_DRAWS'] === 'all'
+
+/**
+ * Returns `few` of the cases in their order, others in each run: all of them at the deep size, and with TEST_DRAWS=all, as
+ * `.ci/run` and `npm run test:changed` set it.
+ */
+export function drawn<Case>(cases: readonly Case[], few: number): readonly Case[] {
+  if (drawsAll) return cases
+  const chosen = new Set(random.sample([...cases.keys()], few))
+  return cases.filter((_, index) => chosen.has(index))
+}
+
+/** Half of the cases. */
+export const drawnHalf = <Case>(cases: readonly Case[]): readonly Case[] =>
+  drawn(cases, Math.ceil(cases.length / 2))
+
+/** Draws `few` of `count` tests, which are numbered from zero. */
+export function drawnTests(few: number, count: number): ReadonlySet<number> {
+  return new Set(drawn([...Array(count).keys()], few))
+}
