@@ -20,6 +20,8 @@ export type World = {
   fundedWallet(): Promise<Wallet>
   /** An ERC-1155 contract, of whose items 0 and 1 the funded wallet has a million each, as the API sees it too. */
   collection(): Promise<{ address: string }>
+  /** An ERC-721 contract, of which the funded wallet has item 0, as the API sees it too. */
+  pictures(): Promise<{ address: string }>
   paymentIntent(): Promise<PaymentIntent>
   payment(): Promise<{ id: string }>
   /** An intent to which 1,000 USDC were paid. */
@@ -85,6 +87,7 @@ export function worldOf(harness: Harness, tenant: Tenant = harness): World {
       return made
     }),
     collection: once(() => makeCollection(world)),
+    pictures: once(() => makePictures(world)),
     paymentIntent,
     payment: once(async () => makePayment(world, (await paymentIntent()).depositAddress)),
     recipient: once(() => makeRecipient(world)),
@@ -179,17 +182,29 @@ export async function makeTransfer(world: World, amount = '0.01', to = freshAddr
 }
 
 async function makeCollection(world: World): Promise<{ address: string }> {
-  const { id, address: owner } = await world.fundedWallet()
+  const { address: owner } = await world.fundedWallet()
   const cards = await deployCollection(world.harness.chain(), 'ERC1155', 'Cards')
   // The largest id asks for a new item: the contract numbers them.
   for (const uri of ['ipfs://first', 'ipfs://second'])
     await cards.call('mintTo', [owner, 2n ** 256n - 1n, uri, 1_000_000n])
-  await until(async () => {
-    const { nfts } = await world.call('GET', `/v1/w3s/wallets/${id}/nfts?tokenAddress=${cards.address}`)
-    return nfts.length === 2
-  }, 'the funded wallet shows its items')
+  await untilShown(world, cards, 2)
   return cards
 }
+
+async function makePictures(world: World): Promise<{ address: string }> {
+  const { address: owner } = await world.fundedWallet()
+  const pictures = await deployCollection(world.harness.chain(), 'ERC721')
+  await pictures.call('mintTo', [owner, 'ipfs://picture'])
+  await untilShown(world, pictures, 1)
+  return pictures
+}
+
+const untilShown = (world: World, { address }: { address: string }, count: number) =>
+  until(async () => {
+    const { id } = await world.fundedWallet()
+    const { nfts } = await world.call('GET', `/v1/w3s/wallets/${id}/nfts?tokenAddress=${address}`)
+    return nfts.length === count
+  }, 'the funded wallet shows its items')
 
 /** An intent of the continuous kind, with the address it waits at. */
 export async function makePaymentIntent(world: World, chain = 'BASE'): Promise<PaymentIntent> {

@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto'
+import { it } from 'vitest'
 import { seededRandom } from './adversary/seeded-random.ts'
 import { isDeep } from './size.ts'
 
@@ -19,7 +20,11 @@ export function drawn<Case>(cases: readonly Case[], few: number): readonly Case[
 export const drawnHalf = <Case>(cases: readonly Case[]): readonly Case[] =>
   drawn(cases, Math.ceil(cases.length / 2))
 
-/** Draws `few` of `count` tests, which are numbered from zero. */
-export function drawnTests(few: number, count: number): ReadonlySet<number> {
-  return new Set(drawn([...Array(count).keys()], few))
+type It = (name: string, run: () => Promise<void> | void) => void
+
+/** Returns an `it` that is called for `count` tests, and runs `few` of them. */
+export function drawnTests(few: number, count: number): It {
+  const chosen = new Set(drawn([...Array(count).keys()], few))
+  let index = 0
+  return (name, run) => it.runIf(chosen.has(index++))(name, run)
 }

@@ -1,6 +1,6 @@
 /** Processes that freeze in the middle of a transaction, and networks that fall silent: other processes go on. */
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import type { Failpoint } from '#lib/failpoints'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { stuckSessions } from '#runtime/db/sessions'
@@ -55,9 +55,9 @@ async function frozenAt(point: Failpoint, worker: Worker): Promise<number> {
 
 const one = <Row>(query: ReturnType<typeof sql>) => harness.database.one<Row>(query)
 
-const runs = drawnTests(2, 4)
+const drawnIt = drawnTests(2, 4)
 
-it.runIf(runs.has(0))(
+drawnIt(
   'property 61: other workers take over from processes frozen while they apply, sign and follow',
   async () => {
     const on = transferActions(harness)
@@ -112,111 +112,103 @@ it.runIf(runs.has(0))(
 const cursor = () => one<{ step: number }>(sql`select step from step_cursors where engine = 'transactions'`)
 const head = () => one<{ height: number }>(sql`select max(number) as height from blocks where canonical`)
 
-it.runIf(runs.has(1))(
-  'property 61: retries of a request that a frozen server holds block no other tenant',
-  async () => {
-    const path = '/v1/w3s/developer/walletSets'
-    const { worker: frozen, url } = await startWorker('api')
-    const victim = await harness.newEntity()
-    const made = { idempotencyKey: randomUUID(), name: 'Held' }
-    const sealed = async (tenant: Tenant, body: object) => ({
-      body: { ...body, entitySecretCiphertext: await tenant.sealSecret() },
-    })
-    const own = await harness.http(
-      'POST',
-      path,
-      await sealed(harness, { idempotencyKey: randomUUID(), name: 'Own' }),
-    )
-    const idle = await latencies(victim)
-    await frozen.arm({ point: 'before-request-commit', hit: 1, action: 'stop' })
-    const first = httpAs(url!, harness.apiKey)('POST', path, await sealed(harness, made))
-    await frozenAt('before-request-commit', frozen)
+drawnIt('property 61: retries of a request that a frozen server holds block no other tenant', async () => {
+  const path = '/v1/w3s/developer/walletSets'
+  const { worker: frozen, url } = await startWorker('api')
+  const victim = await harness.newEntity()
+  const made = { idempotencyKey: randomUUID(), name: 'Held' }
+  const sealed = async (tenant: Tenant, body: object) => ({
+    body: { ...body, entitySecretCiphertext: await tenant.sealSecret() },
+  })
+  const own = await harness.http(
+    'POST',
+    path,
+    await sealed(harness, { idempotencyKey: randomUUID(), name: 'Own' }),
+  )
+  const idle = await latencies(victim)
+  await frozen.arm({ point: 'before-request-commit', hit: 1, action: 'stop' })
+  const first = httpAs(url!, harness.apiKey)('POST', path, await sealed(harness, made))
+  await frozenAt('before-request-commit', frozen)
 
-    let answered = 0
-    const again = async () => {
-      for (;;) {
-        const answer = await harness.http('POST', path, await sealed(harness, made))
-        answered += 1
-        if (answer.status !== 503) return answer
-      }
+  let answered = 0
+  const again = async () => {
+    for (;;) {
+      const answer = await harness.http('POST', path, await sealed(harness, made))
+      answered += 1
+      if (answer.status !== 503) return answer
     }
-    const retries = Promise.all(Array.from({ length: retriesTotal }, again))
+  }
+  const retries = Promise.all(Array.from({ length: retriesTotal }, again))
+  const busy = await latencies(victim)
+  const other = await victim.http('POST', path, await sealed(victim, { ...made, name: 'Free' }))
+  expect(other.status, other.text).toBe(201)
+  // Retries wait without the connections that their own tenant writes with; on a busy machine some of them have been refused.
+  const named = await harness.http('PUT', `${path}/${own.body.data.walletSet.id}`, { body: { name: 'New' } })
+  expect(named.status, named.text).toBe(200)
+  expect(answered, 'retries still wait').toBeLessThan(retriesTotal)
+  console.info(`a read of another tenant took ${idle}, and ${busy} beside ${retriesTotal} retries`)
+
+  const answers = await retries
+  expect(answers.map(({ status }) => status).sort()).toEqual([...Array(retriesTotal - 1).fill(200), 201])
+  expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+  expect(frozen.state()).toBe('frozen')
+  frozen.signal('SIGCONT')
+  const late = await first
+  expect([late.status, late.body.code], late.text).toEqual([503, 503])
+  const { body } = await harness.http('GET', '/v1/w3s/walletSets')
+  expect(body.data.walletSets.filter(({ name }: { name: string }) => name === 'Held')).toHaveLength(1)
+  await frozen.close()
+})
+
+drawnIt('property 61: writers of one tenant that wait for a lock block no other tenant', async () => {
+  const path = '/v1/w3s/developer/walletSets'
+  harness.startEngines()
+  const wallet = await transferActions(harness).fundedWallet()
+  const victim = await harness.newEntity()
+  const makeSet = async () => {
+    const startedMs = performance.now()
+    const body = {
+      idempotencyKey: randomUUID(),
+      name: 'Free',
+      entitySecretCiphertext: await victim.sealSecret(),
+    }
+    const { status, text } = await victim.http('POST', path, { body })
+    expect(status, text).toBe(201)
+    return (performance.now() - startedMs).toFixed(0)
+  }
+  const idleMs = await makeSet()
+  const write = async (): Promise<HttpAnswer> => {
+    const body = {
+      idempotencyKey: randomUUID(),
+      walletId: wallet.id,
+      tokenId: worldOf(harness).usdcId,
+      destinationAddress: freshAddress(),
+      amounts: ['0.5'],
+      feeLevel: 'MEDIUM',
+    }
+    return untilAdmitted(async () => {
+      const sealed = { ...body, entitySecretCiphertext: await harness.sealSecret() }
+      return harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body: sealed })
+    })
+  }
+
+  const owner = openAsOwner(harness.connection)
+  let writing: Promise<HttpAnswer[]> | undefined
+  await owner.tx(async (tx) => {
+    await tx.run(sql`select 1 from accounts where address = ${wallet.address} for update`)
+    writing = Promise.all(Array.from({ length: writersTotal }, write))
+    await until(() => harness.database.waiting().work > 1, 'writers wait for the lock, and for connections')
     const busy = await latencies(victim)
-    const other = await victim.http('POST', path, await sealed(victim, { ...made, name: 'Free' }))
-    expect(other.status, other.text).toBe(201)
-    // Retries wait without the connections that their own tenant writes with; on a busy machine some of them have been refused.
-    const named = await harness.http('PUT', `${path}/${own.body.data.walletSet.id}`, {
-      body: { name: 'New' },
-    })
-    expect(named.status, named.text).toBe(200)
-    expect(answered, 'retries still wait').toBeLessThan(retriesTotal)
-    console.info(`a read of another tenant took ${idle}, and ${busy} beside ${retriesTotal} retries`)
-
-    const answers = await retries
-    expect(answers.map(({ status }) => status).sort()).toEqual([...Array(retriesTotal - 1).fill(200), 201])
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    expect(frozen.state()).toBe('frozen')
-    frozen.signal('SIGCONT')
-    const late = await first
-    expect([late.status, late.body.code], late.text).toEqual([503, 503])
-    const { body } = await harness.http('GET', '/v1/w3s/walletSets')
-    expect(body.data.walletSets.filter(({ name }: { name: string }) => name === 'Held')).toHaveLength(1)
-    await frozen.close()
-  },
-)
-
-it.runIf(runs.has(2))(
-  'property 61: writers of one tenant that wait for a lock block no other tenant',
-  async () => {
-    const path = '/v1/w3s/developer/walletSets'
-    harness.startEngines()
-    const wallet = await transferActions(harness).fundedWallet()
-    const victim = await harness.newEntity()
-    const makeSet = async () => {
-      const startedMs = performance.now()
-      const body = {
-        idempotencyKey: randomUUID(),
-        name: 'Free',
-        entitySecretCiphertext: await victim.sealSecret(),
-      }
-      const { status, text } = await victim.http('POST', path, { body })
-      expect(status, text).toBe(201)
-      return (performance.now() - startedMs).toFixed(0)
-    }
-    const idleMs = await makeSet()
-    const write = async (): Promise<HttpAnswer> => {
-      const body = {
-        idempotencyKey: randomUUID(),
-        walletId: wallet.id,
-        tokenId: worldOf(harness).usdcId,
-        destinationAddress: freshAddress(),
-        amounts: ['0.5'],
-        feeLevel: 'MEDIUM',
-      }
-      return untilAdmitted(async () => {
-        const sealed = { ...body, entitySecretCiphertext: await harness.sealSecret() }
-        return harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body: sealed })
-      })
-    }
-
-    const owner = openAsOwner(harness.connection)
-    let writing: Promise<HttpAnswer[]> | undefined
-    await owner.tx(async (tx) => {
-      await tx.run(sql`select 1 from accounts where address = ${wallet.address} for update`)
-      writing = Promise.all(Array.from({ length: writersTotal }, write))
-      await until(() => harness.database.waiting().work > 1, 'writers wait for the lock, and for connections')
-      const busy = await latencies(victim)
-      const busyMs = [await makeSet(), await makeSet(), await makeSet()]
-      expect(harness.database.waiting().work).toBeGreaterThan(1)
-      console.info(
-        `another tenant's write took ${idleMs} ms, and ${busyMs} beside ${writersTotal} writers; a read ${busy}`,
-      )
-    })
-    const statuses = (await writing!).map(({ status }) => status)
-    expect(statuses).toEqual(Array(writersTotal).fill(201))
-    await owner.close()
-  },
-)
+    const busyMs = [await makeSet(), await makeSet(), await makeSet()]
+    expect(harness.database.waiting().work).toBeGreaterThan(1)
+    console.info(
+      `another tenant's write took ${idleMs} ms, and ${busyMs} beside ${writersTotal} writers; a read ${busy}`,
+    )
+  })
+  const statuses = (await writing!).map(({ status }) => status)
+  expect(statuses).toEqual(Array(writersTotal).fill(201))
+  await owner.close()
+})
 
 /** Median and maximum latency of sequential reads. */
 async function latencies({ http }: Tenant): Promise<string> {
@@ -230,7 +222,7 @@ async function latencies({ http }: Tenant): Promise<string> {
   return `${tookMs[looks >> 1]!.toFixed(1)} ms (at most ${tookMs.at(-1)!.toFixed(0)})`
 }
 
-it.runIf(runs.has(3))('property 61: an alarm names the database session that blocks others', async () => {
+drawnIt('property 61: an alarm names the database session that blocks others', async () => {
   const owner = openAsOwner(harness.connection)
   const raised = () => alarmCounts().get('session-stuck')!
   const before = raised()

@@ -63,6 +63,7 @@ beforeAll(async () => {
     world.paidIntent(),
     world.money(),
     world.collection(),
+    world.pictures(),
   ])
   const stranger = worldOf(harness, await harness.newEntity())
   await stranger.wallet()

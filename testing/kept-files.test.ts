@@ -31,10 +31,10 @@ async function started(dataDir: string, args: readonly string[] = []) {
   return program
 }
 
-const runs = drawnTests(2, 4)
+const drawnIt = drawnTests(2, 4)
 
 describe('property 69: beside a database', () => {
-  it.runIf(runs.has(0))(
+  drawnIt(
     'no new root key is made: a start without the old one names the missing file and changes nothing',
     async () => {
       const dataDir = await used()
@@ -53,7 +53,7 @@ describe('property 69: beside a database', () => {
     },
   )
 
-  it.runIf(runs.has(1))('an ephemeral start leaves the root key of kept data alone', async () => {
+  drawnIt('an ephemeral start leaves the root key of kept data alone', async () => {
     const dataDir = await used()
     const key = await readFile(join(dataDir, 'root.key'), 'utf8')
     const program = await started(dataDir, ['--ephemeral'])
@@ -62,7 +62,7 @@ describe('property 69: beside a database', () => {
     expect(await readFile(join(dataDir, 'root.key'), 'utf8')).toBe(key)
   })
 
-  it.runIf(runs.has(2))(
+  drawnIt(
     'a damaged journal and a damaged seen.json are named with path and remedy, in the banner too',
     async () => {
       const dataDir = await used()
@@ -83,30 +83,27 @@ describe('property 69: beside a database', () => {
     },
   )
 
-  it.runIf(runs.has(3))(
-    'a missing chain directory raises one alarm, before a start and while the chain runs',
-    async () => {
-      const dataDir = await used()
-      const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
-      await rm(directory, { recursive: true })
-      const program = await started(dataDir, ['--log-level', 'debug'])
-      const alarms = () =>
-        program
-          .stderr()
-          .split('\n')
-          .filter((line) => /"level":[45]0/.test(line) && /"alarm"|not written/.test(line))
-          .map((line) => (JSON.parse(line) as { alarm?: string }).alarm)
-      expect(alarms()).toEqual(['chain-begun-anew'])
-      expect(program.stderr()).toContain(`${directory} is missing`)
-      await rm(directory, { recursive: true })
-      const { rpcUrl } = program.answer.chains[0]!
-      const { address: from } = devAccounts[0]!
-      await rpc(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
-      await until(async () => alarms().includes('chain-unkept'), 'the alarm is raised')
-      await until(async () => program.stderr().includes('still cannot be written'), 'another try has failed')
-      expect(alarms()).toEqual(['chain-begun-anew', 'chain-unkept'])
-    },
-  )
+  drawnIt('a missing chain directory raises one alarm, before a start and while the chain runs', async () => {
+    const dataDir = await used()
+    const directory = join(dataDir, 'chains', 'BASE-SEPOLIA')
+    await rm(directory, { recursive: true })
+    const program = await started(dataDir, ['--log-level', 'debug'])
+    const alarms = () =>
+      program
+        .stderr()
+        .split('\n')
+        .filter((line) => /"level":[45]0/.test(line) && /"alarm"|not written/.test(line))
+        .map((line) => (JSON.parse(line) as { alarm?: string }).alarm)
+    expect(alarms()).toEqual(['chain-begun-anew'])
+    expect(program.stderr()).toContain(`${directory} is missing`)
+    await rm(directory, { recursive: true })
+    const { rpcUrl } = program.answer.chains[0]!
+    const { address: from } = devAccounts[0]!
+    await rpc(rpcUrl, 'eth_sendTransaction', [{ from, to: from, value: '0x1' }])
+    await until(async () => alarms().includes('chain-unkept'), 'the alarm is raised')
+    await until(async () => program.stderr().includes('still cannot be written'), 'another try has failed')
+    expect(alarms()).toEqual(['chain-begun-anew', 'chain-unkept'])
+  })
 })
 
 describe('property 69: a start that fails', () => {

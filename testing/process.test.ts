@@ -80,7 +80,7 @@ const ends = [
   ['SIGINT', 'process'],
 ] as const
 
-const runs = drawnTests(4, 7)
+const drawnIt = drawnTests(4, 7)
 
 it.each(drawn(ends, 1))(
   'stops on %s to the %s during a half-sent request, leaves no process and loses nothing',
@@ -105,7 +105,7 @@ it.each(drawn(ends, 1))(
   },
 )
 
-it.runIf(runs.has(0))('prints one line of JSON with URLs that answer', async () => {
+drawnIt('prints one line of JSON with URLs that answer', async () => {
   const program = await take()
   const { answer, tenant } = program
   expect(Object.keys(answer).sort()).toEqual(['apiKey', 'chains', 'console', 'docs', 'entitySecret', 'url'])
@@ -141,20 +141,17 @@ const ephemeral = (directory: string) => ({
 const leftIn = async (directory: string) =>
   (await readdir(directory)).filter((name) => !name.includes('-pg-'))
 
-it.runIf(runs.has(1))(
-  'keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL',
-  async () => {
-    const directory = await newDirectory()
-    const first = await startProgram(ephemeral(directory))
-    cleanUps.push(() => first.killAll())
-    await newWalletSet(first)
-    first.signal('SIGINT', 'group')
-    expect(await first.exited).toEqual({ code: 0, signal: null })
-    expect(await leftIn(directory)).toEqual([])
-  },
-)
+drawnIt('keeps nothing of an ephemeral start, and does not touch the database of DATABASE_URL', async () => {
+  const directory = await newDirectory()
+  const first = await startProgram(ephemeral(directory))
+  cleanUps.push(() => first.killAll())
+  await newWalletSet(first)
+  first.signal('SIGINT', 'group')
+  expect(await first.exited).toEqual({ code: 0, signal: null })
+  expect(await leftIn(directory)).toEqual([])
+})
 
-it.runIf(runs.has(2))('stops during its start, and leaves nothing', async () => {
+drawnIt('stops during its start, and leaves nothing', async () => {
   const directory = await newDirectory()
   const program = await spawnProgram(ephemeral(directory))
   await until(async () => (await leftIn(directory)).length > 0, 'it has begun to start')
@@ -165,7 +162,7 @@ it.runIf(runs.has(2))('stops during its start, and leaves nothing', async () => 
   expect(tree.filter(isRunning)).toEqual([])
 })
 
-it.runIf(runs.has(3))(
+drawnIt(
   'refuses a second sandbox on the same directory in one sentence, and does not disturb the first',
   async () => {
     const first = await take()
@@ -183,7 +180,7 @@ it.runIf(runs.has(3))(
   },
 )
 
-it.runIf(runs.has(4))('starts again after a kill -9 of all its processes', async () => {
+drawnIt('starts again after a kill -9 of all its processes', async () => {
   const first = await take()
   const id = await newWalletSet(first)
   await first.killAll()
@@ -191,7 +188,7 @@ it.runIf(runs.has(4))('starts again after a kill -9 of all its processes', async
   expect((await second.tenant.http('GET', `/v1/w3s/walletSets/${id}`)).status).toBe(200)
 })
 
-it.runIf(runs.has(5))(
+drawnIt(
   'starts again after a kill -9 of the program alone, and ends the processes that it left',
   async () => {
     const first = await take()
@@ -234,7 +231,7 @@ async function compiledPackage(): Promise<string> {
   return directory
 }
 
-it.runIf(runs.has(6))('stops with the npm that started it, although npm forwards no signal', async () => {
+drawnIt('stops with the npm that started it, although npm forwards no signal', async () => {
   await handedOn?.killAll()
   handedOn = undefined
   const npm = spawn('npm', ['start', '--', '--json', '--port', '0', '--data-dir', dataDir, ...chains], {

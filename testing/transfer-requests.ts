@@ -1,17 +1,16 @@
-import { freshAddress, makeWallet, type World } from './builders.ts'
+import { freshAddress, makeWallet } from './builders.ts'
 import { keyed } from './keyed-request.ts'
 import type { RequestSamples } from './sample-requests.ts'
 
-/** The fields of a transfer of USDC, without its fee. */
-const transferBody = async (world: World) => ({
-  walletId: (await world.fundedWallet()).id,
-  tokenId: world.usdcId,
-  destinationAddress: freshAddress(),
-  amounts: ['0.01'],
-})
-
 const transfer: RequestSamples = {
-  request: async (world) => keyed(world, { ...(await transferBody(world)), feeLevel: 'MEDIUM' }),
+  request: async (world) =>
+    keyed(world, {
+      walletId: (await world.fundedWallet()).id,
+      tokenId: world.usdcId,
+      destinationAddress: freshAddress(),
+      amounts: ['0.01'],
+      feeLevel: 'MEDIUM',
+    }),
   changes: async (world) => ({
     amounts: ['0.02'],
     destinationAddress: freshAddress(),
@@ -43,11 +42,17 @@ const transferOfItems: RequestSamples = {
   refused: async () => ({ amounts: ['1', '100000000'] }),
 }
 
-/** Sample requests for transfers: of coins on the one path, of NFTs on the other. */
+/** Sample requests for transfers: of coins and of a batch of NFTs; the estimate is for one of an ERC-721 contract. */
 export const transferRequests: Record<string, RequestSamples> = {
   'POST /v1/w3s/developer/transactions/transfer': transfer,
   'POST /v1/w3s/transactions/transfer': transferOfItems,
   'POST /v1/w3s/transactions/transfer/estimateFee': {
-    request: async (world) => ({ body: await transferBody(world) }),
+    request: async (world) => ({
+      body: {
+        ...{ walletId: (await world.fundedWallet()).id, blockchain: world.harness.chain().blockchain },
+        ...{ tokenAddress: (await world.pictures()).address, nftTokenIds: ['0'], amounts: ['1'] },
+        destinationAddress: freshAddress(),
+      },
+    }),
   },
 }

@@ -2,10 +2,11 @@
  * "Nonce too low" for bytes that no node is known to have accepted. It may be caused by these very bytes, by foreign
  * ones, or be a lie: only blocks decide, and no transfer fails or is paid twice because of it.
  */
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { type Fault, faults, type HostileRpc, openHostileRpc } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { isDeep } from '../../../testing/size.ts'
 import { transferActions } from '../../../testing/transfers.ts'
@@ -82,68 +83,79 @@ async function order(wallet: Wallet) {
   return { to, id: await on.transfer(wallet, { destinationAddress: to }) }
 }
 
+const drawnIt = drawnTests(3, 6)
+
 describe('"nonce too low" for bytes that no node accepted yet', () => {
-  it('property 15: decides nothing when false: the same bytes are sent until a node accepts them', async () => {
-    const wallet = await on.fundedWallet()
-    const before = node.rawTransactions.length
-    const said = meeting(tooLow)
-    node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
-    const { id, to } = await order(wallet)
-    await said(2)
-    // No node is known to have accepted it: it is not shown as sent.
-    expect((await on.read(id)).state).toBe('QUEUED')
-    await on.reaches(id, 'COMPLETE')
-    expect(new Set(node.rawTransactions.slice(before)).size).toBe(1)
-    expect(await on.attemptsOf(id)).toHaveLength(1)
-    await movedOnce(wallet, to)
-  })
+  drawnIt(
+    'property 15: decides nothing when false: the same bytes are sent until a node accepts them',
+    async () => {
+      const wallet = await on.fundedWallet()
+      const before = node.rawTransactions.length
+      const said = meeting(tooLow)
+      node.play({ fault: tooLow, times: isDeep ? 3 : 2 })
+      const { id, to } = await order(wallet)
+      await said(2)
+      // No node is known to have accepted it: it is not shown as sent.
+      expect((await on.read(id)).state).toBe('QUEUED')
+      await on.reaches(id, 'COMPLETE')
+      expect(new Set(node.rawTransactions.slice(before)).size).toBe(1)
+      expect(await on.attemptsOf(id)).toHaveLength(1)
+      await movedOnce(wallet, to)
+    },
+  )
 
-  it('property 15: leaves the transfer waiting for its block when a node accepted the bytes without an answer', async () => {
-    const wallet = await on.fundedWallet()
-    await harness.chain().setAutomine(false)
-    const said = meeting(tooLow)
-    node.play({ fault: faults.resetAfter, methods: [send], times: 1 }, { fault: tooLow })
-    const { id, to } = await order(wallet)
-    await said(2)
-    expect((await on.read(id)).state).toBe('QUEUED')
-    expect(await on.attemptsOf(id)).toHaveLength(1)
-    await harness.chain().mine()
-    await on.reaches(id, 'COMPLETE')
-    await movedOnce(wallet, to)
-  })
+  drawnIt(
+    'property 15: leaves the transfer waiting for its block when a node accepted the bytes without an answer',
+    async () => {
+      const wallet = await on.fundedWallet()
+      await harness.chain().setAutomine(false)
+      const said = meeting(tooLow)
+      node.play({ fault: faults.resetAfter, methods: [send], times: 1 }, { fault: tooLow })
+      const { id, to } = await order(wallet)
+      await said(2)
+      expect((await on.read(id)).state).toBe('QUEUED')
+      expect(await on.attemptsOf(id)).toHaveLength(1)
+      await harness.chain().mine()
+      await on.reaches(id, 'COMPLETE')
+      await movedOnce(wallet, to)
+    },
+  )
 
-  it('property 15: leads to another nonce only when the external transaction that used it is known and final', async () => {
-    const wallet = await on.fundedWallet()
-    const chain = harness.chain()
-    await harness.stopEngines()
-    const { id, to } = await order(wallet)
-    // Another holder of the key sends before the first send of the worker.
-    let used = false
-    chain.intercept(async ({ body }) => {
-      if (used || !body.includes(send)) return 'forward'
-      used = true
-      await chain.setAutomine(false)
-      await chain.rpc('anvil_impersonateAccount', [wallet.address])
-      await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
-      await chain.mine()
-      return 'forward'
-    })
-    harness.startEngines()
-    await until(async () => {
-      const [first] = await on.attemptsOf(id)
-      return first?.state === 'displaced'
-    }, 'its nonce is known to be gone')
-    chain.intercept(undefined)
-    await chain.setAutomine(true)
-    await on.reaches(id, 'COMPLETE')
-    expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
-      ['displaced', 0],
-      ['mined', 1],
-    ])
-    await movedOnce(wallet, to)
-  })
+  drawnIt(
+    'property 15: leads to another nonce only when the external transaction that used it is known and final',
+    async () => {
+      const wallet = await on.fundedWallet()
+      const chain = harness.chain()
+      await harness.stopEngines()
+      const { id, to } = await order(wallet)
+      // Another holder of the key sends before the first send of the worker.
+      let used = false
+      chain.intercept(async ({ body }) => {
+        if (used || !body.includes(send)) return 'forward'
+        used = true
+        await chain.setAutomine(false)
+        await chain.rpc('anvil_impersonateAccount', [wallet.address])
+        await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
+        await chain.mine()
+        return 'forward'
+      })
+      harness.startEngines()
+      await until(async () => {
+        const [first] = await on.attemptsOf(id)
+        return first?.state === 'displaced'
+      }, 'its nonce is known to be gone')
+      chain.intercept(undefined)
+      await chain.setAutomine(true)
+      await on.reaches(id, 'COMPLETE')
+      expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
+        ['displaced', 0],
+        ['mined', 1],
+      ])
+      await movedOnce(wallet, to)
+    },
+  )
 
-  it('property 15: decides nothing by a nonce count that no block confirms', async () => {
+  drawnIt('property 15: decides nothing by a nonce count that no block confirms', async () => {
     const wallet = await on.fundedWallet()
     const ahead: Fault = {
       name: 'a count that is ahead',
@@ -167,36 +179,42 @@ describe('"nonce too low" for bytes that no node accepted yet', () => {
     await movedOnce(wallet, to)
   })
 
-  it('property 17: leads to another nonce when the block that used it was final before signing', async () => {
-    const wallet = await on.fundedWallet()
-    const chain = harness.chain()
-    await chain.rpc('anvil_impersonateAccount', [wallet.address])
-    await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
-    await chain.mine()
-    const seen = sql`select 1 from observed_transactions where address = ${wallet.address}`
-    await until(async () => (await harness.database.all(seen)).length === 1, 'the block is known')
-    await until(() => holdsAreSettled(harness.database, wallet.blockchain), 'everything final is concluded')
-    const { id, to } = await signedWhileCounting(0, wallet)
-    await on.reaches(id, 'COMPLETE')
-    expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
-      ['displaced', 0],
-      ['mined', 1],
-    ])
-    await movedOnce(wallet, to)
-  })
+  drawnIt(
+    'property 17: leads to another nonce when the block that used it was final before signing',
+    async () => {
+      const wallet = await on.fundedWallet()
+      const chain = harness.chain()
+      await chain.rpc('anvil_impersonateAccount', [wallet.address])
+      await chain.rpc('eth_sendTransaction', [{ from: wallet.address, to: wallet.address, value: '0x1' }])
+      await chain.mine()
+      const seen = sql`select 1 from observed_transactions where address = ${wallet.address}`
+      await until(async () => (await harness.database.all(seen)).length === 1, 'the block is known')
+      await until(() => holdsAreSettled(harness.database, wallet.blockchain), 'everything final is concluded')
+      const { id, to } = await signedWhileCounting(0, wallet)
+      await on.reaches(id, 'COMPLETE')
+      expect((await on.attemptsOf(id)).map(({ state, nonce }) => [state, nonce])).toEqual([
+        ['displaced', 0],
+        ['mined', 1],
+      ])
+      await movedOnce(wallet, to)
+    },
+  )
 
-  it('property 17: no-ops fill the nonces that a node ahead of its chain skipped, without another transfer', async () => {
-    const wallet = await on.fundedWallet()
-    const { id, to } = await signedWhileCounting(2, wallet)
-    await on.reaches(id, 'COMPLETE')
-    const attempts = await harness.database.all<{ kind: string; nonce: number }>(
-      sql`select kind, nonce from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
-    )
-    expect(attempts.map(({ kind, nonce }) => [kind, nonce])).toEqual([
-      ['noop', 0],
-      ['noop', 1],
-      ['original', 2],
-    ])
-    await movedOnce(wallet, to)
-  })
+  drawnIt(
+    'property 17: no-ops fill the nonces that a node ahead of its chain skipped, without another transfer',
+    async () => {
+      const wallet = await on.fundedWallet()
+      const { id, to } = await signedWhileCounting(2, wallet)
+      await on.reaches(id, 'COMPLETE')
+      const attempts = await harness.database.all<{ kind: string; nonce: number }>(
+        sql`select kind, nonce from attempts where address = ${wallet.address} and state = 'mined' order by nonce`,
+      )
+      expect(attempts.map(({ kind, nonce }) => [kind, nonce])).toEqual([
+        ['noop', 0],
+        ['noop', 1],
+        ['original', 2],
+      ])
+      await movedOnce(wallet, to)
+    },
+  )
 })

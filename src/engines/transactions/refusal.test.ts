@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
+import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { transferActions } from '../../../testing/transfers.ts'
 import { until } from '../../../testing/until.ts'
@@ -62,8 +63,10 @@ function refuseOnce(place: number): string[] {
   return refused
 }
 
+const drawnIt = drawnTests(3, 6)
+
 describe('the answer of a node to a send', () => {
-  it('a definite refusal fails one transfer, and its nonce does not block later ones', async () => {
+  drawnIt('a definite refusal fails one transfer, and its nonce does not block later ones', async () => {
     await harness.stopEngines()
     const [before, refused, after] = [
       await on.transfer(wallet),
@@ -89,7 +92,7 @@ describe('the answer of a node to a send', () => {
     expect(kinds.map(({ kind }) => kind)).toEqual(['original', 'noop', 'original'])
   })
 
-  it('a price below the base fee fails the transfer with its reason, and delays no other', async () => {
+  drawnIt('a price below the base fee fails the transfer with its reason, and delays no other', async () => {
     const cheap = {
       feeLevel: undefined,
       gasLimit: '100000',
@@ -103,7 +106,7 @@ describe('the answer of a node to a send', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
-  it('a new transfer with the same contents is signed with a nonce of its own', async () => {
+  drawnIt('a new transfer with the same contents is signed with a nonce of its own', async () => {
     const again = {
       destinationAddress: freshAddress(),
       gasLimit: '100000',
@@ -131,7 +134,7 @@ describe('the answer of a node to a send', () => {
     await harness.chain().oracle.checkNonces(wallet.address)
   })
 
-  it('no answer means maybe sent: the same bytes are sent until a block includes them', async () => {
+  drawnIt('no answer means maybe sent: the same bytes are sent until a block includes them', async () => {
     const sent: string[] = []
     let dropped = 0
     onSend((asked) => {
@@ -145,32 +148,35 @@ describe('the answer of a node to a send', () => {
     expect(new Set(sent).size).toBe(1)
   })
 
-  it('bytes that may have been sent and are refused repeatedly are cancelled, and fail once a block includes that', async () => {
-    const original = new Set<string>()
-    let sends = 0
-    onSend((asked) => {
-      for (const { params } of asked) if (original.size === 0) original.add(params[0]!)
-      if (!asked.some(({ params }) => original.has(params[0]!))) return 'forward'
-      return ++sends === 1
-        ? 'drop'
-        : asked.map((one) => (original.has(one.params[0]!) ? refusal(one) : busy(one)))
-    })
-    const id = await on.transfer(wallet)
-    await until(async () => sends > 1, 'it is refused')
-    const behind = await on.transfer(wallet)
-    const failed = await on.reaches(id, 'FAILED')
-    expect(failed.errorReason).toBe('GAS_LIMIT_TOO_LOW')
-    await on.reaches(behind, 'COMPLETE')
-    harness.chain().intercept(undefined)
-    expect((await on.attemptsOf(id)).map(({ kind, state }) => [kind, state])).toEqual([
-      ['original', 'replaced'],
-      ['cancel', 'mined'],
-    ])
-    await harness.chain().oracle.checkNonces(wallet.address)
-    await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
-  })
+  drawnIt(
+    'bytes that may have been sent and are refused repeatedly are cancelled, and fail once a block includes that',
+    async () => {
+      const original = new Set<string>()
+      let sends = 0
+      onSend((asked) => {
+        for (const { params } of asked) if (original.size === 0) original.add(params[0]!)
+        if (!asked.some(({ params }) => original.has(params[0]!))) return 'forward'
+        return ++sends === 1
+          ? 'drop'
+          : asked.map((one) => (original.has(one.params[0]!) ? refusal(one) : busy(one)))
+      })
+      const id = await on.transfer(wallet)
+      await until(async () => sends > 1, 'it is refused')
+      const behind = await on.transfer(wallet)
+      const failed = await on.reaches(id, 'FAILED')
+      expect(failed.errorReason).toBe('GAS_LIMIT_TOO_LOW')
+      await on.reaches(behind, 'COMPLETE')
+      harness.chain().intercept(undefined)
+      expect((await on.attemptsOf(id)).map(({ kind, state }) => [kind, state])).toEqual([
+        ['original', 'replaced'],
+        ['cancel', 'mined'],
+      ])
+      await harness.chain().oracle.checkNonces(wallet.address)
+      await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+    },
+  )
 
-  it('a refusal after a send without an answer decides nothing', async () => {
+  drawnIt('a refusal after a send without an answer decides nothing', async () => {
     let tries = 0
     onSend((asked) => {
       tries += 1

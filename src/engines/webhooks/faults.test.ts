@@ -7,6 +7,7 @@ import { sql } from '#runtime/db/db'
 import { createCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
 import { makePaymentIntent, worldOf } from '../../../testing/builders.ts'
+import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { killDelivery } from '../../../testing/killed-delivery.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -93,6 +94,8 @@ const faults: Record<string, { fail: (response: ServerResponse) => unknown; stat
 const all = Object.entries(faults)
 /** One fault that answers with a status, one that breaks the connection, and one that never ends. */
 const someFaults = ([0, 4, 8] as const).map((from) => all[from + randomInt(Math.min(4, all.length - from))]!)
+
+const drawnIt = drawnTests(1, 2)
 
 describe('an endpoint', () => {
   it.each(isDeep ? all : someFaults)(
@@ -195,7 +198,7 @@ describe('an endpoint', () => {
     expect(steps).toEqual(['pending', 'confirmed', 'paid'])
   })
 
-  it('that never recovers is attempted for three days, and its notifications are kept', async () => {
+  drawnIt('that never recovers is attempted for three days, and its notifications are kept', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)
@@ -213,7 +216,7 @@ describe('an endpoint', () => {
     await until(async () => sink.notices().length === 1, 'what comes later is delivered')
   })
 
-  it('that was unreachable for days gets one more attempt of old notifications', async () => {
+  drawnIt('that was unreachable for days gets one more attempt of old notifications', async () => {
     const { world, sink, entityId } = await subscriber()
     sink.behave(failing(1_000, (response) => response.writeHead(500).end()))
     await makePaymentIntent(world)

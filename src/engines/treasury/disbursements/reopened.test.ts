@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
 import {
   freshAddress,
@@ -9,6 +9,7 @@ import {
   type World,
   worldOf,
 } from '../../../../testing/builders.ts'
+import { drawnTests } from '../../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../../testing/issuer.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
@@ -57,50 +58,58 @@ async function sentTo(address: string): Promise<{ id: string; hash: string }> {
   return { id, hash }
 }
 
-it('a complete payout whose transaction reverts after a reorg fails, and its money is available again', async () => {
-  const { setAutomine, mine, reorg } = harness.chain()
-  const before = await available()
-  const payee = freshAddress()
-  await setAutomine(false)
-  const { id, hash } = await sentTo(payee)
-  await mine()
-  await completed(id)
-  expect(await available()).not.toBe(before)
-  await reorg(1)
-  await standsAt(id, 'pending')
-  await inPool(hash)
-  await sendAsIssuer(harness.chain(), 'blocklist', payee)
-  await mine()
-  await standsAt(id, 'failed')
-  expect(await payoutOf(id)).toMatchObject({ errorCode: 'transaction_failed', externalRef: hash })
-  await setAutomine(true)
-  expect(await available()).toBe(before)
-  expect(await coinsOf(payee)).toBe(0n)
-  await checkLedger(harness.database)
-})
+const drawnIt = drawnTests(3, 5)
 
-it('a failed payout whose transaction succeeds after a reorg is complete, and its money is gone', async () => {
-  const { setAutomine, mine, reorg } = harness.chain()
-  const before = Number(await available())
-  const payee = freshAddress()
-  await setAutomine(false)
-  const { id, hash } = await sentTo(payee)
-  await sendAsIssuer(harness.chain(), 'blocklist', payee)
-  await mine()
-  await standsAt(id, 'failed')
-  await reorg(1)
-  await standsAt(id, 'pending')
-  await inPool(hash)
-  await mine()
-  await completed(id)
-  await setAutomine(true)
-  expect((await payoutOf(id)).errorCode).toBeUndefined()
-  expect(Number(await available())).toBe(before - 2)
-  expect(await coinsOf(payee)).toBe(2_000_000n)
-  await checkLedger(harness.database)
-})
+drawnIt(
+  'a complete payout whose transaction reverts after a reorg fails, and its money is available again',
+  async () => {
+    const { setAutomine, mine, reorg } = harness.chain()
+    const before = await available()
+    const payee = freshAddress()
+    await setAutomine(false)
+    const { id, hash } = await sentTo(payee)
+    await mine()
+    await completed(id)
+    expect(await available()).not.toBe(before)
+    await reorg(1)
+    await standsAt(id, 'pending')
+    await inPool(hash)
+    await sendAsIssuer(harness.chain(), 'blocklist', payee)
+    await mine()
+    await standsAt(id, 'failed')
+    expect(await payoutOf(id)).toMatchObject({ errorCode: 'transaction_failed', externalRef: hash })
+    await setAutomine(true)
+    expect(await available()).toBe(before)
+    expect(await coinsOf(payee)).toBe(0n)
+    await checkLedger(harness.database)
+  },
+)
 
-it('a complete refund whose transaction reverts after a reorg can be made again', async () => {
+drawnIt(
+  'a failed payout whose transaction succeeds after a reorg is complete, and its money is gone',
+  async () => {
+    const { setAutomine, mine, reorg } = harness.chain()
+    const before = Number(await available())
+    const payee = freshAddress()
+    await setAutomine(false)
+    const { id, hash } = await sentTo(payee)
+    await sendAsIssuer(harness.chain(), 'blocklist', payee)
+    await mine()
+    await standsAt(id, 'failed')
+    await reorg(1)
+    await standsAt(id, 'pending')
+    await inPool(hash)
+    await mine()
+    await completed(id)
+    await setAutomine(true)
+    expect((await payoutOf(id)).errorCode).toBeUndefined()
+    expect(Number(await available())).toBe(before - 2)
+    expect(await coinsOf(payee)).toBe(2_000_000n)
+    await checkLedger(harness.database)
+  },
+)
+
+drawnIt('a complete refund whose transaction reverts after a reorg can be made again', async () => {
   const { setAutomine, mine, reorg } = harness.chain()
   const intent = await makePaidIntent(world, 3_000_000n)
   const address = freshAddress()
@@ -136,79 +145,91 @@ it('a complete refund whose transaction reverts after a reorg can be made again'
   await checkLedger(harness.database)
 })
 
-it('a sweep of a deposit that is mined again after a reorg does not keep later deposits from being swept', async () => {
-  const { setAutomine, mine, reorg, height, send, rpc, outsider, tokens } = harness.chain()
-  const other = worldOf(harness, await harness.newEntity())
-  const isComplete = (id: string) =>
-    until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === 'complete', 'it is complete')
-  // Its treasury has its gas before the reverted blocks.
-  await fundMerchantWallet(other, 1_000_000n)
-  await isComplete((await makePayout(other, { amount: usd('1') })).id)
-  const { depositAddress } = await makePaidIntent(other, 5_000_000n)
-  const paidAt = await height()
-  const first = await makePayout(other, { amount: usd('5') })
-  await isComplete(first.id)
-  const sweeps = async () =>
-    (
-      await harness.database.all<{ hash: string }>(sql`select t.tx_hash as hash from sweeps s
+drawnIt(
+  'a sweep of a deposit that is mined again after a reorg does not keep later deposits from being swept',
+  async () => {
+    const { setAutomine, mine, reorg, height, send, rpc, outsider, tokens } = harness.chain()
+    const other = worldOf(harness, await harness.newEntity())
+    const isComplete = (id: string) =>
+      until(
+        async () => (await other.call('GET', `/v1/payouts/${id}`)).status === 'complete',
+        'it is complete',
+      )
+    // Its treasury has its gas before the reverted blocks.
+    await fundMerchantWallet(other, 1_000_000n)
+    await isComplete((await makePayout(other, { amount: usd('1') })).id)
+    const { depositAddress } = await makePaidIntent(other, 5_000_000n)
+    const paidAt = await height()
+    const first = await makePayout(other, { amount: usd('5') })
+    await isComplete(first.id)
+    const sweeps = async () =>
+      (
+        await harness.database.all<{ hash: string }>(sql`select t.tx_hash as hash from sweeps s
         join platform_transactions t on t.entity_id = s.entity_id and t.id = s.id
         where s.from_address = ${depositAddress} order by s.create_date`)
-    ).map(({ hash }) => hash)
-  const [swept] = await sweeps()
-  await setAutomine(false)
-  await reorg((await height()) - paidAt + 1)
-  // The payer pays again, first in its block, and the sweep and the payout are broadcast again.
-  const data = `0xa9059cbb${depositAddress.slice(2).padStart(64, '0')}${(5_000_000).toString(16).padStart(64, '0')}`
-  const fees = { gas: '0x30d40', maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x174876e800' }
-  await rpc('eth_sendTransaction', [{ from: outsider, to: tokens.USDC, data, ...fees }])
-  await inPool(swept!)
-  await mine()
-  await setAutomine(true)
-  await isComplete(first.id)
-  await until(
-    async () => (await other.call('GET', '/v1/payments')).length === 3,
-    'the payment that came again is seen',
-  )
-  await send(depositAddress, 2_000_000n, 'USDC')
-  const { id } = await makeFundedPayout(other, '2')
-  await isComplete(id)
-  expect(await sweeps()).toHaveLength(2)
-  await checkLedger(harness.database)
-})
+      ).map(({ hash }) => hash)
+    const [swept] = await sweeps()
+    await setAutomine(false)
+    await reorg((await height()) - paidAt + 1)
+    // The payer pays again, first in its block, and the sweep and the payout are broadcast again.
+    const data = `0xa9059cbb${depositAddress.slice(2).padStart(64, '0')}${(5_000_000).toString(16).padStart(64, '0')}`
+    const fees = { gas: '0x30d40', maxFeePerGas: '0x174876e800', maxPriorityFeePerGas: '0x174876e800' }
+    await rpc('eth_sendTransaction', [{ from: outsider, to: tokens.USDC, data, ...fees }])
+    await inPool(swept!)
+    await mine()
+    await setAutomine(true)
+    await isComplete(first.id)
+    await until(
+      async () => (await other.call('GET', '/v1/payments')).length === 3,
+      'the payment that came again is seen',
+    )
+    await send(depositAddress, 2_000_000n, 'USDC')
+    const { id } = await makeFundedPayout(other, '2')
+    await isComplete(id)
+    expect(await sweeps()).toHaveLength(2)
+    await checkLedger(harness.database)
+  },
+)
 
-it('a sweep and a payout of a deposit that a reorg removes for good fail, and no merchant owes anything', async () => {
-  const { mine, reorg, height, send, oracle } = harness.chain()
-  const other = worldOf(harness, await harness.newEntity())
-  const balance = async () => (await other.call('GET', '/v1/businessAccount/balances')).available
-  const payoutIs = (id: string, status: string) =>
-    until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === status, `it is ${status}`)
-  await fundMerchantWallet(other, 1_000_000n)
-  await payoutIs((await makePayout(other, { amount: usd('1') })).id, 'complete')
-  const { id: intentId, depositAddress } = await makePaidIntent(other, 5_000_000n)
-  const paidAt = await height()
-  const address = freshAddress()
-  const recipient = await makeActiveRecipient(other, { address })
-  const destination = { type: 'address_book', id: recipient.id }
-  const { id } = await makePayout(other, { destination, amount: usd('5') })
-  await payoutIs(id, 'complete')
-  await reorg((await height()) - paidAt + 1)
-  await payoutIs(id, 'failed')
-  await mine(15)
-  const paymentsAre = (statuses: string[]) =>
-    until(async () => {
-      const found: { status: string }[] = await other.call('GET', `/v1/payments?paymentIntentId=${intentId}`)
-      return found.map(({ status }) => status).join() === statuses.join()
-    }, `its payments are ${statuses}`)
-  await paymentsAre(['failed'])
-  expect(await balance()).toEqual([usd('0.00')])
-  await send(depositAddress, 5_000_000n, 'USDC')
-  await paymentsAre(['paid', 'failed'])
-  const again = await makePayout(other, { destination, amount: usd('5') })
-  await payoutIs(again.id, 'complete')
-  expect(await oracle.transfers({ to: address })).toHaveLength(1)
-  expect(await balance()).toEqual([usd('0.00')])
-  await checkLedger(harness.database)
-})
+drawnIt(
+  'a sweep and a payout of a deposit that a reorg removes for good fail, and no merchant owes anything',
+  async () => {
+    const { mine, reorg, height, send, oracle } = harness.chain()
+    const other = worldOf(harness, await harness.newEntity())
+    const balance = async () => (await other.call('GET', '/v1/businessAccount/balances')).available
+    const payoutIs = (id: string, status: string) =>
+      until(async () => (await other.call('GET', `/v1/payouts/${id}`)).status === status, `it is ${status}`)
+    await fundMerchantWallet(other, 1_000_000n)
+    await payoutIs((await makePayout(other, { amount: usd('1') })).id, 'complete')
+    const { id: intentId, depositAddress } = await makePaidIntent(other, 5_000_000n)
+    const paidAt = await height()
+    const address = freshAddress()
+    const recipient = await makeActiveRecipient(other, { address })
+    const destination = { type: 'address_book', id: recipient.id }
+    const { id } = await makePayout(other, { destination, amount: usd('5') })
+    await payoutIs(id, 'complete')
+    await reorg((await height()) - paidAt + 1)
+    await payoutIs(id, 'failed')
+    await mine(15)
+    const paymentsAre = (statuses: string[]) =>
+      until(async () => {
+        const found: { status: string }[] = await other.call(
+          'GET',
+          `/v1/payments?paymentIntentId=${intentId}`,
+        )
+        return found.map(({ status }) => status).join() === statuses.join()
+      }, `its payments are ${statuses}`)
+    await paymentsAre(['failed'])
+    expect(await balance()).toEqual([usd('0.00')])
+    await send(depositAddress, 5_000_000n, 'USDC')
+    await paymentsAre(['paid', 'failed'])
+    const again = await makePayout(other, { destination, amount: usd('5') })
+    await payoutIs(again.id, 'complete')
+    expect(await oracle.transfers({ to: address })).toHaveLength(1)
+    expect(await balance()).toEqual([usd('0.00')])
+    await checkLedger(harness.database)
+  },
+)
 
 /** Makes a payout as soon as the wallet has the money for it. */
 async function makeFundedPayout(of: World, amount: string): Promise<{ id: string }> {

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { makePaidIntent, makePayout, type World, worldOf } from '../../../../testing/builders.ts'
+import { drawnTests } from '../../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../../testing/issuer.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
@@ -34,33 +35,41 @@ const sweepsOf = async (address: string) =>
     )
   ).map(({ status }) => status)
 
-it('coins that cannot be swept from one address are swept from others, and from that one as soon as possible', async () => {
-  const blocked = await makePaidIntent(world, 5_000_000n)
-  const poorer = await makePaidIntent(world, 3_000_000n)
-  await sendAsIssuer(harness.chain(), 'blocklist', blocked.depositAddress)
-  const { id } = await makePayout(world, { amount: usd('3') })
-  expect(await ended(id)).toMatchObject({ status: 'complete' })
-  expect((await sweepsOf(blocked.depositAddress))[0]).toBe('failed')
-  expect(await sweepsOf(poorer.depositAddress)).toEqual(['complete'])
-  await sendAsIssuer(harness.chain(), 'unblocklist', blocked.depositAddress)
-  const rest = await makePayout(world, { amount: usd('5') })
-  expect(await ended(rest.id)).toMatchObject({ status: 'complete' })
-  await until(
-    async () => (await sweepsOf(blocked.depositAddress)).at(-1) === 'complete',
-    'the last sweep is complete',
-  )
-  await checkLedger(harness.database)
-})
+const drawnIt = drawnTests(1, 2)
 
-it('a payout whose coins cannot be swept at all fails with its reason, and the next one is paid', async () => {
-  const { depositAddress } = await makePaidIntent(world, 2_000_000n)
-  await sendAsIssuer(harness.chain(), 'pause')
-  const { id } = await makePayout(world, { amount: usd('2') })
-  await until(async () => (await sweepsOf(depositAddress)).includes('failed'), 'a sweep has failed')
-  harness.clock.moveMs(121_000)
-  expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
-  await sendAsIssuer(harness.chain(), 'unpause')
-  const next = await makePayout(world, { amount: usd('2') })
-  expect(await ended(next.id)).toMatchObject({ status: 'complete' })
-  await checkLedger(harness.database)
-})
+drawnIt(
+  'coins that cannot be swept from one address are swept from others, and from that one as soon as possible',
+  async () => {
+    const blocked = await makePaidIntent(world, 5_000_000n)
+    const poorer = await makePaidIntent(world, 3_000_000n)
+    await sendAsIssuer(harness.chain(), 'blocklist', blocked.depositAddress)
+    const { id } = await makePayout(world, { amount: usd('3') })
+    expect(await ended(id)).toMatchObject({ status: 'complete' })
+    expect((await sweepsOf(blocked.depositAddress))[0]).toBe('failed')
+    expect(await sweepsOf(poorer.depositAddress)).toEqual(['complete'])
+    await sendAsIssuer(harness.chain(), 'unblocklist', blocked.depositAddress)
+    const rest = await makePayout(world, { amount: usd('5') })
+    expect(await ended(rest.id)).toMatchObject({ status: 'complete' })
+    await until(
+      async () => (await sweepsOf(blocked.depositAddress)).at(-1) === 'complete',
+      'the last sweep is complete',
+    )
+    await checkLedger(harness.database)
+  },
+)
+
+drawnIt(
+  'a payout whose coins cannot be swept at all fails with its reason, and the next one is paid',
+  async () => {
+    const { depositAddress } = await makePaidIntent(world, 2_000_000n)
+    await sendAsIssuer(harness.chain(), 'pause')
+    const { id } = await makePayout(world, { amount: usd('2') })
+    await until(async () => (await sweepsOf(depositAddress)).includes('failed'), 'a sweep has failed')
+    harness.clock.moveMs(121_000)
+    expect(await ended(id)).toMatchObject({ status: 'failed', errorCode: 'insufficient_funds' })
+    await sendAsIssuer(harness.chain(), 'unpause')
+    const next = await makePayout(world, { amount: usd('2') })
+    expect(await ended(next.id)).toMatchObject({ status: 'complete' })
+    await checkLedger(harness.database)
+  },
+)
