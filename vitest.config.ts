@@ -27,6 +27,6 @@ export default defineConfig(({ mode }) => ({
     isolate: false,
     // Files wait for blocks, leases and processes. Each worker loads everything once more, and more than two for each core take
     // longer in all.
-    maxWorkers: Math.max(2, Math.min(8, availableParallelism() * 2)),
+    maxWorkers: Math.min(8, availableParallelism() * 2),
   },
 }))

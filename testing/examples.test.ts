@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { runCommand } from './command.ts'
-import { drawn } from './drawn.ts'
+import { drawnTests } from './drawn.ts'
 import { type Program, startProgram } from './program.ts'
 import { initializedDirectory } from './programs.ts'
 import { isDeep } from './size.ts'
@@ -26,11 +26,6 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true, maxRetries: 5 })
 })
 
-const business = ['accept-payment', 'pay-out', 'receive-notifications', 'undo-a-payment']
-const wallets = [
-  ...['control-transactions', 'developer-wallets', 'mint-nfts', 'monitor-contract', 'receive-webhooks'],
-]
-
 const node = (args: string[], { answer } = program) =>
   run(process.execPath, args, { cwd: root, env: { ...process.env, BEZANT_URL: answer.url } })
 
@@ -47,11 +42,12 @@ const refused = (args: string[]) =>
     ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
   )
 
-/** The examples of this run: one of each product at the usual size. */
-const drawnOnes = new Set([...drawn(business, 1), ...drawn(wallets, 1)])
+/** One example of each product at the usual size. */
+const businessExample = drawnTests(1, 4)
+const walletsExample = drawnTests(1, 5)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
-  it.runIf(drawnOnes.has('developer-wallets'))(
+  walletsExample(
     'developer-wallets: secret, wallets on two chains, faucet, transfer to COMPLETE, pages',
     async () => {
       const both = await initializedDirectory()
@@ -68,21 +64,18 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawnOnes.has('accept-payment'))(
+  businessExample(
     'accept-payment: intent, an on-chain payment from an outside key, the payment in the list',
     async () => {
       expect(await example('accept-payment.mjs')).toMatch(/waits at 0x[\s\S]*12\.34 USD is paid/)
     },
   )
 
-  it.runIf(drawnOnes.has('receive-notifications'))(
-    'receive-notifications: subscription, its handshake, a signed notification',
-    async () => {
-      expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
-    },
-  )
+  businessExample('receive-notifications: subscription, its handshake, a signed notification', async () => {
+    expect(await example('receive-notifications.mjs')).toMatch(/is confirmed in 2 regions[\s\S]*is active/)
+  })
 
-  it.runIf(drawnOnes.has('receive-webhooks'))(
+  walletsExample(
     'receive-webhooks: subscription, its test message, a notification with two signatures',
     async () => {
       expect(await example('receive-webhooks.mjs')).toMatch(
@@ -91,7 +84,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawnOnes.has('monitor-contract'))(
+  walletsExample(
     'monitor-contract: an imported contract, a monitored event, its decoded log, a query',
     async () => {
       expect(await example('monitor-contract.mjs')).toMatch(
@@ -100,7 +93,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawnOnes.has('mint-nfts'))(
+  walletsExample(
     'mint-nfts: a collection from a template, a mint, a transfer of NFTs, the lists of both wallets',
     async () => {
       expect(await example('mint-nfts.mjs')).toMatch(
@@ -109,7 +102,7 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawnOnes.has('control-transactions'))(
+  walletsExample(
     'control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation',
     async () => {
       expect(await example('control-transactions.mjs')).toMatch(
@@ -118,14 +111,11 @@ describe('the examples run against a sandbox with the chains that they name', ()
     },
   )
 
-  it.runIf(drawnOnes.has('undo-a-payment'))(
-    'undo-a-payment: a payment, a reorg that removes it, and the payment again',
-    async () => {
-      expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
-    },
-  )
+  businessExample('undo-a-payment: a payment, a reorg that removes it, and the payment again', async () => {
+    expect(await example('undo-a-payment.mjs')).toMatch(/is paid\n[\s\S]*is pending\n[\s\S]*is paid/)
+  })
 
-  it.runIf(drawnOnes.has('pay-out'))(
+  businessExample(
     'pay-out: intent, payment, balance, recipient, payout, its receipt on chain, notifications of each, no gaps',
     async () => {
       expect(await example('pay-out.mjs')).toMatch(

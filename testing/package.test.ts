@@ -16,7 +16,6 @@ const clients = ['@circle-fin/circle-sdk', '@circle-fin/developer-controlled-wal
 const left: number[] = []
 
 beforeAll(async () => {
-  if (!isDeep) return
   await run('npm', ['pack', '--pack-destination', folder], { cwd: root })
   const archive = readdirSync(folder).find((name) => name.endsWith('.tgz'))!
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'app', private: true }))

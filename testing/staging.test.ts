@@ -21,7 +21,6 @@ let environment: Record<string, string>
 const groups: number[] = []
 
 beforeAll(async () => {
-  if (!isDeep) return
   folder = mkdtempSync(join(tmpdir(), 'bezant-staging-'))
   test = await openTestDatabase()
   mkdirSync(join(folder, 'staging'))

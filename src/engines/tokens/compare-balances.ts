@@ -48,7 +48,7 @@ function byOwner(checks: readonly TokenCheck[]): OwnChecks[] {
   const owners = new Map<string, OwnChecks>()
   for (const check of checks) {
     const key = `${check.entityId}:${check.address}`
-    owners.set(key, [...(owners.get(key) ?? []), check] as const as OwnChecks)
+    owners.set(key, [check, ...(owners.get(key) ?? [])])
   }
   return [...owners.values()]
 }
