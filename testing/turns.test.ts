@@ -10,7 +10,7 @@ import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
 import { withoutRevertReason } from '#engines/transactions/store/revert-reasons'
-import { claimOutdated, claimUnscreened } from '#engines/transactions/store/screening'
+import { claimOutdated, claimToFreeze, claimUnscreened } from '#engines/transactions/store/screening'
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
 import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
@@ -164,6 +164,11 @@ const starved: Record<Queue, Starved> = {
   'screening again': {
     fill: (all) => insertTransactions(all, { screening: {} }),
     claim: (turn) => claimOutdated(db(), turn, blockchain, 1, limit),
+  },
+  'freezing receivers': {
+    fill: (all) =>
+      insertTransactions(all, { transaction_type: 'INBOUND', state: 'COMPLETE', to_freeze: true }),
+    claim: (turn) => claimToFreeze(db(), turn, blockchain, limit),
   },
   signing: {
     fill: (all) => insertTransactions(all),

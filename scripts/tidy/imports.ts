@@ -37,7 +37,7 @@ const folderOrder: Record<string, string[]> = {
 }
 
 /** Files of an engine that join its folders. */
-const joining = /^src\/engines\/treasury\/(index|follow|merchant-balances)\.ts$/
+const joining = /^src\/engines\/treasury\/(index|decide-review|follow|merchant-balances)\.ts$/
 
 /** Networks are data, address formats need no chain, the interface is types: chain families share them. */
 const familyFree = /^src\/chains\/([a-z-]+\.ts|(networks|addresses)\/)/

@@ -2,6 +2,7 @@ import { type AddressFamily, parseAddressOf } from './address.ts'
 import type { Environment } from './blockchains.ts'
 import { tokenAddress } from './network.ts'
 import { networkOfBusinessChain } from './networks/index.ts'
+import { addressIn, type ScreenedAddress } from './screening-chains.ts'
 
 export type BusinessCurrency = 'USD' | 'EUR'
 
@@ -82,6 +83,10 @@ export const parseBusinessAddress = (
   text: string,
   environment: Environment,
 ): string | undefined => parseAddressOf(factsOf[chain].addresses, text, environment)
+
+/** A stored address as lists name it. */
+export const screenedBusinessAddress = (chain: BusinessChain, address: string): ScreenedAddress =>
+  addressIn(factsOf[chain].addresses, address)
 
 /** Whether coins sent to a valid address would be lost: no account owns it, or it is a token contract. */
 export function isUnpayable(chain: BusinessChain, address: string, environment: Environment): boolean {

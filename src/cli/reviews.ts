@@ -1,5 +1,5 @@
-import { type Review, reviewStates, reviewsPage } from '#engines/compliance/index'
-import { decideReview, type ReviewDecision } from '#engines/transactions/index'
+import { type Review, type ReviewDecision, reviewStates, reviewsPage } from '#engines/compliance/index'
+import { decideReview } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { type Command, chooseAction, numberFlag, type ParsedArgs, textFlag, UsageError } from './command.ts'
@@ -12,10 +12,11 @@ export const reviewsCommand: Command = {
        bezant reviews approve ID --entity ID --reason TEXT
        bezant reviews deny ID --entity ID --reason TEXT
 
-Decides about the transactions that screening leaves to an operator. Their money is held meanwhile.
-approve lets one be signed; deny ends it and releases its money. Where two operators have to approve
-(BEZANT_REVIEW_APPROVERS), all commands count as one operator: the other one approves with a key, by
-POST /operator/reviews/ID/approve.`,
+Decides about the transactions and deposits that screening leaves to an operator. Their money is held
+meanwhile. approve lets a transaction be signed, and frees or credits what was received. deny ends a
+transaction and releases its money; what was received stays held until it is approved after all. Where
+two operators have to approve (BEZANT_REVIEW_APPROVERS), all commands count as one operator: the other
+one approves with a key, by POST /operator/reviews/ID/approve.`,
   takesArguments: true,
   options: {
     entity: { type: 'string', value: 'ID', about: 'Entity.' },
@@ -45,7 +46,8 @@ const deciding =
   async ({ database, ...scope }, args) => {
     const id = args.positionals[1]
     const reason = textFlag(args, 'reason')
-    if (id === undefined || !isUuid(id)) throw new UsageError(`${verdict} needs the id of a transaction`)
+    if (id === undefined || !isUuid(id))
+      throw new UsageError(`${verdict} needs the id of a transaction, payment or transfer`)
     if (!reason) throw new UsageError('--reason is missing\nSee: bezant reviews --help')
     const config = configOf(args)
     const decided = await database.tx((db) => decideReview({ ...scope, db, config }, { id, verdict, reason }))
@@ -59,7 +61,15 @@ const actions: Record<string, ReviewAction> = {
     const cursor = { pageAfter: undefined, pageBefore: undefined }
     const state = stateOf(args, reviewStates)
     const { rows } = await reviewsPage(database, entity.id, state, { ...page, ...cursor })
-    printRows(args, rows.map(shown), ['createDate', 'id', 'state', 'ruleName', 'decidedBy', 'reason'])
+    printRows(args, rows.map(shown), [
+      'createDate',
+      'id',
+      'resource',
+      'state',
+      'ruleName',
+      'decidedBy',
+      'reason',
+    ])
   },
   approve: deciding('approve'),
   deny: deciding('deny'),

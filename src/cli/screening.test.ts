@@ -132,6 +132,22 @@ describe('a list of sanctions', () => {
     })
   })
 
+  it('is compared with the addresses of customers, which the report shows', async () => {
+    const address = anyAddress()
+    const body = { idempotencyKey: randomUUID(), chain: 'BASE', address, metadata: {} }
+    const { id } = (await harness.http('POST', '/v1/addressBook/recipients', { body })).body.data
+    const added = await bezant('add', address, '--chain', 'ETH', '--list', 'block')
+    expect([added.code, added.stderr]).toEqual([
+      0,
+      'block names 1 addresses of customers. See: bezant screening report\n',
+    ])
+    expect(await done('report')).toMatchObject([
+      { entityId: harness.entityId, resource: 'recipient', id, chain: 'BASE', address, list: 'block' },
+    ])
+    await done('remove', address, '--chain', 'ETH', '--list', 'block')
+    expect(await done('report')).toEqual([])
+  })
+
   it('is imported from the remarks of the CSV form', async () => {
     const listed = anyAddress()
     const blank = Array(9).fill('-0- ').join(',')

@@ -6,6 +6,7 @@ import {
   ListProblem,
   type ListScope,
   type ListVersion,
+  listedAddresses,
   listFormats,
   listHistory,
   presentLists,
@@ -24,12 +25,14 @@ export const screeningCommand: Command = {
        bezant screening remove ADDRESS --chain CHAIN --list NAME [--reason TEXT]
        bezant screening rollback --list NAME [--to VERSION] [--reason TEXT]
        bezant screening history --list NAME [--limit N]
+       bezant screening report
 
 The lists block and allow are your own; any other NAME is a list of sanctions. They apply to all
 entities. import replaces a list by a file: SDN.XML (sdn-xml) or SDN.CSV (sdn-csv) of the United
 States' sanctions, or a table with the columns chain, address and reference (csv). A file with any
 mistake changes nothing. Each change is a version, which decisions see when it is complete; rollback
-returns to the contents before.`,
+returns to the contents before. report shows the wallets, deposit addresses and recipients of all
+entities that a list names at present.`,
   takesArguments: true,
   options: {
     list: { type: 'string', value: 'NAME', about: 'List.' },
@@ -61,10 +64,9 @@ const changing =
   (change: typeof addEntry): ScreeningAction =>
   async (scope, args) => {
     const entry = addressOf(args)
-    printRow(
-      args,
-      shown(await change(scope, { list: listOf(args), entry, reason: textFlag(args, 'reason') })),
-    )
+    const list = listOf(args)
+    printRow(args, shown(await change(scope, { list, entry, reason: textFlag(args, 'reason') })))
+    await warnOfListed(scope, list)
   }
 
 const actions: Record<string, ScreeningAction> = {
@@ -81,12 +83,14 @@ const actions: Record<string, ScreeningAction> = {
     })
     const { duplicates, malformed, unsupported } = made
     printRow(args, { ...shown(made), duplicates, malformed, unsupported })
+    await warnOfListed(scope, made.list)
   },
   add: changing(addEntry),
   remove: changing(removeEntry),
   rollback: async (scope, args) => {
     const target = { list: listOf(args), to: numberFlag(args, 'to', 999_999_999) }
     printRow(args, shown(await rollBackList(scope, { ...target, reason: textFlag(args, 'reason') })))
+    await warnOfListed(scope, target.list)
   },
   history: async ({ database }, args) => {
     const versions = await listHistory(database, listOf(args), numberFlag(args, 'limit', 1_000) ?? 20)
@@ -95,6 +99,17 @@ const actions: Record<string, ScreeningAction> = {
       ...(['removed', 'source', 'reason', 'actor'] as const),
     ])
   },
+  report: async ({ database }, args) =>
+    printRows(args, await listedAddresses(database), [
+      ...(['entityId', 'resource', 'id', 'chain', 'address', 'list', 'reference'] as const),
+    ]),
+}
+
+/** Tells of customers' addresses that a changed list names. */
+async function warnOfListed({ database }: ListScope, list: string): Promise<void> {
+  const { length } = await listedAddresses(database, list)
+  if (length > 0)
+    process.stderr.write(`${list} names ${length} addresses of customers. See: bezant screening report\n`)
 }
 
 const shown = ({ list, version, change, contentsOf, entries, added, removed }: ListVersion) => ({

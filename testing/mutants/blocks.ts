@@ -22,7 +22,13 @@ export const blockMutants: readonly Mutant[] = [
   {
     name: 'inbound-never-undone',
     about: 'an incoming transfer of an orphaned block stays',
-    edits: [edit(follow, 'await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)', '[] as Ref[]')],
+    edits: [
+      edit(
+        `${engine}/receive.ts`,
+        'await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)',
+        '[] as { entityId: string; id: string }[]',
+      ),
+    ],
     test: proof(`${engine}/reorg.test.ts`, 'property 20: an inbound transfer'),
   },
   {

@@ -6,6 +6,7 @@ import { keyMutants } from './keys.ts'
 import type { Mutant } from './mutant.ts'
 import { policyMutants } from './policy.ts'
 import { requestMutants } from './requests.ts'
+import { screeningMutants } from './screening.ts'
 import { transactionMutants } from './transactions.ts'
 import { unlistedTokenMutants } from './unlisted-tokens.ts'
 import { webhookMutants } from './webhooks.ts'
@@ -18,6 +19,7 @@ export const mutants: readonly Mutant[] = [
   ...bookMutants,
   ...keyMutants,
   ...policyMutants,
+  ...screeningMutants,
   ...contractMutants,
   ...webhookMutants,
   ...unlistedTokenMutants,

@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { businessChainField, createDateField, dateField, idField } from '#api/fields'
 import { moneySchema } from '#api/money'
+import { riskEvaluationField } from '#api/risk-evaluation'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 export const newTransferSchema = Type.Object(
@@ -89,15 +90,7 @@ export const transferSchema = Type.Object(
         description: 'The reason of the failure; present when status is failed.',
       }),
     ),
-    riskEvaluation: Type.Optional(
-      Type.Object(
-        {
-          decision: Type.Enum(['denied'], { description: 'Always denied.' }),
-          reason: Type.String({ description: 'The code of the reason.' }),
-        },
-        { description: 'The decision that denied the transfer.' },
-      ),
-    ),
+    riskEvaluation: riskEvaluationField,
     createDate: createDateField,
     updateDate: dateField('The time of the latest change; later with each change.'),
   },

@@ -1,4 +1,5 @@
 import { showMoney } from '#api/money'
+import { showRiskEvaluation } from '#api/risk-evaluation'
 import type { Transfer } from '#engines/treasury/index'
 
 export type ShowTransfer = {
@@ -28,7 +29,7 @@ export function showTransfer(transfer: Transfer, { running, returnIdentities }: 
     ...(transfer.transactionHash && { transactionHash: transfer.transactionHash }),
     status: status === 'running' && !running ? 'pending' : status,
     ...(transfer.errorCode && { errorCode: transferError(transfer.errorCode) }),
-    ...(transfer.riskReason && { riskEvaluation: { decision: 'denied', reason: transfer.riskReason } }),
+    ...showRiskEvaluation(transfer),
     createDate: transfer.createDate,
     updateDate: transfer.updateDate,
   }

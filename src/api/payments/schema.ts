@@ -1,6 +1,7 @@
 import Type from 'typebox'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { moneySchema } from '#api/money'
+import { riskEvaluationField } from '#api/risk-evaluation'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const statusField = Type.Enum(['pending', 'confirmed', 'paid', 'failed', 'action_required'], {
@@ -43,6 +44,7 @@ export const paymentSchema = Type.Object(
     transactionHash: Type.Optional(
       Type.String({ description: 'The hash of the transaction; absent on a refund that is not signed yet.' }),
     ),
+    riskEvaluation: riskEvaluationField,
     createDate: createDateField,
     updateDate: updateDateField,
   },

@@ -1,3 +1,4 @@
+import { showRiskEvaluation } from '#api/risk-evaluation'
 import type { Payment } from '#engines/treasury/index'
 import { formatAmount } from '#lib/amounts'
 
@@ -17,6 +18,7 @@ export function showPayment(payment: Payment) {
     ...(payment.fromAddress && { fromAddresses: { chain, addresses: [payment.fromAddress] } }),
     depositAddress: { chain, address: payment.depositAddress },
     ...(payment.transactionHash && { transactionHash: payment.transactionHash }),
+    ...showRiskEvaluation(payment),
     createDate: payment.createDate,
     updateDate: payment.updateDate,
   }

@@ -2,6 +2,7 @@ import Type from 'typebox'
 import { businessChainField, createDateField, idField, updateDateField } from '#api/fields'
 import { identitySchema } from '#api/identity'
 import { moneySchema } from '#api/money'
+import { riskEvaluationField } from '#api/risk-evaluation'
 import { payoutStatuses } from '#engines/treasury/index'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
@@ -116,17 +117,7 @@ export const payoutSchema = Type.Object(
           'The reason of the failure. insufficient_funds: the coins of this account are on other chains. transaction_denied: see riskEvaluation.',
       }),
     ),
-    riskEvaluation: Type.Optional(
-      Type.Object(
-        {
-          decision: Type.Enum(['denied'], { description: 'Always denied.' }),
-          reason: Type.String({
-            description: '3220: identities are missing. 3000: the policy does not allow it.',
-          }),
-        },
-        { description: 'The decision that denied the payout.' },
-      ),
-    ),
+    riskEvaluation: riskEvaluationField,
     createDate: createDateField,
     updateDate: updateDateField,
   },

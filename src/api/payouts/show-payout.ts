@@ -1,4 +1,5 @@
 import { showMoney } from '#api/money'
+import { showRiskEvaluation } from '#api/risk-evaluation'
 import type { Payout } from '#engines/treasury/index'
 
 /** A payout as the API shows it. Merchants pay no fees; clients expect zero fees once it is complete. */
@@ -18,7 +19,7 @@ export function showPayout(payout: Payout, { returnIdentities = false } = {}) {
     ...(payout.transactionHash && { externalRef: payout.transactionHash }),
     status,
     ...(payout.errorCode && { errorCode: payout.errorCode }),
-    ...(payout.riskReason && { riskEvaluation: { decision: 'denied', reason: payout.riskReason } }),
+    ...showRiskEvaluation(payout),
     createDate: payout.createDate,
     updateDate: payout.updateDate,
   }

@@ -11,6 +11,7 @@ import {
   worldOf,
 } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { screenedAddress } from '../../../testing/review-requests.ts'
 import { until } from '../../../testing/until.ts'
 import { openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { recipientSchema } from './schema.ts'
@@ -49,6 +50,23 @@ const eventsOf = async (resourceId: string) =>
       sql`select type from events where resource_id = ${resourceId} order by create_date, id`,
     )
   ).map(({ type }) => type)
+
+describe('a recipient whose address a rule denies', () => {
+  it('is denied by its review, and again after a change', async () => {
+    const { id } = await create({ address: screenedAddress('8888') })
+    await untilStatus(id, 'denied')
+    const changed = await harness.http('PATCH', `${path}/${id}`, { body: { metadata: { nickname: 'Eve' } } })
+    expect(changed.body.data.status).toBe('denied')
+    expect((await eventsOf(id)).filter((type) => type.startsWith('addressBook'))).toEqual([
+      'addressBookRecipient.pending',
+      'addressBookRecipient.denied',
+    ])
+  })
+
+  it('is active where the rule only asks for a review: its payouts are screened by themselves', async () => {
+    await untilStatus((await create({ address: screenedAddress('7666') })).id, 'active')
+  })
+})
 
 describe('the address book through the published client', () => {
   it('creates, shows active, changes, lists and deletes a recipient', async () => {

@@ -1,7 +1,7 @@
 import Type from 'typebox'
 import { type ReviewState, reviewsPage } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
-import { decideReview } from '#engines/transactions/index'
+import { decideReview } from '#engines/treasury/index'
 import { businessCollection, type PageQuery } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
 import { decisionBody, reviewFilters, reviewParams, reviewSchema, showReview } from './schema.ts'
@@ -36,7 +36,7 @@ export const reviewEndpoints = [
     path: '/operator/reviews',
     operationId: 'listOperatorReviews',
     summary: 'List reviews',
-    description: 'Lists the transactions that screening left to an operator, newest first.',
+    description: 'Lists the transactions and deposits that screening left to an operator, newest first.',
     tag,
     auth: 'operator:read',
     query: reviewFilters,
@@ -47,12 +47,12 @@ export const reviewEndpoints = [
   }),
   deciding(
     'approve',
-    'Approve a transaction',
-    'Lets a transaction under review be signed. Where two operators have to approve, the first approval only counts. The lists are consulted again before it is signed.',
+    'Approve a review',
+    'Lets a transaction under review be signed, once the lists were consulted again; releases what a wallet received; credits a deposit. Where two operators have to approve, the first approval only counts.',
   ),
   deciding(
     'deny',
-    'Deny a transaction',
-    'Ends a transaction under review as DENIED, and releases the money that it holds.',
+    'Deny a review',
+    'Ends an outgoing transaction as DENIED, and releases the money that it holds. What was received stays held, and a deposit fails uncredited, until an operator approves it after all.',
   ),
 ]

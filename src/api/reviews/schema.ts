@@ -1,18 +1,23 @@
 import Type from 'typebox'
 import { createDateField, idField, updateDateField } from '#api/fields'
-import { type Review, reviewStates } from '#engines/compliance/index'
+import { type Review, reviewedResources, reviewStates } from '#engines/compliance/index'
 import { idParams } from '#runtime/http/openapi/annotate'
 
 const stateField = Type.Enum([...reviewStates], {
   title: 'ReviewState',
   description:
-    'pending: it waits for an operator. withdrawn: the transaction ended by itself, for example because it was cancelled.',
+    'pending: it waits for an operator. withdrawn: it ended by itself, for example because it was cancelled.',
 })
 const optionalString = (description: string) => Type.Optional(Type.String({ description }))
 
 export const reviewSchema = Type.Object(
   {
-    id: idField('The id of the transaction.'),
+    id: idField('The id of what is reviewed.'),
+    resource: Type.Enum([...reviewedResources], {
+      title: 'ReviewedResource',
+      description:
+        'transaction: of a wallet, in or out. payment, transfer: money that came to a deposit address.',
+    }),
     state: stateField,
     ruleName: Type.String({ description: 'The rule that asked for the review.' }),
     firstApprover: optionalString('Who approved first, where two have to.'),
@@ -21,10 +26,10 @@ export const reviewSchema = Type.Object(
     createDate: createDateField,
     updateDate: updateDateField,
   },
-  { title: 'Review', description: 'A transaction that waits, or waited, for an operator.' },
+  { title: 'Review', description: 'A transaction or deposit that waits, or waited, for an operator.' },
 )
 
-export const reviewParams = idParams('ReviewId', 'the transaction')
+export const reviewParams = idParams('ReviewId', 'the transaction, payment or transfer')
 
 export const reviewFilters = Type.Object({ state: Type.Optional(stateField) })
 
@@ -37,8 +42,8 @@ export const decisionBody = Type.Object(
   },
 )
 
-export const showReview = ({ id, state, ruleName, createDate, updateDate, ...review }: Review) => ({
-  ...{ id, state, ruleName },
+export const showReview = ({ id, resource, state, ruleName, createDate, updateDate, ...review }: Review) => ({
+  ...{ id, resource, state, ruleName },
   ...(review.firstApprover !== null && { firstApprover: review.firstApprover }),
   ...(review.decidedBy !== null && { decidedBy: review.decidedBy }),
   ...(review.reason !== null && { reason: review.reason }),

@@ -19,20 +19,32 @@ export type FreezeSubject = { entityId: string; walletId?: string | undefined }
 
 type FreezeScope = { db: Db; clock: { nowMs(): number }; actor: string }
 
-/** Freezes the subject: nothing is signed for it afterwards. False if it was frozen before; 156001 for an unknown wallet. */
-export const freeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
-  change(scope, subject, true)
+/**
+ * Freezes the subject: nothing is signed for it afterwards. False if it was frozen before; 156001 for an unknown wallet.
+ * `isWanted` is asked once signers wait, in the same `tx`; where it says no, nothing is frozen.
+ */
+export const freeze = (
+  scope: FreezeScope,
+  subject: FreezeSubject,
+  isWanted?: (tx: Db) => Promise<boolean>,
+): Promise<boolean> => change(scope, subject, true, isWanted)
 
 /** Unfreezes the subject: waiting requests are signed from now on. A wallet stays frozen as long as its entity is. */
 export const unfreeze = (scope: FreezeScope, subject: FreezeSubject): Promise<boolean> =>
   change(scope, subject, false)
 
-function change({ db, clock, actor }: FreezeScope, subject: FreezeSubject, on: boolean): Promise<boolean> {
+function change(
+  { db, clock, actor }: FreezeScope,
+  subject: FreezeSubject,
+  on: boolean,
+  isWanted: (tx: Db) => Promise<boolean> = async () => true,
+): Promise<boolean> {
   const { entityId, walletId } = subject
   const nowMs = clock.nowMs()
   const at = formatInstant(nowMs)
   return db.tx(async (tx) => {
     await lockFreezes(tx, entityId)
+    if (!(await isWanted(tx))) return false
     if (walletId !== undefined && !(await findWallet(tx, entityId, walletId)))
       throw new ApiError('walletNotFound')
     const changed = await (walletId !== undefined

@@ -2,22 +2,30 @@
  * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on
  * test networks by documented addresses. Lists are matched in the database, so a decision sees every list that has committed.
  */
+export {
+  decideReview,
+  type ReviewDecision,
+  type ReviewScope,
+  type UnderReview,
+} from './decide-review.ts'
 export { addEntry, removeEntry } from './lists/change-entry.ts'
 export type { ListScope } from './lists/change-list.ts'
 export { importList, listFormats } from './lists/import-list.ts'
 export { ListProblem } from './lists/list-problem.ts'
 export { rollBackList } from './lists/roll-back.ts'
 export { screenAddress } from './screen-address.ts'
-export { screenRecipients } from './screen-recipients.ts'
+export { screenRecipients, screenSenders, screenSubjects } from './screen-counterparties.ts'
+export { type ListedAddressOfCustomer, listedAddresses } from './store/listed-addresses.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {
-  lockReview,
   openReviews,
   type Review,
+  type ReviewedResource,
   type ReviewState,
+  reviewedResources,
   reviewStates,
+  reviewStatesOf,
   reviewsPage,
-  setReview,
   withdrawReviews,
 } from './store/reviews.ts'
 export {
@@ -30,6 +38,7 @@ export { parseSubject } from './subject.ts'
 export {
   type Evaluation,
   type RiskDecision,
+  reviewerOf,
   riskActions,
   riskCategories,
   riskScores,

@@ -1,4 +1,5 @@
 import type { ScreenedAddress } from '#chains/screening-chains'
+import type { Config } from '#runtime/config'
 
 export const riskActions = ['APPROVE', 'REVIEW', 'FREEZE_WALLET', 'DENY'] as const
 export type RiskAction = (typeof riskActions)[number]
@@ -46,6 +47,10 @@ export type RiskDecision = {
 
 /** A decision with its time, as it is kept and shown. */
 export type Evaluation = RiskDecision & { screeningDate: string }
+
+/** Returns who decides about value under review: an operator, or a setting on test networks. */
+export const reviewerOf = (isTest: boolean, { testReview }: Pick<Config, 'testReview'>) =>
+  isTest ? testReview : 'operator'
 
 /** Whether value goes to the address or comes from it: money that arrived cannot be denied. */
 export type Direction = 'outbound' | 'inbound'

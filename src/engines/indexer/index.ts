@@ -67,7 +67,14 @@ export {
   undecidedClaims,
 } from './store/observed-tokens.ts'
 export { gapCounts } from './store/reconciliations.ts'
-export { hasProcessedSteps, hasStepsToUndo, highestComplete, highestFinal, type Step } from './store/steps.ts'
+export {
+  hasProcessedSteps,
+  hasStepsToUndo,
+  highestComplete,
+  highestFinal,
+  lockFollowed,
+  type Step,
+} from './store/steps.ts'
 export { syncBalances, syncNativeBalance } from './sync-balances.ts'
 
 const leaseMs = 3_000

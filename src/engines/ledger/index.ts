@@ -18,6 +18,7 @@ export {
   type Hold,
   type HoldAccount,
   type HoldResolution,
+  heldFor,
   InsufficientFunds,
   type OpenHold,
   openUnlistedHolds,

@@ -14,7 +14,7 @@ export type FollowedTransfer = ObservedTokenTransfer & {
 export function receivedIn(
   transfers: readonly FollowedTransfer[],
   covered: ReadonlySet<string>,
-): ReceivedTransfer[] {
+): Omit<ReceivedTransfer, 'screening'>[] {
   const logs = new Map<string, FollowedTransfer[]>()
   for (const transfer of transfers) {
     if (transfer.direction !== 'in') continue

@@ -1,31 +1,21 @@
 import type { Chain } from '#chains/chain'
 import { eraseGrants, releaseAllowance, reserveAllowanceAgain } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import {
-  observedTransactionsOf,
-  observedTransfersOf,
-  type Step,
-  type TransferOfLog,
-  withOrdinals,
-} from '#engines/indexer/index'
-import { reopenHolds, resolveHolds, tokensOf } from '#engines/ledger/index'
+import { observedTransactionsOf, type Step } from '#engines/indexer/index'
+import { reopenHolds, resolveHolds } from '#engines/ledger/index'
 import { releaseHeld } from '#engines/webhooks/index'
-import { formatAmount } from '#lib/amounts'
 import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
-import { recordChanges } from '#runtime/record/store'
 import { requeueAfterExternalUse } from './external-nonce-use.ts'
+import { noteStates } from './note-states.ts'
+import { failReceived, recordReceived } from './receive.ts'
 import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
   completeUpTo,
-  failInbound,
   markCancelled,
   markInBlock,
-  markProven,
   minedInBlocks,
-  type ReceivedTransfer,
   returnToSent,
-  upsertInbound,
 } from './store/chain-effects.ts'
 import { noopFeeHolders } from './store/gaps.ts'
 import type { Ref } from './store/transactions.ts'
@@ -36,7 +26,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (!chain) return
   if (step.kind === 'undone') return undoBlock(ctx, tx, step)
   await confirmSent(ctx, tx, step)
-  await recordReceived(ctx, tx, step)
+  await recordReceived(ctx, tx, chain.network, step)
   await complete(ctx, tx, step)
   await settleFinal(ctx, tx, chain, step)
 }
@@ -77,9 +67,9 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
   )
   if (cancelled.length > 0) failpoint('before-cancel-record')
   const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
-  await note(ctx, tx, good, 'CONFIRMED')
-  await note(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
-  for (const row of cancelled) await note(ctx, tx, [row], row.state, row.errorReason ?? undefined)
+  await noteStates(ctx, tx, good, 'CONFIRMED')
+  await noteStates(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
+  for (const row of cancelled) await noteStates(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
 /** Resolves the holds of mined transactions: the fee is posted; the amount is posted on success and voided otherwise. */
@@ -101,24 +91,9 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
   )
 }
 
-async function recordReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
-  const transfers = await observedTransfersOf(tx, blockchain, blockHash)
-  const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
-  if (received.length === 0) return
-  const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
-  const rows = withOrdinals(received).map((row) => ({
-    ...row,
-    amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
-    itemIds: null,
-    unproven: false,
-    announced: true,
-  }))
-  await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
-}
-
 /** Completes what is confirmed in blocks up to the step's complete one. */
 export async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
-  await note(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
+  await noteStates(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
 }
 
 /** Number of additional blocks for which a local chain keeps grants: it can be rewound below its final blocks. */
@@ -159,57 +134,6 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
     tx,
     sent.map(({ entityId, id: resourceId }) => ({ entityId, resourceId })),
   )
-  await note(ctx, tx, sent, 'SENT')
+  await noteStates(ctx, tx, sent, 'SENT')
   await failReceived(ctx, tx, step)
 }
-
-/** Fails what was received in an orphaned block. */
-export async function failReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
-  const failed = await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)
-  await note(ctx, tx, failed, 'FAILED', 'FAILED_REORG')
-}
-
-/** Records transfers of unlisted tokens to wallets, which are known to be from a canonical block or one that is undone later. */
-export async function recordUnlistedReceived(
-  ctx: EngineCtx,
-  tx: Db,
-  rows: readonly ReceivedTransfer[],
-): Promise<void> {
-  if (rows.length === 0) return
-  await note(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), rows), 'CONFIRMED')
-}
-
-/** Lists what balances have proven, and notifies of it as it is now. */
-export async function showReceived(
-  ctx: EngineCtx,
-  tx: Db,
-  blockchain: string,
-  rows: readonly (TransferOfLog & { announced: boolean })[],
-): Promise<void> {
-  if (rows.length === 0) return
-  const shown = await markProven(tx, ctx.clock.nowMs(), blockchain, rows)
-  for (const state of new Set(shown.map((row) => row.state)))
-    await note(
-      ctx,
-      tx,
-      shown.filter((row) => row.state === state),
-      state,
-    )
-}
-
-type Changed = Ref & { announced?: boolean }
-
-const note = (ctx: EngineCtx, tx: Db, rows: readonly Changed[], state: string, reason?: string) =>
-  recordChanges(
-    tx,
-    ctx.clock.nowMs(),
-    rows
-      .filter(({ announced = true }) => announced)
-      .map(({ entityId, id }) => ({
-        entityId,
-        actor: 'transactions',
-        type: `transaction.${state.toLowerCase()}`,
-        resourceId: id,
-        data: { state, ...(reason !== undefined && { reason }) },
-      })),
-  )

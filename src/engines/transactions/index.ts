@@ -23,11 +23,11 @@ import { signWaiting } from './sign.ts'
 import { announceWork } from './store/transactions.ts'
 
 export { errorsOfCall } from './contract-errors.ts'
-export { decideReview, type ReviewDecision } from './decide-review.ts'
 export { failUnsent } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
-export { complete, failReceived, recordUnlistedReceived, showReceived } from './follow.ts'
+export { complete } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
+export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { recipientsIn } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
@@ -55,6 +55,7 @@ export {
   submitFromTreasury,
   type TreasuryCallRequest,
 } from './submit.ts'
+export { transactionUnderReview } from './under-review.ts'
 
 const engine = 'transactions'
 

@@ -4,6 +4,7 @@ import {
   listsRevision,
   openReviews,
   type RiskDecision,
+  reviewerOf,
   screenRecipients,
   shareLists,
 } from '#engines/compliance/index'
@@ -14,6 +15,7 @@ import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { newTurn } from '#runtime/turns/store'
 import { denyUnsigned } from './end-unsent.ts'
+import { freezeReceivers } from './freeze-receivers.ts'
 import { callOf } from './intent.ts'
 import { recipientsOf } from './recipients.ts'
 import {
@@ -33,16 +35,21 @@ const batchMax = 200
 const recipientsMax = 2_000
 
 /**
- * Returns a function that screens one batch of accepted transactions, and one of those that were cleared before the lists
- * changed. True when it screened any.
+ * Returns a function that screens one batch of accepted transactions and one of those that were cleared before the lists
+ * changed, and freezes wallets for what they received. True when it did any of it.
  */
 export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   const { blockchain } = chain.network
-  const turns = { first: newTurn('screening'), again: newTurn('screening again') }
+  const turns = {
+    first: newTurn('screening'),
+    again: newTurn('screening again'),
+    freezing: newTurn('freezing receivers'),
+  }
   let doneRevision = -1
   return async () => {
     const unscreened = await claimUnscreened(ctx.database, turns.first, blockchain, batchMax)
-    const did = await screenClaimed(ctx, chain, unscreened)
+    const screened = await screenClaimed(ctx, chain, unscreened)
+    const did = (await freezeReceivers(ctx, turns.freezing, blockchain)) || screened
     const revision = await listsRevision(ctx.database)
     if (revision === doneRevision) return did
     const outdated = await claimOutdated(ctx.database, turns.again, blockchain, revision, batchMax)
@@ -110,7 +117,7 @@ async function apply(
   revision: number,
 ): Promise<void> {
   const nowMs = ctx.clock.nowMs()
-  const outcomes = screened.map((row) => ({ row, outcome: outcomeOf(row, ctx.config.testReview) }))
+  const outcomes = screened.map((row) => ({ row, outcome: outcomeOf(row, ctx.config) }))
   const rowsOf = (wanted: Outcome) =>
     outcomes.flatMap(({ row, outcome }) => (outcome === wanted ? [row] : []))
   const cleared = rowsOf('cleared')
@@ -135,13 +142,14 @@ const actor = 'screening'
 type Outcome = 'cleared' | 'clearedAgain' | 'review' | 'denied'
 
 /** A later screening only denies: what an operator approved, or needed no review, is not asked again. */
-function outcomeOf(row: ScreenedTransaction, testReview: Config['testReview']): Outcome {
+function outcomeOf(row: ScreenedTransaction, config: Config): Outcome {
   const { evaluation, screenedRevision, isTest } = row
   if (denies(evaluation)) return 'denied'
   if (screenedRevision !== null) return 'clearedAgain'
   if (!evaluation.actions.includes('REVIEW')) return 'cleared'
-  if (!isTest || testReview === 'operator') return 'review'
-  return testReview === 'approve' ? 'cleared' : 'denied'
+  const reviewer = reviewerOf(isTest, config)
+  if (reviewer === 'operator') return 'review'
+  return reviewer === 'approve' ? 'cleared' : 'denied'
 }
 
 async function freezeWallets(tx: Db, ctx: EngineCtx, screened: readonly ScreenedTransaction[]) {
@@ -183,6 +191,9 @@ async function holdForReview(
   await openReviews(
     tx,
     nowMs,
-    reviewed.map(({ entityId, id, evaluation: { ruleName = '' } }) => ({ entityId, id, ruleName })),
+    reviewed.map(({ entityId, id, evaluation: { ruleName = '' } }) => ({
+      ...{ entityId, id, ruleName },
+      ...{ resource: 'transaction', state: 'pending' },
+    })),
   )
 }

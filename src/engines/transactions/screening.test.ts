@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { freeze, unfreeze } from '#custody/index'
 import { addEntry, removeEntry } from '#engines/compliance/index'
-import { decideReview } from '#engines/transactions/index'
+import { decideReview } from '#engines/treasury/index'
 import { sql } from '#runtime/db/db'
 import {
   freshAddress,

@@ -29,7 +29,7 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
       await revertDeposits(tx, nowMs, blockchain, block)
       await reopenDisbursements(tx, nowMs, step)
       await revertWires(tx, nowMs, transfers)
-    } else await creditDeposits(tx, nowMs, chain, { ...block, completeTo }, transfers)
+    } else await creditDeposits(ctx, tx, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
     await creditWires(tx, nowMs, blockchain, completeTo)
   })

@@ -1,7 +1,7 @@
 /**
  * Credits merchants with deposits and pays payouts, transfers and refunds. Its folders import one way: address-book,
  * deposit-addresses, payment-intents, deposits, sweeping, disbursements, reconciliation. Files beside this one are shared by
- * all folders, except `follow.ts` and `merchant-balances.ts`, which join them like this one.
+ * all folders, except `decide-review.ts`, `follow.ts` and `merchant-balances.ts`, which join them like this one.
  */
 export {
   addRecipientAddress,
@@ -32,6 +32,7 @@ export {
   type RecipientStatus,
   recipientStatuses,
 } from './address-book/store/recipients.ts'
+export { decideReview } from './decide-review.ts'
 export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
 export {
   type DepositAddress,

@@ -33,6 +33,16 @@ export const findEntity = (db: Db, id: string) =>
     sql`select id, environment, name from entities where id::text = ${id.toLowerCase()}`,
   )
 
+export async function environmentsOf(
+  db: Db,
+  entityIds: readonly string[],
+): Promise<ReadonlyMap<string, EntityEnvironment>> {
+  const rows = await db.all<{ id: string; environment: EntityEnvironment }>(
+    sql`select id, environment from entities where id = any(${[...new Set(entityIds)]}::uuid[])`,
+  )
+  return new Map(rows.map(({ id, environment }) => [id, environment]))
+}
+
 export const listEntities = (db: Db) =>
   db.all<{ id: string; environment: EntityEnvironment; name: string; createDate: string }>(
     sql`select id, environment, name, create_date as "createDate" from entities order by create_date, id`,

@@ -2,6 +2,7 @@
 export const queues = [
   'screening',
   'screening again',
+  'freezing receivers',
   'signing',
   'sending',
   'filling refused nonces',

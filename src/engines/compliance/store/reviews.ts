@@ -6,11 +6,16 @@ import { type Db, raw, sql } from '#runtime/db/db'
 export const reviewStates = ['pending', 'approved', 'denied', 'withdrawn'] as const
 export type ReviewState = (typeof reviewStates)[number]
 
-/** A transaction that waits, or waited, for an operator. */
+/** A transaction of a wallet, or a deposit: the payment or incoming transfer that it is. */
+export const reviewedResources = ['transaction', 'payment', 'transfer'] as const
+export type ReviewedResource = (typeof reviewedResources)[number]
+
+/** Value that waits, or waited, for an operator. */
 export type Review = {
   entityId: string
-  /** That of the transaction. */
+  /** That of the resource. */
   id: string
+  resource: ReviewedResource
   state: ReviewState
   ruleName: string
   /** The operator who approved first, where two have to. */
@@ -21,25 +26,39 @@ export type Review = {
   updateDate: string
 }
 
-const columns = sql`r.entity_id as "entityId", r.id, r.state, r.rule_name as "ruleName",
+const columns = sql`r.entity_id as "entityId", r.id, r.resource, r.state, r.rule_name as "ruleName",
   r.first_approver as "firstApprover", r.decided_by as "decidedBy", r.reason, r.create_date as "createDate",
   r.update_date as "updateDate"`
 
-export async function openReviews(
-  tx: Db,
-  nowMs: number,
-  opened: readonly Pick<Review, 'entityId' | 'id' | 'ruleName'>[],
-): Promise<void> {
-  if (opened.length === 0) return
-  const at = formatInstant(nowMs)
-  await tx.run(sql`insert into reviews (entity_id, id, rule_name, create_date, update_date)
-    select *, ${at}::timestamptz, ${at}::timestamptz
-    from unnest(${opened.map((row) => row.entityId)}::uuid[], ${opened.map((row) => row.id)}::uuid[],
-      ${opened.map((row) => row.ruleName)}::text[])`)
+export type NewReview = Pick<Review, 'entityId' | 'id' | 'resource' | 'ruleName'> & {
+  /** Denied at once where a setting decides. */
+  state: 'pending' | 'denied'
 }
 
+/** Opens reviews; one that was withdrawn is opened again, and one that was decided stays so. */
+export async function openReviews(tx: Db, nowMs: number, opened: readonly NewReview[]): Promise<void> {
+  if (opened.length === 0) return
+  const at = formatInstant(nowMs)
+  await tx.run(sql`insert into reviews as r (entity_id, id, resource, rule_name, state, decided_by, create_date, update_date)
+    select e, i, s, n, t, case when t = 'denied' then 'setting' end, ${at}::timestamptz, ${at}::timestamptz
+    from unnest(${opened.map((row) => row.entityId)}::uuid[], ${opened.map((row) => row.id)}::uuid[],
+      ${opened.map((row) => row.resource)}::text[], ${opened.map((row) => row.ruleName)}::text[],
+      ${opened.map((row) => row.state)}::text[]) as row(e, i, s, n, t)
+    on conflict (entity_id, id) do update set state = 'pending', rule_name = excluded.rule_name,
+      first_approver = null, update_date = excluded.update_date where r.state = 'withdrawn'`)
+}
+
+/** The states of the reviews that exist among these. */
+export const reviewStatesOf = (db: Db, refs: readonly { entityId: string; id: string }[]) =>
+  db.all<Pick<Review, 'entityId' | 'id' | 'state'>>(sql`select r.entity_id as "entityId", r.id, r.state
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join reviews r on r.entity_id = n.e and r.id = n.i`)
+
+export const findReview = (db: Db, entityId: string, id: string) =>
+  db.maybe<Review>(sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id}`)
+
 export const lockReview = (tx: Db, entityId: string, id: string) =>
-  tx.maybe<Review>(
+  tx.one<Review>(
     sql`select ${columns} from reviews r where r.entity_id = ${entityId} and r.id = ${id} for update`,
   )
 
@@ -50,7 +69,7 @@ export const setReview = (tx: Db, nowMs: number, { entityId, id }: Review, decis
       decided_by = ${decision.decidedBy}, reason = ${decision.reason}, update_date = ${formatInstant(nowMs)}
     where r.entity_id = ${entityId} and r.id = ${id} returning ${columns}`)
 
-/** Ends the pending reviews of transactions that ended by themselves. */
+/** Ends the pending reviews of what ended by itself. */
 export const withdrawReviews = (tx: Db, nowMs: number, refs: readonly { entityId: string; id: string }[]) =>
   tx.run(sql`update reviews r set state = 'withdrawn', update_date = ${formatInstant(nowMs)}
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)

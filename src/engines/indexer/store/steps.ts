@@ -94,6 +94,17 @@ export const claimStep = (tx: Db, engine: string, blockchain: string): Promise<S
     from step_cursors c join block_steps s on s.blockchain = c.blockchain and s.step = c.step + 1
     where c.engine = ${engine} and c.blockchain = ${blockchain} for update of c skip locked`)
 
+/** The highest block with its confirmations among those that the engine follows; it follows no other until this `tx` ends. */
+export async function lockFollowed(tx: Db, engine: string, blockchain: string): Promise<number> {
+  const cursor = await tx.maybe<{ step: number }>(sql`select step from step_cursors
+    where engine = ${engine} and blockchain = ${blockchain} for update`)
+  const found = await tx.maybe<{
+    completeTo: number
+  }>(sql`select coalesce(complete_to, final_to) as "completeTo"
+    from block_steps where blockchain = ${blockchain} and step = ${cursor?.step ?? 0}`)
+  return found?.completeTo ?? -1
+}
+
 export const finishStep = (tx: Db, engine: string, { blockchain, step }: Step) =>
   tx.run(sql`update step_cursors set step = ${step} where engine = ${engine} and blockchain = ${blockchain}`)
 

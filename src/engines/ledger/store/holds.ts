@@ -15,8 +15,11 @@ export const accountNameOf = (account: HoldAccount): AccountName => {
     : { entityId, address, kind: 'address', blockchain: account.blockchain, tokenId: account.tokenId }
 }
 
-/** A transaction holds the coins of its amount and its fee; the disbursement behind it may hold a merchant's money. */
-export type HoldPurpose = 'amount' | 'fee' | 'money'
+/**
+ * A transaction holds the coins of its amount and its fee; the disbursement behind it may hold a merchant's money. Received
+ * coins are held while their review is not approved.
+ */
+export type HoldPurpose = 'amount' | 'fee' | 'money' | 'review'
 
 export type Hold = HoldAccount & {
   /** The owner of the hold: the transaction or payout that will spend it. */
@@ -75,7 +78,7 @@ export async function availableForHold(tx: Db, nowMs: number, account: HoldAccou
 export type HoldResolution = {
   entityId: string
   intentId: string
-  /** Both `amount` and `fee` when absent, never `money`. */
+  /** All but `money` when absent. */
   purpose?: HoldPurpose
   outcome: 'posted' | 'voided'
   /** Leaves the holds of unlisted tokens open. */
@@ -154,6 +157,20 @@ export type OpenHold = {
   intentId: string
   amountAtomic: bigint
 }
+
+/** Returns the intents that have an open hold of the purpose. */
+export const heldFor = (
+  tx: Db,
+  purpose: HoldPurpose,
+  intents: readonly { entityId: string; intentId: string }[],
+) =>
+  tx.all<{
+    entityId: string
+    intentId: string
+  }>(sql`select h.entity_id as "entityId", h.intent_id as "intentId"
+    from unnest(${intents.map((row) => row.entityId)}::uuid[], ${intents.map((row) => row.intentId)}::uuid[]) as n(e, i)
+    join holds h on h.entity_id = n.e and h.intent_id = n.i and h.purpose = ${purpose}
+    where not exists (select 1 from hold_resolutions r where r.entity_id = h.entity_id and r.hold_id = h.id)`)
 
 /** The open holds on these balances in unlisted tokens, newest first. */
 export const openUnlistedHolds = (

@@ -1,3 +1,4 @@
+import type { Evaluation } from '#engines/compliance/index'
 import type { ObservedTransaction, ObservedTransfer, TransferOfLog } from '#engines/indexer/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -98,6 +99,16 @@ export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purp
   /** A transfer of nothing, or one that no balance shows yet: not listed by default. */
   unproven: boolean
   announced: boolean
+  /** The decision about its sender; null where a contract can name any sender. */
+  screening: Evaluation | null
+}
+
+/** A recorded transfer with what a hold of its money needs. */
+export type RecordedTransfer = ChangedTransaction & {
+  address: string
+  tokenId: string
+  amountAtomic: bigint
+  screening: Evaluation | null
 }
 
 /** Digits and points as the text of a PostgreSQL array: an array of arrays of different lengths has no other form. */
@@ -105,11 +116,11 @@ const listText = (items: readonly string[]) => `{${items.join(',')}}`
 
 /** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
-  tx.all<ChangedTransaction>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+  tx.all<RecordedTransfer>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
-      log_index, ordinal, first_confirm_date, announced, unproven, nft_token_ids, create_date, update_date)
+      log_index, ordinal, first_confirm_date, announced, unproven, nft_token_ids, screening, to_freeze, create_date, update_date)
     select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, c, u, p, k::text[],
-      ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
+      s::jsonb, z, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
@@ -120,14 +131,17 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       ${rows.map((row) => row.ordinal)}::int4[],
       ${rows.map((row) => row.blockTime)}::timestamptz[], ${rows.map((row) => row.announced)}::bool[],
       ${rows.map((row) => row.unproven)}::bool[],
-      ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[])
-      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, p, k)
+      ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[],
+      ${rows.map(({ screening }) => screening && JSON.stringify(screening))}::text[],
+      ${rows.map(({ screening }) => screening?.actions.includes('FREEZE_WALLET') ?? false)}::bool[])
+      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, p, k, s, z)
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
       amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,
       log_index = excluded.log_index, first_confirm_date = excluded.first_confirm_date, error_reason = null, error_details = null,
-      nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven, update_date = excluded.update_date
-    returning entity_id as "entityId", id, announced`)
+      nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven,
+      screening = excluded.screening, to_freeze = excluded.to_freeze, update_date = excluded.update_date
+    returning entity_id as "entityId", id, announced, address, token_id as "tokenId", amount as "amountAtomic", screening`)
 
 /** Marks incoming transfers as proven; returns their states. */
 export const markProven = (

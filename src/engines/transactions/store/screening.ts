@@ -32,14 +32,20 @@ export const claimOutdated = (db: Db, turn: Turn, blockchain: string, revision: 
     limit,
   )
 
-async function claim(db: Db, turn: Turn, where: Sql, limit: number): Promise<readonly Ref[]> {
+async function claim<Claimed extends Ref = Ref>(
+  db: Db,
+  turn: Turn,
+  where: Sql,
+  limit: number,
+  columns: Sql = sql``,
+): Promise<readonly Claimed[]> {
   const shared = {
     from: sql`transactions q`,
     where,
-    rows: sql`select q.entity_id as "entityId", q.id from transactions q
+    rows: sql`select q.entity_id as "entityId", q.id${columns} from transactions q
       where ${where} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
   }
-  return served(turn, await db.all<Ref>(inTurns(turn, shared, limit)))
+  return served(turn, await db.all<Claimed>(inTurns(turn, shared, limit)))
 }
 
 /** Locks those of the claimed transactions that still wait for this screening and that no other worker has. */
@@ -83,10 +89,12 @@ export async function markCleared(
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CLEARED')]}::text[])`)
 }
 
-/** Locks a transaction that waits for an operator, and that nothing ended meanwhile. */
+/** Locks a transaction under review that nothing ended meanwhile. */
 export const lockReviewed = (tx: Db, { entityId, id }: Ref) =>
-  tx.maybe<{ blockchain: string }>(sql`select t.blockchain from transactions t
-    where t.entity_id = ${entityId} and t.id = ${id} and t.state = 'INITIATED' and t.screening is not null for update`)
+  tx.maybe<{ blockchain: string; transactionType: 'INBOUND' | 'OUTBOUND' }>(sql`select t.blockchain,
+      t.transaction_type as "transactionType" from transactions t
+    where t.entity_id = ${entityId} and t.id = ${id} and t.screening is not null and case t.transaction_type
+      when 'OUTBOUND' then t.state = 'INITIATED' else t.state in ('CONFIRMED', 'COMPLETE') end for update`)
 
 /** An operator's approval. The lists are consulted again before anything is signed. */
 export const clearReviewed = (tx: Db, nowMs: number, { entityId, id }: Ref) =>
@@ -106,3 +114,18 @@ export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { detail
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.details)}::text[]) as n(e, i, d)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('DENIED')]}::text[])`)
+
+/** Received transfers whose wallets are to be frozen, oldest first; entities take turns. */
+export const claimToFreeze = (db: Db, turn: Turn, blockchain: string, limit: number) =>
+  claim<Ref & { walletId: string }>(
+    db,
+    turn,
+    sql`q.blockchain = ${blockchain} and q.to_freeze`,
+    limit,
+    sql`, q.wallet_id as "walletId"`,
+  )
+
+/** False when another worker froze the wallet already. */
+export const takeToFreeze = async (tx: Db, { entityId, id }: Ref): Promise<boolean> =>
+  (await tx.run(sql`update transactions set to_freeze = false
+    where entity_id = ${entityId} and id = ${id} and to_freeze`)) === 1

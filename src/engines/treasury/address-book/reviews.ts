@@ -4,10 +4,11 @@ import type { Db } from '#runtime/db/db'
 import { logTrouble, repeat } from '#runtime/loop'
 import { hearNotices } from '#runtime/notices'
 import { recordChanges } from '#runtime/record/store'
-import { newTurn } from '#runtime/turns/store'
+import { newTurn, type Turn } from '#runtime/turns/store'
 import { actor } from '../actor.ts'
+import { denyListed } from './deny-listed.ts'
 import { endAddressHolds, verifyAddresses } from './store/recipient-addresses.ts'
-import { endHolds, endReviews } from './store/recipients.ts'
+import { endHolds, endReviews, type Recipient } from './store/recipients.ts'
 
 /** Maximum number of decisions of each kind in one turn. */
 const turnMax = 100
@@ -19,7 +20,7 @@ const turnMax = 100
 export function startReviews(ctx: EngineCtx): { stop(): Promise<void> } {
   const steps = newSteps()
   const loop = repeat(
-    async () => (await ctx.database.tx((tx) => review(tx, steps, ctx.clock.nowMs()))) >= turnMax,
+    async () => (await ctx.database.tx((tx) => review(ctx, tx, steps))) >= turnMax,
     logTrouble(ctx.log, 'reviewing recipients'),
   )
   const unlisten = hearNotices(ctx, 'recipients', () => loop.wake())
@@ -36,17 +37,34 @@ type Decided = { entityId: string; id: string; status: string }
 /** Status names in notifications, where they differ from the stored status. */
 const toldAs: Record<string, string> = { verification_succeeded: 'inactive' }
 
-const newSteps = () => [
-  { turn: newTurn('reviewing recipients'), decide: endReviews },
-  { turn: newTurn('ending holds of recipients'), decide: endHolds },
-  { turn: newTurn('verifying addresses'), decide: verifyAddresses },
-  { turn: newTurn('ending holds of addresses'), decide: endAddressHolds },
+type Decide<Row> = (tx: Db, turn: Turn, at: string, limit: number) => Promise<readonly Row[]>
+type ReviewStep = {
+  turn: Turn
+  decide(ctx: EngineCtx, tx: Db, turn: Turn, at: string): Promise<readonly Decided[]>
+}
+
+const ofAddresses =
+  (decide: Decide<Decided>): ReviewStep['decide'] =>
+  (_, tx, turn, at) =>
+    decide(tx, turn, at, turnMax)
+
+const ofRecipients =
+  (decide: Decide<Recipient>): ReviewStep['decide'] =>
+  async ({ config }, tx, turn, at) =>
+    denyListed({ db: tx, config }, await decide(tx, turn, at, turnMax), at)
+
+const newSteps = (): ReviewStep[] => [
+  { turn: newTurn('reviewing recipients'), decide: ofRecipients(endReviews) },
+  { turn: newTurn('ending holds of recipients'), decide: ofRecipients(endHolds) },
+  { turn: newTurn('verifying addresses'), decide: ofAddresses(verifyAddresses) },
+  { turn: newTurn('ending holds of addresses'), decide: ofAddresses(endAddressHolds) },
 ]
 
-async function review(tx: Db, steps: ReturnType<typeof newSteps>, nowMs: number): Promise<number> {
+async function review(ctx: EngineCtx, tx: Db, steps: readonly ReviewStep[]): Promise<number> {
+  const nowMs = ctx.clock.nowMs()
   const at = formatInstant(nowMs)
   const decided: Decided[] = []
-  for (const { turn, decide } of steps) decided.push(...(await decide(tx, turn, at, turnMax)))
+  for (const { turn, decide } of steps) decided.push(...(await decide(ctx, tx, turn, at)))
   await recordChanges(
     tx,
     nowMs,

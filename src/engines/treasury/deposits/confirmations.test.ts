@@ -15,6 +15,7 @@ beforeAll(async () => {
 afterAll(() => harness.close())
 
 const confirmations = 3
+const payer = '0x00000000000000000000000000000000000a11ce'
 const usdc = network.tokens.find(({ symbol }) => symbol === 'USDC')!
 const hashOf = (number: number, fork = 'a') => `0x${fork}${number}`
 
@@ -49,7 +50,7 @@ async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransf
     logIndex: 0,
     direction: 'in',
     tokenId: usdc.id,
-    fromAddress: '0xpayer',
+    fromAddress: payer,
     toAddress: intent.depositAddress!,
     amount: 5n,
     address: intent.depositAddress!,
@@ -64,8 +65,8 @@ async function transferTo(intent: PaymentIntent, changes: Partial<ObservedTransf
 const apply = (number: number, transfers: ObservedTransfer[] = [], fork?: string) =>
   harness.database.tx((tx) =>
     creditDeposits(
+      harness.ctx,
       tx,
-      Date.now(),
       { network, confirmations },
       { number, hash: hashOf(number, fork), completeTo: number - confirmations + 1 },
       transfers,

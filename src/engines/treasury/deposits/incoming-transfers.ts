@@ -4,13 +4,15 @@
  * no later block includes fails.
  */
 import type { Network } from '#chains/network'
+import { withdrawReviews } from '#engines/compliance/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { actor } from '../actor.ts'
 import { merchantWalletIdOf } from '../merchant-wallet.ts'
-import type { Arrival } from './arrivals.ts'
+import { reviewDeposits, type ScreenedArrival } from './screen-arrivals.ts'
+import { deniedCode } from './store/reviewed-deposits.ts'
 import {
   lockFinalIncoming,
   lockIncomingOf,
@@ -33,22 +35,41 @@ export async function applyIncoming(
   nowMs: number,
   network: Network,
   block: FollowedBlock,
-  arrivals: readonly Arrival[],
+  arrivals: readonly ScreenedArrival[],
 ): Promise<void> {
   const { blockchain } = network
   const at = formatInstant(nowMs)
   const coming = arrivals.filter(({ at }) => at.paymentIntentId === null)
   const seen = coming.length > 0 ? await saveIncoming(tx, coming.map(transferOf(nowMs, block))) : []
-  await record(tx, nowMs, seen, 'pending')
-  await setIncoming(tx, seen, 'running', at)
-  await record(tx, nowMs, seen, 'running')
-  const final = await lockFinalIncoming(tx, blockchain, block.completeTo)
-  await setIncoming(tx, final, 'complete', at)
-  await record(tx, nowMs, final, 'complete')
-  await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
+  await reviewDeposits(tx, nowMs, 'transfer', coming, seen)
+  const accepted = seen.filter(({ review }) => review !== 'denied')
+  await recordIncoming(tx, nowMs, accepted, 'pending')
+  await setIncoming(tx, accepted, 'running', at)
+  await recordIncoming(tx, nowMs, accepted, 'running')
+  await recordIncoming(
+    tx,
+    nowMs,
+    seen.filter(({ review }) => review === 'denied'),
+    'failed',
+  )
+  await settleIncoming(tx, nowMs, blockchain, block.completeTo)
   const lost = await lockLostIncoming(tx, blockchain, block.lostTo)
   await setIncoming(tx, lost, 'failed', at)
-  await record(tx, nowMs, lost, 'failed')
+  await withdrawReviews(tx, nowMs, lost)
+  await recordIncoming(tx, nowMs, lost, 'failed')
+}
+
+/** Settles the transfers in blocks up to `completeTo` that no review keeps from it. */
+export async function settleIncoming(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  completeTo: number,
+): Promise<void> {
+  const final = await lockFinalIncoming(tx, blockchain, completeTo)
+  await setIncoming(tx, final, 'complete', formatInstant(nowMs))
+  await recordIncoming(tx, nowMs, final, 'complete')
+  await creditWallets(tx, nowMs, 'transfer', final.map(depositOf))
 }
 
 /** Reverts the transfers of an orphaned block and their credits. */
@@ -61,18 +82,23 @@ export async function revertIncoming(
   const held = await lockIncomingOf(tx, blockchain, block.hash)
   if (held.length === 0) return
   await orphanIncoming(tx, held, formatInstant(nowMs))
-  await record(tx, nowMs, held, 'pending')
+  await recordIncoming(
+    tx,
+    nowMs,
+    held.filter(({ review }) => review !== 'denied'),
+    'pending',
+  )
   const credited = held.filter(({ status }) => status === 'complete')
   await revertCredits(tx, nowMs, 'transfer', credited.map(depositOf))
 }
 
 const transferOf =
   (nowMs: number, block: ObservedBlock) =>
-  ({ token, ordinal, at, ...arrival }: Arrival): Transfer & TransferPosition => ({
+  ({ token, ordinal, at, review, ...arrival }: ScreenedArrival): Transfer & TransferPosition => ({
     entityId: arrival.entityId,
     id: newId(nowMs),
     direction: 'in',
-    status: 'pending',
+    status: review === 'denied' ? 'failed' : 'pending',
     walletId: merchantWalletIdOf(arrival.entityId),
     chain: at.chain,
     blockchain: at.blockchain,
@@ -83,8 +109,9 @@ const transferOf =
     decimals: token.decimals,
     amount: arrival.amount,
     transactionHash: arrival.txHash,
-    errorCode: null,
+    errorCode: review === 'denied' ? deniedCode : null,
     riskReason: null,
+    review,
     createDate: formatInstant(nowMs),
     updateDate: formatInstant(nowMs),
     ordinal,
@@ -94,7 +121,7 @@ const transferOf =
 
 const depositOf = (transfer: Transfer): Deposit => ({ ...transfer, depositAddress: transfer.toAddress })
 
-const record = (
+export const recordIncoming = (
   tx: Db,
   nowMs: number,
   transfers: readonly Transfer[],

@@ -4,6 +4,7 @@
  * payments to `pending`; a payment that no later block includes fails.
  */
 import type { Network } from '#chains/network'
+import { withdrawReviews } from '#engines/compliance/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -13,7 +14,7 @@ import { merchantWalletIdOf } from '../merchant-wallet.ts'
 import { creditIntents } from '../payment-intents/credit-payment-intents.ts'
 import { lockPaymentIntents } from '../payment-intents/store.ts'
 import { takesMoney } from '../payment-intents/timeline.ts'
-import type { Arrival } from './arrivals.ts'
+import { reviewDeposits, type ScreenedArrival } from './screen-arrivals.ts'
 import {
   type DepositKey,
   lockFinal,
@@ -36,11 +37,32 @@ export async function applyPayments(
   nowMs: number,
   network: Network,
   block: FollowedBlock,
-  arrivals: readonly Arrival[],
+  arrivals: readonly ScreenedArrival[],
 ): Promise<void> {
   const seen = await savePayments(tx, nowMs, network, block, arrivals)
-  await recordPayments(tx, nowMs, seen, 'pending')
-  const final = await lockFinal(tx, network.blockchain, block.completeTo)
+  await reviewDeposits(tx, nowMs, 'payment', arrivals, seen)
+  for (const status of ['pending', 'failed'] as const)
+    await recordPayments(
+      tx,
+      nowMs,
+      seen.filter((payment) => payment.status === status),
+      status,
+    )
+  await settlePayments(tx, nowMs, network.blockchain, block.completeTo)
+  const lost = await lockLost(tx, network.blockchain, block.lostTo)
+  await setStatus(tx, lost, 'failed', formatInstant(nowMs))
+  await withdrawReviews(tx, nowMs, lost)
+  await recordPayments(tx, nowMs, lost, 'failed')
+}
+
+/** Settles the payments in blocks up to `completeTo` that no review keeps from it. */
+export async function settlePayments(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  completeTo: number,
+): Promise<void> {
+  const final = await lockFinal(tx, blockchain, completeTo)
   // Both steps are reported, each with a date of its own, even where one block is all the confirmations.
   for (const step of ['confirmed', 'paid'] as const) {
     await setStatus(tx, final, step, formatInstant(nowMs))
@@ -48,9 +70,6 @@ export async function applyPayments(
   }
   await creditIntents(tx, nowMs, final, 1n)
   await creditWallets(tx, nowMs, 'payment', final)
-  const lost = await lockLost(tx, network.blockchain, block.lostTo)
-  await setStatus(tx, lost, 'failed', formatInstant(nowMs))
-  await recordPayments(tx, nowMs, lost, 'failed')
 }
 
 /** Reverts the payments of an orphaned block, and their credits. */
@@ -63,7 +82,12 @@ export async function revertPayments(
   const held = await lockOfBlock(tx, blockchain, block.hash)
   if (held.length === 0) return
   await orphan(tx, held, formatInstant(nowMs))
-  await recordPayments(tx, nowMs, held, 'orphaned')
+  await recordPayments(
+    tx,
+    nowMs,
+    held.filter(({ review }) => review !== 'denied'),
+    'orphaned',
+  )
   const settled = held.filter((payment) => payment.status === 'paid')
   await creditIntents(tx, nowMs, settled, -1n)
   await revertCredits(tx, nowMs, 'payment', settled)
@@ -74,7 +98,7 @@ async function savePayments(
   nowMs: number,
   network: Network,
   block: ObservedBlock,
-  arrivals: readonly Arrival[],
+  arrivals: readonly ScreenedArrival[],
 ): Promise<Payment[]> {
   const keys = arrivals.flatMap(({ at: { entityId, paymentIntentId: id } }) =>
     id === null ? [] : [{ entityId, id }],
@@ -91,7 +115,7 @@ async function savePayments(
         entityId: deposit.entityId,
         id: newId(nowMs),
         type: 'payment',
-        status: 'pending',
+        status: deposit.review === 'denied' ? 'failed' : 'pending',
         paymentIntentId: matches ? intent.id : null,
         merchantWalletId: merchantWalletIdOf(deposit.entityId),
         currency: token.currency,
@@ -106,6 +130,8 @@ async function savePayments(
         ordinal,
         blockHash: block.hash,
         blockNumber: block.number,
+        review: deposit.review,
+        riskReason: null,
         createDate,
         updateDate: createDate,
       },
@@ -114,7 +140,7 @@ async function savePayments(
   return savePending(tx, payments)
 }
 
-async function recordPayments(
+export async function recordPayments(
   tx: Db,
   nowMs: number,
   payments: readonly Payment[],

@@ -18,3 +18,6 @@ export type Deposit = {
 
 /** The resource that a deposit is: a payment to an address of an intent, or a transfer to one of the account itself. */
 export type DepositKind = 'payment' | 'transfer'
+
+/** A deposit that a rule leaves to an operator is credited once it is approved. */
+export type DepositReview = 'pending' | 'approved' | 'denied'

@@ -66,7 +66,7 @@ export async function openRefund(
   intent: PaymentIntent,
   { toAddress, ...input }: Destination & Leaving & { decimals: number },
 ): Promise<Payment> {
-  const { walletId, transactionHash, errorCode: _, riskReason: __, ...rest } = opened(ctx)
+  const { walletId, transactionHash, errorCode: _, ...rest } = opened(ctx)
   const refund: Payment = {
     ...rest,
     ...input,
@@ -94,6 +94,7 @@ const opened = ({ entity, receivedMs }: Ctx) => ({
   transactionHash: null,
   errorCode: null,
   riskReason: null,
+  review: null,
   createDate: formatInstant(receivedMs),
 })
 

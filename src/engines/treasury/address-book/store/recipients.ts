@@ -109,6 +109,12 @@ export const endReviews = (tx: Db, turn: Turn, at: string, limit: number) =>
     limit,
   )
 
+/** Denies these recipients. */
+export const denyRecipients = (tx: Db, recipients: readonly Recipient[], at: string) =>
+  tx.run(sql`update recipients r set status = 'denied', update_date = ${at}
+    where (r.entity_id, r.id) in (select * from unnest(${recipients.map((row) => row.entityId)}::uuid[],
+      ${recipients.map((row) => row.id)}::uuid[]))`)
+
 /** Activates recipients whose hold has ended. */
 export const endHolds = (tx: Db, turn: Turn, at: string, limit: number) =>
   changeStatus<Recipient>(

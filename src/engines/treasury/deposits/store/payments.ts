@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import type { DepositReview } from '../types.ts'
 
 export type PaymentStatus = 'pending' | 'confirmed' | 'paid' | 'failed' | 'action_required'
 
@@ -31,6 +32,9 @@ export type Payment = {
   /** Null while the block that held it is orphaned, and for a refund. */
   blockHash: string | null
   blockNumber: number | null
+  review: DepositReview | null
+  /** Why a refund was denied. */
+  riskReason: string | null
   createDate: string
   updateDate: string
 }
@@ -40,7 +44,7 @@ const columns =
   p.merchant_wallet_id as "merchantWalletId", p.currency, p.decimals, p.amount, p.token_id as "tokenId", p.chain, p.blockchain,
   p.from_address as "fromAddress", p.deposit_address as "depositAddress",
   p.transaction_hash as "transactionHash", p.block_hash as "blockHash", p.block_number as "blockNumber",
-  p.create_date as "createDate", p.update_date as "updateDate"`)
+  p.review, p.risk_reason as "riskReason", p.create_date as "createDate", p.update_date as "updateDate"`)
 
 /** The part of a deposit's key that is independent of the block that holds it. */
 export type DepositKey = { ordinal: number }
@@ -49,13 +53,14 @@ export type DepositKey = { ordinal: number }
 export const savePending = (tx: Db, payments: readonly (Payment & DepositKey)[]) =>
   tx.all<Payment>(sql`insert into payments as p (entity_id, id, type, status, payment_intent_id,
       merchant_wallet_id, currency, decimals, amount, chain, blockchain, from_address, deposit_address, token_id,
-      transaction_hash, ordinal, block_hash, block_number, create_date, update_date)
+      transaction_hash, ordinal, block_hash, block_number, review, create_date, update_date)
     select * from jsonb_to_recordset(${jsonOf(payments)}::jsonb) as row("entityId" uuid, id uuid, type text, status text,
       "paymentIntentId" uuid, "merchantWalletId" text, currency text, decimals integer, amount numeric, chain text,
       blockchain text, "fromAddress" text, "depositAddress" text, "tokenId" uuid, "transactionHash" text,
-      ordinal integer, "blockHash" text, "blockNumber" bigint, "createDate" timestamptz, "updateDate" timestamptz)
+      ordinal integer, "blockHash" text, "blockNumber" bigint, review text, "createDate" timestamptz, "updateDate" timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, deposit_address, token_id, ordinal) do update
-      set status = 'pending', amount = excluded.amount, from_address = excluded.from_address,
+      set status = case when p.review = 'denied' then 'failed' else 'pending' end,
+        review = coalesce(p.review, excluded.review), amount = excluded.amount, from_address = excluded.from_address,
         block_hash = excluded.block_hash, block_number = excluded.block_number,
         update_date = excluded.update_date
     returning ${columns}`)
@@ -67,11 +72,12 @@ export const paymentProgressOf = (tx: Db, entityId: string, paymentIntentId: str
       coalesce(bool_or(status = 'paid'), false) as settled
     from payments where entity_id = ${entityId} and payment_intent_id = ${paymentIntentId} and type = 'payment'`)
 
-/** Payments whose block has its confirmations, oldest first. */
+/** Payments whose block has its confirmations and that wait for no review, oldest first. */
 export const lockFinal = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Payment>(sql`select ${columns} from payments p
     where p.blockchain = ${blockchain} and p.status in ('pending', 'confirmed')
-      and p.block_number <= ${upToNumber} and p.block_hash is not null order by p.id for update`)
+      and p.block_number <= ${upToNumber} and p.block_hash is not null and p.review is distinct from 'pending'
+    order by p.id for update`)
 
 /** Payments orphaned from a block up to `upToNumber` whose transaction no later block includes. */
 export const lockLost = (tx: Db, blockchain: string, upToNumber: number) =>
@@ -93,9 +99,10 @@ export async function setStatus(
   await tx.run(sql`update payments p set status = ${status}, update_date = ${at} where ${among(payments)}`)
 }
 
-/** Returns payments to `pending`: no canonical block holds them now. */
+/** Returns payments to `pending`, except denied ones: no canonical block holds them now. */
 export async function orphan(tx: Db, payments: readonly Payment[], at: string): Promise<void> {
-  await tx.run(sql`update payments p set status = 'pending', block_hash = null, update_date = ${at}
+  await tx.run(sql`update payments p set status = case when p.review = 'denied' then p.status else 'pending' end,
+      block_hash = null, update_date = ${at}
     where ${among(payments)}`)
 }
 

@@ -1,6 +1,7 @@
 import { type Page, readPage, type Source } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, jsonOf, raw, sql } from '#runtime/db/db'
+import type { DepositReview } from '../types.ts'
 
 export type TransferStatus = 'pending' | 'running' | 'complete' | 'failed'
 
@@ -23,6 +24,8 @@ export type Transfer = {
   transactionHash: string | null
   errorCode: string | null
   riskReason: string | null
+  /** Of an incoming transfer. */
+  review: DepositReview | null
   createDate: string
   updateDate: string
 }
@@ -31,7 +34,7 @@ const columns =
   raw(`t.entity_id as "entityId", t.id, t.direction, t.status, t.wallet_id as "walletId", t.chain,
   t.blockchain, t.from_address as "fromAddress", t.to_address as "toAddress", t.currency, t.token_id as "tokenId",
   t.decimals, t.amount, t.transaction_hash as "transactionHash", t.error_code as "errorCode",
-  t.risk_reason as "riskReason", t.create_date as "createDate", t.update_date as "updateDate"`)
+  t.risk_reason as "riskReason", t.review, t.create_date as "createDate", t.update_date as "updateDate"`)
 
 /** The block of an incoming transfer, and its ordinal among the transfers of its token to its address in the transaction. */
 export type TransferPosition = { ordinal: number; blockHash: string; blockNumber: number }
@@ -40,23 +43,26 @@ export type TransferPosition = { ordinal: number; blockHash: string; blockNumber
 export const saveIncoming = (tx: Db, rows: readonly (Transfer & TransferPosition)[]) =>
   tx.all<Transfer>(sql`insert into transfers as t (entity_id, id, direction, status, wallet_id, chain, blockchain,
       from_address, to_address, currency, token_id, decimals, amount, transaction_hash, ordinal, block_hash,
-      block_number, create_date, update_date)
+      block_number, review, error_code, create_date, update_date)
     select row.*, row."createDate" from jsonb_to_recordset(${jsonOf(rows)}::jsonb) as row("entityId" uuid, id uuid,
       direction text, status text, "walletId" text, chain text, blockchain text, "fromAddress" text, "toAddress" text,
       currency text, "tokenId" uuid, decimals integer, amount numeric, "transactionHash" text, ordinal integer,
-      "blockHash" text, "blockNumber" bigint, "createDate" timestamptz)
+      "blockHash" text, "blockNumber" bigint, review text, "errorCode" text, "createDate" timestamptz)
     on conflict (entity_id, blockchain, transaction_hash, to_address, token_id, ordinal) where direction = 'in'
-    do update set status = 'pending', error_code = null, amount = excluded.amount,
+    do update set status = case when t.review = 'denied' then 'failed' else 'pending' end,
+      error_code = case when t.review = 'denied' then t.error_code end,
+      review = coalesce(t.review, excluded.review), amount = excluded.amount,
       from_address = excluded.from_address, block_hash = excluded.block_hash, block_number = excluded.block_number,
       update_date = excluded.update_date
     returning ${columns}`)
 
 const isComing = raw(`t.direction = 'in' and t.status in ('pending', 'running')`)
 
-/** Incoming transfers whose block has its confirmations. */
+/** Incoming transfers whose block has its confirmations and that wait for no review. */
 export const lockFinalIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
   tx.all<Transfer>(sql`select ${columns} from transfers t where t.blockchain = ${blockchain} and ${isComing}
-    and t.block_number <= ${upToNumber} and t.block_hash is not null order by t.id for update`)
+    and t.block_number <= ${upToNumber} and t.block_hash is not null and t.review is distinct from 'pending'
+    order by t.id for update`)
 
 /** Incoming transfers orphaned from a block up to `upToNumber` that no later block includes. */
 export const lockLostIncoming = (tx: Db, blockchain: string, upToNumber: number) =>
@@ -83,11 +89,10 @@ export async function setIncoming(
     where ${among(rows)}`)
 }
 
-/** Returns transfers to `pending`: no canonical block holds them now. */
+/** Returns transfers to `pending`, except denied ones: no canonical block holds them now. */
 export const orphanIncoming = (tx: Db, rows: readonly Transfer[], at: string) =>
-  tx.run(
-    sql`update transfers t set status = 'pending', block_hash = null, update_date = ${at} where ${among(rows)}`,
-  )
+  tx.run(sql`update transfers t set status = case when t.review = 'denied' then t.status else 'pending' end,
+      block_hash = null, update_date = ${at} where ${among(rows)}`)
 
 /** Sums the transfers to the entity that are not complete yet, by currency, in base units. */
 export const unsettledTransfers = (db: Db, entityId: string) =>

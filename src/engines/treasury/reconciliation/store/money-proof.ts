@@ -13,7 +13,7 @@ export type MoneySums = {
   owed: bigint
   /** Coins at deposit addresses and treasuries, according to all applied blocks. */
   coins: bigint
-  /** Of the coins: deposits not credited yet, because their block has too few confirmations or was not followed. */
+  /** Of the coins: deposits not credited, because of missing confirmations, a block not followed yet, or their review. */
   arriving: bigint
   /** Of the coins: transfers from external senders to a treasury. */
   unclaimed: bigint
@@ -45,11 +45,15 @@ export async function moneySums(db: Db): Promise<{ totals: MoneySums[]; gaps: Mo
       union all select p.entity_id, p.currency, 'arriving', p.amount
         from payments p left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = p.blockchain
         where p.type = 'payment' and p.status in ('pending', 'confirmed') and p.block_hash is not null
-          and p.block_number > coalesce(f.complete_to, -1)
+          and p.review is distinct from 'pending' and p.block_number > coalesce(f.complete_to, -1)
       union all select t.entity_id, t.currency, 'arriving', t.amount
         from transfers t left join followed_confirmations f on f.engine = 'treasury' and f.blockchain = t.blockchain
         where t.direction = 'in' and t.status in ('pending', 'running') and t.block_hash is not null
-          and t.block_number > coalesce(f.complete_to, -1)
+          and t.review is distinct from 'pending' and t.block_number > coalesce(f.complete_to, -1)
+      union all select entity_id, currency, 'arriving', amount from payments
+        where review in ('pending', 'denied') and block_hash is not null
+      union all select entity_id, currency, 'arriving', amount from transfers
+        where review in ('pending', 'denied') and block_hash is not null
       union all select entity_id, currency, 'arriving', amount from unfollowed_transfers
         where engine = 'treasury' and direction = 'in'
       union all select entity_id, currency, 'leaving', amount from (${leaving}) as l

@@ -1,0 +1,87 @@
+import type { Network } from '#chains/network'
+import { type Evaluation, screenSenders } from '#engines/compliance/index'
+import type { EngineCtx } from '#engines/ctx'
+import { observedTransfersOf, type Step, type TransferOfLog, withOrdinals } from '#engines/indexer/index'
+import { tokensOf } from '#engines/ledger/index'
+import { formatAmount } from '#lib/amounts'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { holdReviewed, releaseReviewed } from './hold-received.ts'
+import { noteStates } from './note-states.ts'
+import { failInbound, markProven, type ReceivedTransfer, upsertInbound } from './store/chain-effects.ts'
+
+/** Records the transfers of listed tokens to wallets in an applied block, with the decisions about their senders. */
+export async function recordReceived(
+  ctx: EngineCtx,
+  tx: Db,
+  network: Network,
+  { blockchain, blockHash }: Step,
+): Promise<void> {
+  const transfers = await observedTransfersOf(tx, blockchain, blockHash)
+  const received = transfers.filter((row) => row.direction === 'in' && row.purpose === 'wallet')
+  if (received.length === 0) return
+  const tokens = new Map((await tokensOf(tx, blockchain)).map((token) => [token.id, token]))
+  const evaluations = await evaluateSenders(ctx, tx, blockchain, received)
+  const rows = withOrdinals(received).map((row) => ({
+    ...row,
+    amounts: [formatAmount(row.amount, tokens.get(row.tokenId)!.decimals)],
+    itemIds: null,
+    unproven: false,
+    announced: true,
+    screening: evaluations.get(row.fromAddress)!,
+  }))
+  const recorded = await upsertInbound(tx, ctx.clock.nowMs(), rows)
+  await holdReviewed(ctx, tx, network, recorded)
+  await noteStates(ctx, tx, recorded, 'CONFIRMED')
+}
+
+async function evaluateSenders(
+  ctx: EngineCtx,
+  tx: Db,
+  blockchain: string,
+  received: readonly { fromAddress: string }[],
+): Promise<Map<string, Evaluation>> {
+  const addresses = [...new Set(received.map(({ fromAddress }) => fromAddress))]
+  const decisions = await screenSenders({ db: tx, config: ctx.config }, { blockchain, addresses })
+  const screeningDate = formatInstant(ctx.clock.nowMs())
+  return new Map(addresses.map((address, index) => [address, { ...decisions[index]!, screeningDate }]))
+}
+
+/** Fails what was received in an orphaned block. */
+export async function failReceived(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: Step): Promise<void> {
+  const failed = await failInbound(tx, ctx.clock.nowMs(), blockchain, blockHash)
+  await releaseReviewed(ctx, tx, failed)
+  await noteStates(ctx, tx, failed, 'FAILED', 'FAILED_REORG')
+}
+
+/**
+ * Records transfers of unlisted tokens to wallets, which are known to be from a canonical block or one that is undone later.
+ * They are not screened: a contract can name any address as the sender of its own token.
+ */
+export async function recordUnlistedReceived(
+  ctx: EngineCtx,
+  tx: Db,
+  rows: readonly Omit<ReceivedTransfer, 'screening'>[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const unscreened = rows.map((row) => ({ ...row, screening: null }))
+  await noteStates(ctx, tx, await upsertInbound(tx, ctx.clock.nowMs(), unscreened), 'CONFIRMED')
+}
+
+/** Lists what balances have proven, and notifies of it as it is now. */
+export async function showReceived(
+  ctx: EngineCtx,
+  tx: Db,
+  blockchain: string,
+  rows: readonly (TransferOfLog & { announced: boolean })[],
+): Promise<void> {
+  if (rows.length === 0) return
+  const shown = await markProven(tx, ctx.clock.nowMs(), blockchain, rows)
+  for (const state of new Set(shown.map((row) => row.state)))
+    await noteStates(
+      ctx,
+      tx,
+      shown.filter((row) => row.state === state),
+      state,
+    )
+}

@@ -1,0 +1,80 @@
+import { edit, engine, type Mutant, proof } from './mutant.ts'
+
+const received = `${engine}/received.test.ts`
+const receive = `${engine}/receive.ts`
+
+/** Screening: bugs here pay a listed address, or let money go that waits for an operator. */
+export const screeningMutants: readonly Mutant[] = [
+  {
+    name: 'listed-recipient-cleared',
+    about: 'a transaction to a listed address is cleared',
+    edits: [edit(`${engine}/screen.ts`, "actions.includes('DENY')", 'actions.length > 9')],
+    test: proof(`${engine}/screening.test.ts`, 'that calls data with a listed recipient inside'),
+  },
+  {
+    name: 'received-under-review-is-free',
+    about: 'money under review is not held',
+    edits: [
+      edit(
+        `${engine}/hold-received.ts`,
+        'await placeHolds(tx, nowMs, holds, { regardless: true })',
+        'void [placeHolds, holds]',
+      ),
+    ],
+    test: proof(received, 'property 74: under review cannot be spent'),
+  },
+  {
+    name: 'review-outlives-its-block',
+    about: 'the hold of a received transfer stays after its block was orphaned',
+    edits: [edit(receive, 'await releaseReviewed(ctx, tx, failed)', 'void releaseReviewed')],
+    test: proof(received, 'that a reorg removes'),
+  },
+  {
+    name: 'receiver-never-frozen',
+    about: 'a wallet that a sanctioned sender paid stays live',
+    edits: [
+      edit(
+        `${engine}/freeze-receivers.ts`,
+        '(tx) => takeToFreeze(tx, received)',
+        'async () => takeToFreeze.length > 9',
+      ),
+    ],
+    test: proof(received, 'freezes the wallet once'),
+  },
+  {
+    name: 'deposit-credited-under-review',
+    about: 'a deposit is credited although its review is pending',
+    edits: [
+      edit(
+        'src/engines/treasury/deposits/store/payments.ts',
+        "and p.review is distinct from 'pending'",
+        'and true',
+      ),
+    ],
+    test: proof(received, 'property 74: under review is credited once'),
+  },
+  {
+    name: 'uncredited-deposit-unproven',
+    about: 'the proof of the money does not count deposits under review',
+    edits: [
+      edit(
+        'src/engines/treasury/reconciliation/store/money-proof.ts',
+        "from payments where review in ('pending', 'denied')",
+        "from payments where review in ('pending')",
+      ),
+    ],
+    test: proof(received, 'property 74: under review is credited once'),
+  },
+  {
+    name: 'listed-payee-active',
+    about: 'a recipient with a listed address becomes active',
+    edits: [
+      edit(
+        'src/engines/treasury/address-book/deny-listed.ts',
+        "decisions[index]!.actions.includes('DENY')",
+        'decisions[index]!.actions.length > 9',
+      ),
+    ],
+    test: proof('src/api/recipients/recipients.test.ts', 'is denied by its review'),
+  },
+]
