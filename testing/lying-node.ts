@@ -1,5 +1,6 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { refuseUpgrades } from './refuse-upgrades.ts'
 
 /** Returns the answer for the client in place of the node's, possibly late; returns the node's answer to stay honest. */
 // biome-ignore lint/suspicious/noExplicitAny: a lie may have any shape
@@ -47,7 +48,7 @@ export async function openLyingNode(rpcUrl: string): Promise<LyingNode> {
       )
     })
   })
-  server.on('upgrade', (_, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'))
+  refuseUpgrades(server)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,

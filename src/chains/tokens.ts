@@ -37,10 +37,17 @@ export type Holding = {
 
 export type ItemAmount = { itemId: bigint; amountAtomic: bigint }
 
+/** A change of the blocklist that the issuer of a token keeps in its contract. */
+export type IssuerChange = { token: Address; address: Address; blocked: boolean }
+
 /** Tokens of any contract. Contracts cost a node no more than a bounded amount of gas, and their answers are untrusted. */
 export type Tokens = {
   /** The transfers that these logs claim; logs that break the standards claim none. Never throws. */
   claimedIn(logs: readonly ChainLog[]): ClaimedTransfer[]
+  /** The changes of issuers' blocklists that these logs claim, in their order. Never throws. */
+  issuerChangesIn(logs: readonly ChainLog[]): IssuerChange[]
+  /** Returns the addresses that the issuer of the token blocks at present; none where the contract keeps no such list. */
+  blockedBy(token: Address, addresses: readonly Address[]): Promise<Address[]>
   findStandard(token: Address): Promise<FoundStandard>
   /** `undefined` where the node, not the contract, refuses to tell the decimals. */
   factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts | undefined>

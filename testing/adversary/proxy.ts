@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { refuseUpgrades } from '../refuse-upgrades.ts'
 
 /** One JSON-RPC call. Calls and answers of tests have any shape. */
 // biome-ignore lint/suspicious/noExplicitAny: params of every method are different
@@ -59,7 +60,7 @@ export async function openRpcProxy(
     const made = createServer((incoming, outgoing) => {
       serve(incoming, outgoing).catch(() => outgoing.destroy())
     })
-    made.on('upgrade', (_, socket) => socket.end('HTTP/1.1 404 Not Found\r\n\r\n'))
+    refuseUpgrades(made)
     return made
   }
   let server: Server | undefined = await listening(make(), 0)

@@ -77,4 +77,22 @@ export const screeningMutants: readonly Mutant[] = [
     ],
     test: proof('src/api/recipients/recipients.test.ts', 'is denied by its review'),
   },
+  {
+    name: 'issuer-change-outlives-its-block',
+    about: 'an address that an orphaned block blocked stays on the list of the issuer',
+    edits: [
+      edit(
+        'src/engines/indexer/reorg.ts',
+        'await undoIssuers(tx, ctx.clock.nowMs(), { blockchain, blockHash: head.hash })',
+        'void undoIssuers',
+      ),
+    ],
+    test: proof(`${engine}/screening.test.ts`, 'is as it was before a block that a reorg removes'),
+  },
+  {
+    name: 'issuer-never-asked',
+    about: 'a transfer to an address that was blocked before fails instead of being denied',
+    edits: [edit(`${engine}/sign.ts`, 'await readIssuers(ctx, chain, planned)', 'void readIssuers')],
+    test: proof(`${engine}/screening.test.ts`, 'is read from the contract where no event told'),
+  },
 ]

@@ -4,6 +4,7 @@ import type { Holding, TokenFacts, Tokens } from '../tokens.ts'
 import { askAll, decimalsIn, wordIn } from './bounded-calls.ts'
 import { claimedBy } from './claimed-transfers.ts'
 import { findStandard } from './find-standard.ts'
+import { issuerChangesBy } from './issuer-changes.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 
 const abi = parseAbi([
@@ -14,6 +15,7 @@ const abi = parseAbi([
   'function tokenURI(uint256 id) view returns (string)',
   'function uri(uint256 id) view returns (string)',
   'function safeTransferFrom(address from, address to, uint256 id)',
+  'function isBlacklisted(address account) view returns (bool)',
 ])
 const balanceAbi = parseAbi(['function balanceOf(address owner) view returns (uint256)'])
 const itemsAbi = parseAbi([
@@ -26,6 +28,15 @@ const dataOf = (of: Abi, functionName: string, args: readonly unknown[] = []): H
 
 export const tokensThrough = (rpc: Rpc): Tokens => ({
   claimedIn: (logs) => logs.flatMap(claimedBy),
+  issuerChangesIn: (logs) => logs.flatMap(issuerChangesBy),
+  blockedBy: async (token, addresses) => {
+    const calls = addresses.map((address) => ({ to: token, data: dataOf(abi, 'isBlacklisted', [address]) }))
+    const answers = await askAll(rpc, calls)
+    return addresses.filter((_, index) => {
+      const answer = answers[index]
+      return !(answer instanceof RpcError) && wordIn(answer) === 1n
+    })
+  },
   findStandard: (token) => findStandard(rpc, token),
   factsOf: async (token, standard): Promise<TokenFacts | undefined> => {
     const names = standard === 'ERC20' ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']

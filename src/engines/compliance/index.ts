@@ -10,11 +10,13 @@ export {
 } from './decide-review.ts'
 export { addEntry, removeEntry } from './lists/change-entry.ts'
 export type { ListScope } from './lists/change-list.ts'
+export { addBlocked, followIssuers, issuerListOf, undoIssuers } from './lists/follow-issuer.ts'
 export { importList, listFormats } from './lists/import-list.ts'
 export { ListProblem } from './lists/list-problem.ts'
 export { rollBackList } from './lists/roll-back.ts'
 export { screenAddress } from './screen-address.ts'
 export { screenRecipients, screenSenders, screenSubjects } from './screen-counterparties.ts'
+export type { IssuerEntry } from './store/issuer-changes.ts'
 export { type ListedAddressOfCustomer, listedAddresses } from './store/listed-addresses.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {

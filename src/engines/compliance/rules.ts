@@ -41,6 +41,10 @@ export const rules: readonly RiskRule[] = [
     testSuffix: '8888',
   },
   {
+    ...{ name: 'Issuer Blocklist', actions: ['DENY', 'REVIEW'], score: 'BLOCKLIST', category: 'FROZEN' },
+    list: 'issuer',
+  },
+  {
     ...{ name: 'Your blocklist', actions: ['REVIEW', 'DENY'], score: 'BLOCKLIST', category: 'UNSUPPORTED' },
     ...{ list: 'block', testSuffix: '7777' },
   },

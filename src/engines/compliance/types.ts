@@ -62,5 +62,5 @@ export type Subject = ScreenedAddress & {
   isTest: boolean
 }
 
-export const listKinds = ['sanctions', 'block', 'allow'] as const
+export const listKinds = ['sanctions', 'block', 'allow', 'issuer'] as const
 export type ListKind = (typeof listKinds)[number]

@@ -1,4 +1,7 @@
 import type { Block, Chain } from '#chains/chain'
+import { tokenAddress } from '#chains/network'
+import { addressIn } from '#chains/screening-chains'
+import { followIssuers, type IssuerEntry, issuerListOf } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { post, tokensOf } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
@@ -33,6 +36,7 @@ export async function applyBlock(
   const tokens = await tokensOf(ctx.database, blockchain)
   const seen = await observe(ctx.database, chain, block, tokens)
   const tokenTransfers = withinBounds(ctx, chain, block, seen.tokenTransfers)
+  const issuerEntries = issuerEntriesOf(chain, block)
   const confirmed = await confirmedHeights(ctx, chain, block)
   failpoint('before-block-insert')
   const applied = await ctx.database.tx(async (tx) => {
@@ -43,6 +47,7 @@ export async function applyBlock(
       await deleteContents(tx, blockchain, block)
     const nowMs = ctx.clock.nowMs()
     await insertBlock(tx, blockchain, block)
+    await followIssuers(tx, nowMs, { blockchain, blockHash: block.hash }, issuerEntries)
     await insertTransfers(tx, nowMs, seen.transfers)
     await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
@@ -58,6 +63,16 @@ export async function applyBlock(
   if (applied && omitted > 0) ctx.metrics.transfersOmitted.inc({ blockchain }, omitted)
   return applied
 }
+
+/** The changes of the blocklists of listed tokens. A token that blocks itself takes no coins, and can be called. */
+const issuerEntriesOf = ({ network, tokens }: Chain, block: Block): IssuerEntry[] =>
+  tokens.issuerChangesIn(block.logs).flatMap(({ token: contract, address, blocked }) => {
+    const token = network.tokens.find((each) => tokenAddress(each) === contract)
+    const entry = addressIn(network.family, address)
+    return token && address !== contract
+      ? [{ list: issuerListOf(token.symbol, network.blockchain), entry, blocked }]
+      : []
+  })
 
 function withinBounds<Transfer>(
   ctx: EngineCtx,

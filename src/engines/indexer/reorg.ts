@@ -3,6 +3,7 @@
  * where the blocks of the new branch are applied. A reorg below the final blocks is refused.
  */
 import type { BlockRef, Chain } from '#chains/chain'
+import { undoIssuers } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { reversePostings } from '#engines/ledger/index'
 import { failpoint } from '#lib/failpoints'
@@ -85,6 +86,7 @@ export async function revertHead(
     await require?.(tx)
     if ((await canonicalHead(tx, blockchain))?.hash !== head.hash) return
     await orphanBlock(tx, blockchain, head.hash)
+    await undoIssuers(tx, ctx.clock.nowMs(), { blockchain, blockHash: head.hash })
     await reversePostings(tx, ctx.clock.nowMs(), blockchain, head.hash)
     await removeBlockLogs(tx, ctx.clock.nowMs(), blockchain, head.hash)
     failpoint('during-block-rollback')

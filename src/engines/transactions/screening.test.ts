@@ -16,6 +16,7 @@ import {
 import { runCommand } from '../../../testing/command.ts'
 import { urlOf } from '../../../testing/database-clone.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
+import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { makeReview, screenedAddress } from '../../../testing/review-requests.ts'
 import { sizeOf } from '../../../testing/size.ts'
 import { until } from '../../../testing/until.ts'
@@ -223,6 +224,71 @@ describe('lists that change', () => {
       const { state } = await ended(id)
       expect([state, await countAttempts(id)]).toEqual([signed ? 'COMPLETE' : 'DENIED', signed])
     }
+  })
+})
+
+describe("the blocklist of the stablecoin's issuer", () => {
+  const issuer = (what: 'blocklist' | 'unblocklist', address: string) =>
+    sendAsIssuer(harness.chain(), what, address)
+  const listOf = () => `issuer-usdc-${harness.chain().blockchain}`.toLowerCase()
+  const isListed = async (address: string) =>
+    (await harness.database.maybe(sql`select 1 from screening_entries
+      where list = ${listOf()} and address = ${address} and to_version is null`)) !== undefined
+  const untilListed = (address: string, wanted: boolean) =>
+    until(async () => (await isListed(address)) === wanted, `${address} is ${wanted ? '' : 'not '}listed`)
+
+  it('denies what goes to an address from the block on that blocks it, and clears again after the one that frees it', async () => {
+    const destination = freshAddress()
+    await issuer('blocklist', destination)
+    await untilListed(destination, true)
+    const { id: nativeId } = (await world.call('POST', '/v1/w3s/developer/transactions/transfer', {
+      ...(await keyed()),
+      ...{ destinationAddress: destination, amounts: ['0.001'], feeLevel: 'MEDIUM' },
+      ...{ tokenAddress: '', blockchain: harness.chain().blockchain },
+    })) as { id: string }
+    for (const id of [nativeId, (await makeTransfer(world, '0.01', destination)).id]) {
+      expect(await ended(id)).toMatchObject({
+        state: 'DENIED',
+        transactionScreeningEvaluation: { ruleName: 'Issuer Blocklist', actions: ['DENY', 'REVIEW'] },
+      })
+      expect(await countAttempts(id)).toBe(0)
+    }
+    await issuer('unblocklist', destination)
+    await untilListed(destination, false)
+    expect((await ended((await makeTransfer(world, '0.01', destination)).id)).state).toBe('COMPLETE')
+  })
+
+  it('is as it was before a block that a reorg removes', async () => {
+    const [blocked, freed] = [freshAddress(), freshAddress()]
+    await issuer('blocklist', freed)
+    await untilListed(freed, true)
+    const height = await harness.chain().height()
+    await issuer('unblocklist', freed)
+    await issuer('blocklist', blocked)
+    await untilListed(blocked, true)
+    await harness.chain().reorg((await harness.chain().height()) - height)
+    await untilListed(blocked, false)
+    await untilListed(freed, true)
+  })
+
+  it('is read from the contract where no event told of an address', async () => {
+    const destination = freshAddress()
+    await issuer('blocklist', destination)
+    await untilListed(destination, true)
+    await harness.database.run(sql`update screening_entries set to_version = from_version + 1
+      where list = ${listOf()} and address = ${destination}`)
+    const { id } = await makeTransfer(world, '0.01', destination)
+    expect(await ended(id)).toMatchObject({
+      state: 'DENIED',
+      transactionScreeningEvaluation: { ruleName: 'Issuer Blocklist' },
+    })
+    expect(await isListed(destination)).toBe(true)
+  })
+
+  it('is changed by no command', async () => {
+    await expect(addEntry(operator(), { ...blocklist(freshAddress()), list: listOf() })).rejects.toThrow(
+      'follows its issuer',
+    )
   })
 })
 

@@ -14,6 +14,7 @@ import { type Failure, failUnsent } from './end-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { logSigningFailure } from './provider-failures.ts'
+import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import {
   insertAttempts,
@@ -168,8 +169,10 @@ async function signBatch(
   const { room: roomBefore } = await roomIn(ctx.database)
   if (roomBefore <= 0) return 'blocked'
   const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
-  const plans = new Map((await planWaiting(ctx, chain, waiting)).map((plan) => [plan.row.id, plan]))
-  if (plans.size === 0) return 'blocked'
+  const planned = await planWaiting(ctx, chain, waiting)
+  if (planned.length === 0) return 'blocked'
+  await readIssuers(ctx, chain, planned)
+  const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
   const outcome = await ctx.database.tx(async (tx): Promise<SigningOutcome> => {
     if (!(await lockNonces(tx, blockchain, sender.address))) return 'busy'
     const { nonces, room } = await roomIn(tx)

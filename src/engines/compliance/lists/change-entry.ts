@@ -1,5 +1,5 @@
 import type { ScreenedAddress } from '#chains/screening-chains'
-import { addStaged, endEntry, openStaging, stageEntries } from '../store/entries.ts'
+import { addStaged, endEntries, openStaging, stageEntries } from '../store/entries.ts'
 import type { ListVersion } from '../store/lists.ts'
 import { changeList, type ListScope } from './change-list.ts'
 import { ListProblem } from './list-problem.ts'
@@ -33,7 +33,7 @@ export const removeEntry = (scope: ListScope, { list, entry, reason }: EntryChan
       return { change: 'remove', reason }
     },
     async (tx, version) => {
-      const removed = await endEntry(tx, list, version, entry)
+      const removed = await endEntries(tx, list, version, [entry])
       if (removed === 0) throw new ListProblem(`${entry.address} is not on the list ${list}`)
       return { added: 0, removed }
     },

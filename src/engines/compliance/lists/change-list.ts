@@ -30,14 +30,17 @@ type Apply = (tx: Db, version: number) => Promise<{ added: number; removed: numb
 
 const namePattern = /^[a-z][a-z0-9-]{0,39}$/
 
-/** The lists named `block` and `allow` are the operator's own; every other one is a list of sanctions. */
-export const kindOf = (list: string): ListKind => (list === 'block' || list === 'allow' ? list : 'sanctions')
+/** The lists named `block` and `allow` are the operator's own, and an issuer's follows its chain; others are of sanctions. */
+export function kindOf(list: string): ListKind {
+  if (list.startsWith('issuer-')) return 'issuer'
+  return list === 'block' || list === 'allow' ? list : 'sanctions'
+}
 
 /**
  * Makes the next version of a list in one `tx`, which nothing reads before it commits. `stage` reads the source before the
  * lists are locked, so that screening goes on meanwhile.
  */
-export function changeList(
+export async function changeList(
   { database, clock, actor }: ListScope,
   list: string,
   stage: (tx: Db) => Promise<MadeVersion>,
@@ -45,24 +48,38 @@ export function changeList(
 ): Promise<ListVersion> {
   if (!namePattern.test(list))
     throw new ListProblem(`a list is named with small letters, digits and hyphens, not "${list}"`)
+  if (kindOf(list) === 'issuer')
+    throw new ListProblem(`the list ${list} follows its issuer: no command changes it`)
   return database.tx(async (tx) => {
-    const { contentsOf, source, sourceHash, reason, change } = await stage(tx)
+    const made = await stage(tx)
     await lockLists(tx)
     await refuseContradiction(tx, kindOf(list))
-    const before = (await findList(tx, list))?.version ?? 0
-    const entriesBefore = (await presentLists(tx)).find(({ list: name }) => name === list)?.entries ?? 0
-    const version = before + 1
-    await putList(tx, { name: list, kind: kindOf(list), version })
-    const { added, removed } = await apply(tx, version)
-    return insertVersion(tx, clock.nowMs(), {
-      ...{ list, version, change, added, removed, actor },
-      contentsOf: contentsOf ?? version,
-      entries: entriesBefore + added - removed,
-      source: source ?? null,
-      sourceHash: sourceHash ?? null,
-      reason: reason ?? null,
-    })
+    const by = { nowMs: clock.nowMs(), actor }
+    return makeVersion(tx, by, list, made, (version) => apply(tx, version))
   }, longLimits)
+}
+
+/** Makes the next version of a list. The caller has locked the lists. */
+export async function makeVersion(
+  tx: Db,
+  { nowMs, actor }: { nowMs: number; actor: string },
+  list: string,
+  { contentsOf, source, sourceHash, reason, change }: MadeVersion,
+  apply: (version: number) => ReturnType<Apply>,
+): Promise<ListVersion> {
+  const before = (await findList(tx, list))?.version ?? 0
+  const entriesBefore = (await presentLists(tx)).find(({ list: name }) => name === list)?.entries ?? 0
+  const version = before + 1
+  await putList(tx, { name: list, kind: kindOf(list), version })
+  const { added, removed } = await apply(version)
+  return insertVersion(tx, nowMs, {
+    ...{ list, version, change, added, removed, actor },
+    contentsOf: contentsOf ?? version,
+    entries: entriesBefore + added - removed,
+    source: source ?? null,
+    sourceHash: sourceHash ?? null,
+    reason: reason ?? null,
+  })
 }
 
 const opposites: Partial<Record<ListKind, ListKind>> = { block: 'allow', allow: 'block' }

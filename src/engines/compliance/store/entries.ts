@@ -56,10 +56,29 @@ export const stageVersion = (tx: Db, list: string, version: number) =>
   tx.run(sql`insert into staged_entries (address, space, reference)
     select e.address, e.space, e.reference from screening_entries e where ${inVersion(list, version)}`)
 
-/** Ends one present entry of the list. Returns 0 when the list does not name it. */
-export const endEntry = (tx: Db, list: string, version: number, { space, address }: ScreenedAddress) =>
-  tx.run(sql`update screening_entries set to_version = ${version}
-    where list = ${list} and address = ${address} and space = ${space} and to_version is null`)
+/** The addresses of these that the list names at present. */
+export async function presentAmong(
+  db: Db,
+  list: string,
+  addresses: readonly ScreenedAddress[],
+): Promise<string[]> {
+  const rows = await db.all<{ address: string }>(sql`select e.address
+    from unnest(${textsOf(addresses)}::text[], ${spacesOf(addresses)}::text[]) as n(a, s)
+    join screening_entries e on e.list = ${list} and e.address = n.a and e.space = n.s and e.to_version is null`)
+  return rows.map(({ address }) => address)
+}
+
+/** Adds entries that the list does not have. */
+export const addEntries = (tx: Db, list: string, version: number, entries: readonly NewEntry[]) =>
+  tx.run(sql`insert into screening_entries (address, space, list, from_version, reference)
+    select a, s, ${list}, ${version}::integer, r from unnest(${textsOf(entries)}::text[], ${spacesOf(entries)}::text[],
+      ${entries.map(({ reference }) => reference ?? null)}::text[]) as n(a, s, r)`)
+
+/** Ends present entries of the list. Returns their number. */
+export const endEntries = (tx: Db, list: string, version: number, addresses: readonly ScreenedAddress[]) =>
+  tx.run(sql`update screening_entries e set to_version = ${version}
+    from unnest(${textsOf(addresses)}::text[], ${spacesOf(addresses)}::text[]) as n(a, s)
+    where e.list = ${list} and e.address = n.a and e.space = n.s and e.to_version is null`)
 
 const inVersion = (list: string, version: number): Sql =>
   sql`e.list = ${list} and e.from_version <= ${version} and (e.to_version is null or e.to_version > ${version})`

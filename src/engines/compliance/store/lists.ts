@@ -4,7 +4,8 @@ import type { ListKind } from '../types.ts'
 
 export type ScreeningList = { name: string; kind: ListKind; version: number }
 
-export type ListChange = 'import' | 'add' | 'remove' | 'rollback'
+/** `chain`: by the issuer of a stablecoin. */
+export type ListChange = 'import' | 'add' | 'remove' | 'rollback' | 'chain'
 
 export type ListVersion = {
   list: string
