@@ -1,4 +1,5 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
@@ -27,6 +28,9 @@ export type WebhookSigner = {
   /** The id of the keys that a webhook signed now names. */
   keyId(): Promise<string>
 }
+
+/** Signs beside the event loop: many webhooks are signed at once. */
+const signAside = promisify(sign)
 
 type OpenKeys = { id: string; key: KeyObject; ed25519Key: KeyObject }
 
@@ -60,10 +64,14 @@ export function openWebhookSigner(input: SignerInput): WebhookSigner {
       const { id: keyId, key, ed25519Key } = await current()
       const bytes = Buffer.from(body, 'utf8')
       const signed = Buffer.concat([Buffer.from(`${id}.${timestampSeconds}.`, 'utf8'), bytes])
+      const [signature, ed25519Signature] = await Promise.all([
+        signAside('sha256', bytes, key),
+        signAside(null, signed, ed25519Key),
+      ])
       return {
         keyId,
-        signature: sign('sha256', bytes, key).toString('base64'),
-        ed25519Signature: sign(null, signed, ed25519Key).toString('base64'),
+        signature: signature.toString('base64'),
+        ed25519Signature: ed25519Signature.toString('base64'),
       }
     },
     keyId: async () => (await current()).id,
