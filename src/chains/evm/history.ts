@@ -22,10 +22,9 @@ const headersMax = 100
 export async function readHistory(rpc: Endpoints, chainId: number, query: LogQuery): Promise<LogHistory> {
   try {
     const logs = await readLogs(rpc, chainId, query)
-    const ours = digestOf(logs)
     if (rpc.agreeing > 1) {
       const ask = async (one: Rpc) => digestOf(await readLogs(one, chainId, query))
-      const { verdict, said } = await rpc.agreedOn(ours, ask)
+      const { verdict, said } = await rpc.agreedOn(digestOf(logs), ask)
       if (verdict !== 'agreed')
         throw new RpcUnreachable(`the endpoints do not agree on old logs: ${said.join(', ')}`)
     }
