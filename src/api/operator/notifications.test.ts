@@ -80,7 +80,7 @@ it('lists both lines, by topic, resource, subscription and state, and shows each
           createDate: expect.any(String),
           requestHeaders: expect.objectContaining({ 'webhook-id': webhook!.notificationId }),
           ...{ requestBody: sent.body, requestBytes: sent.bytes.length },
-          responseHeaders: expect.objectContaining({ connection: 'close' }),
+          responseHeaders: expect.objectContaining({ connection: 'keep-alive' }),
         },
       ],
     },

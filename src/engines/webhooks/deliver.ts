@@ -1,17 +1,17 @@
 import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
-import type { OutboundCaller } from '#runtime/outbound/call'
+import { KeptConnectionEnded, type OutboundCaller } from '#runtime/outbound/call'
 import { attemptsInOrder, backOffMs, keptTryingMs } from './back-off.ts'
 import { type Envelope, makeEnvelope, tokenOf } from './envelope.ts'
 import { handleFailing } from './failing-endpoints.ts'
+import type { RecordAttempt } from './record-attempts.ts'
 import {
   type Delivery,
   dropDelivery,
   dueDeliveries,
   keepLane,
   type Lane,
-  recordAttempt,
   releaseLane,
 } from './store/deliveries.ts'
 import type { Line } from './topics.ts'
@@ -32,6 +32,7 @@ const restMaxMs = 30_000
 export async function runLane(
   ctx: EngineCtx,
   call: OutboundCaller,
+  record: RecordAttempt,
   lane: Lane,
   signal: AbortSignal,
 ): Promise<void> {
@@ -40,7 +41,7 @@ export async function runLane(
     if (round > 0 && !(await keepLane(ctx.database, lane, leaseMs))) return
     const due = await dueDeliveries(ctx.database, lane, nowOf(ctx), attemptsInOrder, roundMax)
     if (due.length === 0) break
-    const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, lane, delivery, signal)))
+    const sent = await Promise.all(due.map((delivery) => deliver(ctx, call, record, lane, delivery, signal)))
     if (sent.includes('delivered')) failureCount = 0
     else if (sent.includes('failed')) {
       failureCount += 1
@@ -56,14 +57,18 @@ export async function runLane(
 
 const nowOf = ({ clock }: EngineCtx) => formatInstant(clock.nowMs())
 
-/** Makes one attempt. An attempt that shutdown aborts is not counted. */
+/**
+ * Makes one attempt. An attempt that shutdown aborts is not counted. The first one may use a kept connection; when that ends
+ * without an answer, the endpoint need not have failed: the next attempt, on a new connection, is due at once.
+ */
 async function deliver(
   ctx: EngineCtx,
   call: OutboundCaller,
+  record: RecordAttempt,
   lane: Lane,
   delivery: Delivery,
   signal: AbortSignal,
-): Promise<'delivered' | 'failed' | 'dropped' | 'aborted'> {
+): Promise<'delivered' | 'failed' | 'dropped' | 'aborted' | 'ended'> {
   const { messageId } = delivery
   const envelope = await envelopeOf(ctx, lane, delivery)
   if (!envelope) {
@@ -72,17 +77,22 @@ async function deliver(
     return 'dropped'
   }
   const startedMs = performance.now()
+  let isEnded = false
   const answer = await call({
     ...{ method: 'POST', url: lane.endpoint, timeoutMs: timeoutMs[lane.line], signal },
     ...envelope,
-  }).catch((error: Error) => ({ status: null, headers: null, text: reasonOf(error) }))
+    keepAlive: delivery.attemptCount === 0,
+  }).catch((error: Error) => {
+    isEnded = error instanceof KeptConnectionEnded
+    return { status: null, headers: null, text: reasonOf(error) }
+  })
   if (signal.aborted && answer.status === null) return 'aborted'
   failpoint('before-delivery-record')
   const isDelivered = answer.status !== null && answer.status >= 200 && answer.status < 300
   const number = delivery.attemptCount + 1
   const text = answer.text.replaceAll('\0', '')
   const nowMs = ctx.clock.nowMs()
-  const isOver = nowMs - Date.parse(delivery.createDate) > keptTryingMs
+  const isOver = !isEnded && nowMs - Date.parse(delivery.createDate) > keptTryingMs
   const state = isDelivered ? 'delivered' : isOver ? 'failed' : 'waiting'
   const outcome = {
     messageId,
@@ -96,9 +106,10 @@ async function deliver(
     responseBody: answer.status === null ? null : text,
     durationMs: Math.round(performance.now() - startedMs),
     state,
-    dueDate: formatInstant(state === 'waiting' ? nowMs + backOffMs(number) : nowMs),
+    dueDate: formatInstant(state === 'waiting' && !isEnded ? nowMs + backOffMs(number) : nowMs),
+    at: formatInstant(nowMs),
   } as const
-  await recordAttempt(ctx.database, lane, outcome, formatInstant(nowMs))
+  await record(lane, outcome)
   ctx.metrics.deliveries.inc({ outcome: state === 'waiting' ? 'retried' : state })
   if (!isDelivered)
     ctx.log.info(
@@ -107,6 +118,7 @@ async function deliver(
         ? 'a notification failed for good'
         : 'a notification was not delivered; retrying later',
     )
+  if (isEnded) return 'ended'
   return isDelivered ? 'delivered' : 'failed'
 }
 
@@ -149,7 +161,9 @@ function loggedBody({ custody }: EngineCtx, { detailId, message }: Delivery, bod
   if (message === null) return { requestBody: null, requestBytes: null }
   const token = detailId === null ? undefined : tokenOf(custody.notary, 'unsubscribe', detailId)
   const shown = token === undefined ? body : body.replaceAll(token, 'REDACTED')
-  return { requestBody: shown.slice(0, loggedMax), requestBytes: Buffer.byteLength(body) }
+  // The database refuses half a character.
+  const requestBody = shown.slice(0, loggedMax).replace(/[\ud800-\udbff]$/, '')
+  return { requestBody, requestBytes: Buffer.byteLength(body) }
 }
 
 const reasonOf = (error: Error & { code?: string }) => error.message || error.code || error.name

@@ -15,7 +15,7 @@ import { until } from '../../../testing/until.ts'
 import { type Behaviour, openWebhookSink, type WebhookSink } from '../../../testing/webhook-sink.ts'
 import { keptTryingMs } from './back-off.ts'
 import { startWebhooks } from './index.ts'
-import { claimLanes, recordAttempt } from './store/deliveries.ts'
+import { claimLanes, recordAttempts } from './store/deliveries.ts'
 
 /* Endpoints that fail, and workers that die: every notification still arrives, with the id and the bytes of its first try. */
 let harness: Harness
@@ -45,6 +45,12 @@ const attemptsOf = (entityId: string) =>
     join notifications n on n.entity_id = a.entity_id and n.id = a.message_id
     where a.entity_id = ${entityId} order by n.sequence, a.number`)
 
+const statesOf = async (entityId: string) =>
+  (
+    await harness.database.all<{ state: string }>(sql`select distinct state from notification_deliveries
+      where entity_id = ${entityId} and detail_id is null`)
+  ).map(({ state }) => state)
+
 /** Moves the clock and wakes the workers, after the round of this entity has ended: backoffs of that round start then. */
 async function pass(ms: number, entityId: string): Promise<void> {
   const leased = sql`select 1 from notification_subscriptions
@@ -65,6 +71,16 @@ const failing =
     fail(response)
   }
 const tried = new Map<string, number>()
+
+/** Keeps the notifications that arrive from being answered; returns the answers by the id of the notification. */
+function holding(sink: WebhookSink): Map<string, () => void> {
+  const held = new Map<string, () => void>()
+  sink.behave((received, _, taken) => {
+    if (received.method === 'POST') held.set(String(received.headers['x-amz-sns-message-id']), taken)
+    else taken()
+  })
+  return held
+}
 
 const faults: Record<string, { fail: (response: ServerResponse) => unknown; status: number | null }> = {
   'an error of its own': { fail: (response) => response.writeHead(500).end('oh no \0'), status: 500 },
@@ -208,9 +224,7 @@ describe('an endpoint', () => {
       await pass((hours[index + 1] ?? 73) * 3_600_000 - hour * 3_600_000, entityId)
     }
     await until(async () => (await attemptsOf(entityId)).length > hours.length, 'the last try is recorded')
-    const deliveries = await harness.database.all(sql`select state from notification_deliveries
-      where entity_id = ${entityId} and detail_id is null`)
-    expect(deliveries).toEqual([{ state: 'failed' }])
+    expect(await statesOf(entityId)).toEqual(['failed'])
     sink.behave()
     await makePaymentIntent(world)
     await until(async () => sink.notices().length === 1, 'what comes later is delivered')
@@ -223,9 +237,7 @@ describe('an endpoint', () => {
     await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
     await pass(keptTryingMs + 1_000, entityId)
     await until(async () => (await attemptsOf(entityId)).length >= 2, 'the second try is recorded')
-    const deliveries = await harness.database.all(sql`select state from notification_deliveries
-      where entity_id = ${entityId} and detail_id is null`)
-    expect(deliveries).toEqual([{ state: 'failed' }])
+    expect(await statesOf(entityId)).toEqual(['failed'])
   })
 
   it('receives nothing after its deletion', async () => {
@@ -234,9 +246,95 @@ describe('an endpoint', () => {
     await makePaymentIntent(world)
     await until(async () => (await attemptsOf(entityId)).length >= 1, 'the first try is recorded')
     await world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
-    const states = await harness.database.all<{ state: string }>(sql`select distinct state
-      from notification_deliveries where entity_id = ${entityId} and detail_id is null`)
-    expect(states).toEqual([{ state: 'dropped' }])
+    expect(await statesOf(entityId)).toEqual(['dropped'])
+  })
+
+  it('property 50: whose subscription is locked delays the records of no other, and loses none', async () => {
+    const [locked, honest] = [await subscriber(), await subscriber()]
+    const held = holding(locked.sink)
+    await makePaymentIntent(locked.world)
+    await until(async () => held.size === 1, 'the endpoint has the notification')
+    await harness.database.tx(async (tx) => {
+      await tx.run(
+        sql`select 1 from notification_subscriptions where id = ${locked.subscriptionId} for update`,
+      )
+      for (const taken of held.values()) taken()
+      await until(async () => locked.sink.notices().length === 1, 'it is taken')
+      await makePaymentIntent(honest.world)
+      await until(async () => (await attemptsOf(honest.entityId)).length === 1, 'another attempt is recorded')
+      expect(await attemptsOf(locked.entityId)).toEqual([])
+    })
+    await until(async () => (await attemptsOf(locked.entityId)).length === 1, 'the attempt is recorded')
+    expect(await statesOf(locked.entityId)).toEqual(['delivered'])
+    expect(locked.sink.notices()).toHaveLength(1)
+  })
+
+  it('property 50: that answers while its subscription is deleted has its answers recorded', async () => {
+    const { world, sink, entityId, subscriptionId } = await subscriber()
+    const held = holding(sink)
+    await harness.stopEngines()
+    for (let count = 0; count < 4; count++) await makePaymentIntent(world)
+    harness.startEngines()
+    await until(async () => held.size === 4, 'the endpoint has all notifications')
+    const deliveries = await harness.database.all<{ id: string }>(sql`select message_id as id
+      from notification_deliveries where entity_id = ${entityId} and detail_id is null order by sequence`)
+    const [first, second, , last] = deliveries.map(({ id }) => id) as [string, string, string, string]
+    let deletion: Promise<unknown> | undefined
+    await harness.database.tx(async (tx) => {
+      const { pid } = await tx.one<{
+        pid: number
+      }>(sql`select pg_backend_pid() as pid from notification_deliveries
+        where entity_id = ${entityId} and message_id = ${second} for update`)
+      deletion = world.call('DELETE', `/v1/notifications/subscriptions/${subscriptionId}`)
+      const waits = sql`select 1 from pg_stat_activity a where ${pid} = any(pg_blocking_pids(a.pid))`
+      await until(async () => (await harness.database.all(waits)).length > 0, 'the deletion waits')
+      // The deletion holds the first one.
+      held.get(first)!()
+      await until(async () => sink.notices().length === 1, 'the first one is taken')
+      held.get(last)!()
+      await until(async () => (await attemptsOf(entityId)).length === 1, 'the last one is recorded')
+    })
+    await deletion
+    for (const [id, taken] of held) if (id !== first && id !== last) taken()
+    await until(async () => (await attemptsOf(entityId)).length === 4, 'all are recorded')
+    expect((await attemptsOf(entityId)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    expect(sink.notices()).toHaveLength(4)
+  })
+
+  it('property 50: that ends its connections between notifications is not a failing one', async () => {
+    const { world, sink, entityId } = await subscriber()
+    sink.behave((received, response, taken) => {
+      if (received.method === 'POST') response.once('finish', () => response.socket?.end())
+      taken()
+    })
+    for (let count = 1; count <= 4; count++) {
+      await makePaymentIntent(world)
+      await until(async () => (await attemptsOf(entityId)).length === count, `attempt ${count} is recorded`)
+    }
+    expect(await attemptsOf(entityId)).toEqual(Array(4).fill({ number: 1, status: 200, error: null }))
+  })
+
+  it('property 50: that ends a kept connection instead of answering is tried again at once, on a new one', async () => {
+    const { world, sink, entityId } = await subscriber()
+    const known = new WeakSet<object>()
+    sink.behave((received, response, taken) => {
+      const socket = response.socket!
+      if (received.method === 'POST' && known.has(socket)) return void socket.destroy()
+      known.add(socket)
+      taken()
+    })
+    // No backoff ends while the clock stands still.
+    harness.clock.hold()
+    for (let count = 1; count <= 3; count++) {
+      await makePaymentIntent(world)
+      await until(async () => sink.notices().length === count, `notification ${count} arrives`)
+    }
+    harness.clock.release()
+    const answered = async () => (await attemptsOf(entityId)).filter(({ status }) => status === 200)
+    await until(async () => (await answered()).length === 3, 'every answer is recorded')
+    const attempts = await attemptsOf(entityId)
+    const posts = sink.received.filter(({ headers }) => headers['x-amz-sns-message-type'] === 'Notification')
+    expect([attempts.length, attempts.length > 3]).toEqual([posts.length, true])
   })
 
   it('property 53: is not called when its name resolves elsewhere at sending time', async () => {
@@ -313,11 +411,11 @@ describe('a worker', () => {
       responseBody: '',
       durationMs: 1,
       state: 'delivered',
-      dueDate: at,
+      ...{ dueDate: at, at },
     } as const
-    await recordAttempt(harness.database, former, outcome, at)
+    await recordAttempts(harness.database, [{ lane: former, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(1)
-    await recordAttempt(harness.database, present, outcome, at)
+    await recordAttempts(harness.database, [{ lane: present, outcome }])
     expect(await attemptsOf(entityId)).toHaveLength(2)
     await harness.database.run(sql`update notification_subscriptions set lease_until = null`)
     harness.startEngines()

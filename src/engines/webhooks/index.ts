@@ -12,6 +12,7 @@ import { createCaller, type OutboundCaller } from '#runtime/outbound/call'
 import { newTurn } from '#runtime/turns/store'
 import { leaseMs, runLane } from './deliver.ts'
 import { fanOut } from './fan-out.ts'
+import { attemptRecorder } from './record-attempts.ts'
 import { claimLanes, type Lane } from './store/deliveries.ts'
 import { removeUnconfirmed } from './subscriptions.ts'
 import type { Topics } from './topics.ts'
@@ -63,9 +64,10 @@ export function startWebhooks(
   call: OutboundCaller = createCaller(ctx.config.notificationTargets),
 ): Webhooks {
   const ending = new AbortController()
+  const record = attemptRecorder(ctx.database)
   const lanes = new Map<Promise<void>, Lane>()
   const run = (lane: Lane) => {
-    const running = runLane(ctx, call, lane, ending.signal)
+    const running = runLane(ctx, call, record, lane, ending.signal)
       .catch((error) =>
         ctx.log.error({ err: error, endpoint: lane.endpoint }, 'delivering notifications failed; retrying'),
       )

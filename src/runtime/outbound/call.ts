@@ -1,6 +1,7 @@
-import { type IncomingMessage, request as requestHttp } from 'node:http'
+import { type Agent, type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
+import { type CheckedRequest, createAgents } from './agents.ts'
 import { findTarget, type Resolve, resolveName, type Target, type Targets } from './target.ts'
 
 export type OutboundCall = {
@@ -12,7 +13,18 @@ export type OutboundCall = {
   /** The number of bytes of the answer that are kept. Default: the beginning, for a log. */
   keptBytes?: number
   signal?: AbortSignal | undefined
+  /**
+   * Uses a connection that an earlier such call to the same name and addresses left, and leaves it for the next. Rejects with
+   * KeptConnectionEnded when that connection ends before an answer.
+   */
+  keepAlive?: boolean
 }
+
+/**
+ * A connection that served a request before ended without an answer to this one. The server may have closed it before the
+ * request arrived, or have ended it on purpose, and only a new connection shows which.
+ */
+export class KeptConnectionEnded extends Error {}
 
 /** A response: its first headers, the beginning of its body, and whether that is all of it. */
 export type Answered = { status: number; headers: Record<string, string>; text: string; isWhole: boolean }
@@ -28,40 +40,57 @@ const keptMax = 300
 const headersMax = 30
 const headerLengthMax = 300
 
-export const createCaller =
-  (targets: Targets, resolve: Resolve = resolveName): OutboundCaller =>
-  async (call) => {
+export function createCaller(targets: Targets, resolve: Resolve = resolveName): OutboundCaller {
+  const agents = createAgents()
+  return async (call) => {
     const deadline = AbortSignal.timeout(call.timeoutMs)
     const signal = call.signal ? AbortSignal.any([deadline, call.signal]) : deadline
     try {
       const target = await orAborted(findTarget(call.url, targets, resolve), signal)
-      return await send(target, call, signal)
+      if (!call.keepAlive) return await send(target, call, signal, false)
+      await endsNoticed()
+      return await send(target, call, signal, agents[target.url.protocol]!)
     } catch (error) {
       if (deadline.aborted) throw new Error(`no answer within ${call.timeoutMs / 1000} s`)
       throw error
     }
   }
+}
 
-function send({ url, addresses }: Target, call: OutboundCall, signal: AbortSignal): Promise<Answered> {
+/** Lets the event loop poll once, so that idle connections which their servers have closed are not used any more. */
+const endsNoticed = () => new Promise<void>((resolve) => setImmediate(() => setImmediate(resolve)))
+
+function send(
+  { url, addresses }: Target,
+  call: OutboundCall,
+  signal: AbortSignal,
+  agent: Agent | false,
+): Promise<Answered> {
   const request = url.protocol === 'https:' ? requestHttps : requestHttp
   const { method, body, headers } = call
+  const checked: CheckedRequest = { checkedAddresses: addresses }
   return new Promise((resolve, reject) => {
+    const fail = (error: Error & { code?: string }) => {
+      const isEnd = sent.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+      reject(isEnd ? new KeptConnectionEnded(error.message) : error)
+    }
     const sent = request(
       url,
       {
         method,
         headers: { 'User-Agent': 'Bezant', ...headers },
-        agent: false,
+        agent,
         lookup: lookupIn(addresses),
+        ...checked,
         signal,
       },
       (response) => {
         // From here on the status is known; a broken connection only ends the reading of the body.
-        sent.removeListener('error', reject).on('error', () => undefined)
+        sent.removeListener('error', fail).on('error', () => undefined)
         void read(response, call.keptBytes ?? keptMax).then(resolve)
       },
     )
-    sent.on('error', reject)
+    sent.on('error', fail)
     sent.end(body)
   })
 }

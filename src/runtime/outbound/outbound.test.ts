@@ -1,9 +1,16 @@
-import { createServer as createHttpServer, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer as createHttpServer,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { type AddressInfo, createServer, isIPv6, type Server as NetServer, type Socket } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { until } from '../../../testing/until.ts'
 import { reachOf } from './address.ts'
-import { createCaller } from './call.ts'
+import { idleMax, idleOfHostMax } from './agents.ts'
+import { createCaller, KeptConnectionEnded } from './call.ts'
 import { parseTarget, TargetRefused, type Targets } from './target.ts'
 
 /* No URL of a customer makes this server connect to itself or to the network around it. */
@@ -318,6 +325,111 @@ function drip(text: string) {
     socket.on('close', () => clearInterval(dripping))
   }
 }
+
+describe('a kept connection', () => {
+  /** A web server that every name leads to. */
+  async function serving(answer: RequestListener = (_, response) => void response.end('here')) {
+    const server = createHttpServer(answer)
+    const open = new Set<Socket>()
+    let opened = 0
+    server.on('connection', (socket) => {
+      opened += 1
+      open.add(socket.on('close', () => open.delete(socket)))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve))
+    const { port } = server.address() as AddressInfo
+    const to = (name = 'receiver', keepAlive = true) => ({
+      ...{
+        method: 'POST' as const,
+        url: `http://${name}.test:${port}/`,
+        body: '{}',
+        timeoutMs: 30_000,
+        keepAlive,
+      },
+    })
+    const close = () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(resolve))
+    }
+    return { to, open, opened: () => opened, close }
+  }
+  const here = { status: 200, text: 'here' }
+
+  it('serves further requests of those calls that ask for it', async () => {
+    const server = await serving()
+    const call = createCaller('loopback', async () => ['127.0.0.1'])
+    for (let time = 0; time < 3; time++) expect(await call(server.to())).toMatchObject(here)
+    expect(server.opened()).toBe(1)
+    for (let time = 0; time < 3; time++) expect(await call(server.to('receiver', false))).toMatchObject(here)
+    expect(server.opened()).toBe(4)
+    await server.close()
+  })
+
+  it('is not used again when its server has closed it, and ends without a verdict when it does so later', async () => {
+    let ends = 'between'
+    const server = await serving((request, response) => {
+      if (ends === 'instead') return void request.socket.destroy()
+      if (ends === 'between') response.once('finish', () => request.socket.end())
+      response.end('here')
+    })
+    const call = createCaller('loopback', async () => ['127.0.0.1'])
+    for (let time = 0; time < 20; time++) expect(await call(server.to())).toMatchObject(here)
+    expect(server.opened()).toBe(20)
+    ends = 'instead'
+    const onNew = await call(server.to()).catch((error) => error)
+    expect(onNew).toBeInstanceOf(Error)
+    expect(onNew).not.toBeInstanceOf(KeptConnectionEnded)
+    ends = 'never'
+    expect(await call(server.to())).toMatchObject(here)
+    ends = 'instead'
+    await expect(call(server.to())).rejects.toBeInstanceOf(KeptConnectionEnded)
+    await server.close()
+  })
+
+  it('property 53: serves its name in any order of the same addresses, and nothing once they change', async () => {
+    const server = await serving()
+    let addresses = ['127.0.0.1', '127.0.0.2']
+    const call = createCaller('loopback', async () => addresses)
+    const openedAt = async (...next: string[]) => {
+      addresses = next
+      await call(server.to())
+      return server.opened()
+    }
+    expect(await openedAt('127.0.0.1', '127.0.0.2')).toBe(1)
+    expect(await openedAt('127.0.0.2', '127.0.0.1')).toBe(1)
+    expect(await openedAt('127.0.0.2')).toBe(2)
+    expect(await openedAt('127.0.0.1')).toBe(3)
+    for (const forbidden of ['10.0.0.1', '169.254.169.254']) {
+      addresses = ['127.0.0.1', forbidden]
+      await expect(call(server.to())).rejects.toBeInstanceOf(TargetRefused)
+    }
+    expect(server.opened()).toBe(3)
+    await server.close()
+  })
+
+  it('is one of a bounded number, of one host and of all, and is closed soon', async () => {
+    const answers: (() => void)[] = []
+    const server = await serving((_, response) => void answers.push(() => response.end('here')))
+    const call = createCaller('loopback', async () => ['127.0.0.1'])
+    const callAll = async (names: readonly string[]) => {
+      const calls = names.map((name) => call(server.to(name)))
+      await until(() => answers.length === names.length, 'all requests arrived')
+      for (const answer of answers.splice(0)) answer()
+      await Promise.all(calls)
+    }
+    for (const { names, max } of [
+      { names: Array<string>(idleOfHostMax * 3).fill('receiver'), max: idleOfHostMax },
+      { names: Array.from({ length: idleMax + 40 }, (_, index) => `receiver${index}`), max: idleMax },
+    ]) {
+      await callAll(names)
+      const before = server.opened()
+      await callAll(names)
+      expect(server.opened() - before).toBeGreaterThanOrEqual(names.length - max)
+    }
+    await until(() => server.open.size === 0, 'all are closed')
+    await server.close()
+  })
+})
 
 /** A web server on an address, or on the other one if the system lacks the first. */
 async function listening(

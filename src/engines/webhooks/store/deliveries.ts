@@ -1,4 +1,4 @@
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, served, type Turn } from '#runtime/turns/store'
 import type { Line } from '../topics.ts'
 import type { DetailRow } from './subscriptions.ts'
@@ -148,40 +148,61 @@ export type AttemptOutcome = {
   durationMs: number
   state: 'waiting' | 'delivered' | 'failed'
   dueDate: string
+  /** The time of the outcome. */
+  at: string
 }
 
+export type Attempt = { lane: Lane; outcome: AttemptOutcome }
+
 /**
- * Records an attempt, unless another worker holds the lease by now. A delivery that was ended meanwhile stays so, unless it
- * arrived.
+ * Records attempts, except those of lanes that another worker leases by now. A delivery that was ended meanwhile stays so,
+ * unless it arrived. Returns the attempts whose rows another session locks: the statement waits for none, so that no tenant
+ * delays another and no order of locks matters.
  */
-export async function recordAttempt(
+export async function recordAttempts<Given extends Attempt>(
   database: Db,
-  lane: Lane,
-  outcome: AttemptOutcome,
-  at: string,
-): Promise<void> {
-  const { entityId, subscriptionId } = lane
-  const { messageId, number, status, error, cause, durationMs, state, dueDate } = outcome
-  const { requestHeaders, requestBody, requestBytes, responseHeaders, responseBody } = outcome
+  attempts: readonly Given[],
+): Promise<Given[]> {
+  const given = attempts.map(({ lane: { entityId, subscriptionId, fencingToken }, outcome }, index) => {
+    return { index, entityId, subscriptionId, fencingToken, ...outcome }
+  })
+  const subscriptionOf = (one: Sql) => sql`s.entity_id = ${one}."entityId" and s.id = ${one}."subscriptionId"
+    and s.fencing_token = ${one}."fencingToken"`
+  const deliveryOf = (one: Sql) => sql`d.entity_id = ${one}."entityId"
+    and d.subscription_id = ${one}."subscriptionId" and d.message_id = ${one}."messageId"`
   // Attempts differ in their headers alone, so one that failed for days keeps its body once.
-  const former = sql`select a.request_body from notification_attempts a where a.entity_id = ${entityId}
-    and a.subscription_id = ${subscriptionId} and a.message_id = ${messageId} and a.request_body is not null
+  const former = sql`select a.request_body from notification_attempts a where a.entity_id = o."entityId"
+    and a.subscription_id = o."subscriptionId" and a.message_id = o."messageId" and a.request_body is not null
     order by a.number desc limit 1`
-  await database.run(sql`with ours as (
-      select 1 from notification_subscriptions where ${isOurs(lane)} for key share
+  const locked = await database.all<{ index: number }>(sql`with given as (
+      select * from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as row(index integer, "entityId" uuid,
+        "subscriptionId" uuid, "fencingToken" int8, "messageId" uuid, number integer, status integer, error text,
+        "durationMs" integer, cause text, "requestHeaders" jsonb, "requestBody" text, "requestBytes" integer,
+        "responseHeaders" jsonb, "responseBody" text, state text, "dueDate" timestamptz, at timestamptz)
+    ), leased as materialized (
+      select g.* from given g join notification_subscriptions s on ${subscriptionOf(sql`g`)}
+      for key share of s skip locked
+    ), ours as materialized (
+      select l.* from leased l join notification_deliveries d on ${deliveryOf(sql`l`)}
+      for no key update of d skip locked
+    ), rest as materialized (
+      select g.* from given g where not exists (select 1 from ours o where o.index = g.index)
     ), tried as (
       insert into notification_attempts (entity_id, subscription_id, message_id, number, status, error, duration_ms,
         cause, request_headers, request_body, request_bytes, response_headers, response_body, create_date)
-      select ${entityId}, ${subscriptionId}, ${messageId}, ${number}::integer, ${status}::integer, ${error}::text,
-        ${durationMs}::integer, ${cause}::text, ${JSON.stringify(requestHeaders)}::jsonb,
-        case when (${former}) is distinct from ${requestBody}::text then ${requestBody}::text end, ${requestBytes}::integer,
-        ${responseHeaders && JSON.stringify(responseHeaders)}::jsonb, ${responseBody}::text, ${at}::timestamptz
-      from ours
+      select o."entityId", o."subscriptionId", o."messageId", o.number, o.status, o.error, o."durationMs", o.cause,
+        o."requestHeaders", case when (${former}) is distinct from o."requestBody" then o."requestBody" end, o."requestBytes",
+        o."responseHeaders", o."responseBody", o.at
+      from ours o
+    ), changed as (
+      update notification_deliveries d set
+        state = case when d.state = 'waiting' or o.state = 'delivered' then o.state else d.state end,
+        attempt_count = o.number, due_date = o."dueDate", update_date = o.at
+      from ours o where ${deliveryOf(sql`o`)}
     )
-    update notification_deliveries set state = case when state = 'waiting' or ${state} = 'delivered' then ${state} else state end,
-      attempt_count = ${number}, due_date = ${dueDate}, update_date = ${at}
-    where entity_id = ${entityId} and subscription_id = ${subscriptionId} and message_id = ${messageId}
-      and exists (select 1 from ours)`)
+    select r.index from rest r join notification_subscriptions s on ${subscriptionOf(sql`r`)}
+    where exists (select 1 from notification_deliveries d where ${deliveryOf(sql`r`)})`)
+  return locked.map(({ index }) => attempts[index]!)
 }
 
 /** Drops a delivery that is no longer needed. */
