@@ -49,6 +49,12 @@ export type Config = {
   reviewApprovers: 1 | 2
   /** The decision about transactions under review on test networks; `operator` leaves it to one. */
   testReview: 'operator' | 'approve' | 'deny'
+  /** URL of an outside provider of screening; unset: none. */
+  screeningUrl: string | undefined
+  /** The secret that is sent to the provider as a bearer token. */
+  screeningToken: string | undefined
+  /** How long an answer of the provider counts. */
+  screeningKeptMs: number
   /** Whether to fetch the metadata of NFTs from the addresses that their contracts tell. */
   nftMetadata: boolean
   /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
@@ -111,6 +117,9 @@ export function readConfig(
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
     testReview: testReviewOf(environment),
+    screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
+    screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
+    screeningKeptMs: integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000,
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']

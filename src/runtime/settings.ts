@@ -109,6 +109,19 @@ export const settings = {
       '`approve` or `deny` decides about transactions under review on test networks at once; `operator` leaves them to an operator.',
     default: '`operator`',
   },
+  BEZANT_SCREENING_URL: {
+    about:
+      'URL of an outside provider of screening, which is asked about each recipient of a transaction before it is cleared. Plain http only for addresses of this machine or its network.',
+    default: 'none',
+  },
+  BEZANT_SCREENING_TOKEN: {
+    about: 'Secret that is sent to the provider of screening as a bearer token.',
+    default: 'none',
+  },
+  BEZANT_SCREENING_KEPT_HOURS: {
+    about: 'Hours for which an answer of the provider of screening counts; 0 asks for each transaction.',
+    default: '24',
+  },
   BEZANT_NFT_METADATA: {
     about:
       '1 fetches the metadata of listed NFTs in the background from the addresses that their contracts tell: https only, public addresses only, at most 64 KB, without redirects. Such an address learns that this server asks.',

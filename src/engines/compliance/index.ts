@@ -14,8 +14,16 @@ export { addBlocked, followIssuers, issuerListOf, undoIssuers } from './lists/fo
 export { importList, listFormats } from './lists/import-list.ts'
 export { ListProblem } from './lists/list-problem.ts'
 export { rollBackList } from './lists/roll-back.ts'
+export type { ScreeningScope } from './match-rules.ts'
+export { askProvider } from './provider/ask-provider.ts'
 export { screenAddress } from './screen-address.ts'
-export { screenRecipients, screenSenders, screenSubjects } from './screen-counterparties.ts'
+export {
+  askedOf,
+  awaitsProvider,
+  screenRecipients,
+  screenSenders,
+  screenSubjects,
+} from './screen-counterparties.ts'
 export type { IssuerEntry } from './store/issuer-changes.ts'
 export { type ListedAddressOfCustomer, listedAddresses } from './store/listed-addresses.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'

@@ -76,7 +76,14 @@ export function decide(matches: readonly RuleMatch[], direction: Direction): Ris
   }
 }
 
-const rankOf = ({ rule }: RuleMatch) => rules.indexOf(rule)
+/** A rule of the provider is no rule of ours: its DENY comes before what the allowlist skips, anything else comes last. */
+function rankOf({ rule }: RuleMatch): number {
+  const rank = rules.indexOf(rule)
+  if (rank >= 0) return rank
+  return rule.actions.includes('DENY') ? allowRank + 0.5 : rules.length
+}
+
+const allowRank = rules.findIndex(({ list }) => list === 'allow')
 
 const reasonOf = ({ rule, sourceValue, entry }: RuleMatch) => ({
   source: 'ADDRESS' as const,

@@ -1,15 +1,28 @@
 import type { ScreeningChain } from '#chains/screening-chains'
-import type { Config } from '#runtime/config'
-import type { Db } from '#runtime/db/db'
-import { matchRules } from './match-rules.ts'
+import { matchRules, type ScreeningScope } from './match-rules.ts'
 import { decide, type RuleMatch } from './rules.ts'
+import { type AskedAddress, answersAbout } from './store/provider-answers.ts'
 import { parseSubject } from './subject.ts'
 import type { RiskDecision, Subject } from './types.ts'
 
-type ScreeningScope = { db: Db; config: Config }
-
 /** Addresses, valid on their chain. */
 export type Counterparties = { blockchain: string; addresses: readonly string[] }
+
+/** Whether an answer of the provider is missing for any of each group: true for none where no provider is set. */
+export async function awaitsProvider(
+  { db, config, clock }: ScreeningScope,
+  groups: readonly Counterparties[],
+): Promise<boolean[]> {
+  if (config.screeningUrl === undefined) return groups.map(() => false)
+  const answers = await answersAbout(db, clock.nowMs(), askedOf(groups))
+  const known = new Set(answers.map(({ chain, address }) => `${chain} ${address}`))
+  return groups.map((group) =>
+    askedOf([group]).some(({ chain, address }) => !known.has(`${chain} ${address}`)),
+  )
+}
+
+export const askedOf = (groups: readonly Counterparties[]): AskedAddress[] =>
+  groups.flatMap(({ blockchain: chain, addresses }) => addresses.map((address) => ({ chain, address })))
 
 /** Decides about each group of recipients as a whole, as the lists are at this moment of the `tx`. */
 export async function screenRecipients(
@@ -38,7 +51,10 @@ async function matchesOf(
   groups: readonly Counterparties[],
 ): Promise<readonly (readonly RuleMatch[])[][]> {
   const subjects = groups.map(({ blockchain, addresses }) =>
-    addresses.map((address) => parseSubject(blockchain as ScreeningChain, address)!),
+    addresses.map((address) => ({
+      ...parseSubject(blockchain as ScreeningChain, address)!,
+      chain: blockchain,
+    })),
   )
   const distinct = new Map(subjects.flat().map((subject) => [keyOf(subject), subject]))
   const matches = await matchRules(scope, [...distinct.values()])

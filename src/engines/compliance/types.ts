@@ -60,6 +60,8 @@ export type Subject = ScreenedAddress & {
   /** The address as it was given. */
   text: string
   isTest: boolean
+  /** The chain that the provider is asked about; absent where only lists and test addresses count. */
+  chain?: string
 }
 
 export const listKinds = ['sanctions', 'block', 'allow', 'issuer'] as const

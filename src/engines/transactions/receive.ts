@@ -42,7 +42,7 @@ async function evaluateSenders(
   received: readonly { fromAddress: string }[],
 ): Promise<Map<string, Evaluation>> {
   const addresses = [...new Set(received.map(({ fromAddress }) => fromAddress))]
-  const decisions = await screenSenders({ db: tx, config: ctx.config }, { blockchain, addresses })
+  const decisions = await screenSenders({ ...ctx, db: tx }, { blockchain, addresses })
   const screeningDate = formatInstant(ctx.clock.nowMs())
   return new Map(addresses.map((address, index) => [address, { ...decisions[index]!, screeningDate }]))
 }

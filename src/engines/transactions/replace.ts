@@ -76,9 +76,9 @@ async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequ
 }
 
 /** Whether lists deny a recipient now. The price of what was sent to it before is not raised. */
-async function isListed(tx: Db, { config }: EngineCtx, chain: Chain, request: ReplacementRequest) {
+async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: ReplacementRequest) {
   const recipients = { blockchain: chain.network.blockchain, addresses: recipientsOf(chain, callOf(request)) }
-  const [decision] = await screenRecipients({ db: tx, config }, [recipients])
+  const [decision] = await screenRecipients({ ...ctx, db: tx }, [recipients])
   return decision!.actions.includes('DENY')
 }
 

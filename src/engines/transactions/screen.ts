@@ -1,19 +1,23 @@
 import type { Chain } from '#chains/chain'
 import { freeze } from '#custody/index'
 import {
+  askedOf,
+  askProvider,
+  awaitsProvider,
   listsRevision,
   openReviews,
   type RiskDecision,
   reviewerOf,
   screenRecipients,
   shareLists,
+  withdrawReviews,
 } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { formatInstant } from '#lib/time'
 import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { newTurn } from '#runtime/turns/store'
+import { defer, newTurn } from '#runtime/turns/store'
 import { denyUnsigned } from './end-unsent.ts'
 import { freezeReceivers } from './freeze-receivers.ts'
 import { callOf } from './intent.ts'
@@ -27,8 +31,9 @@ import {
   type Screened,
   setEvaluations,
   type UnscreenedTransaction,
+  unscreenedOf,
 } from './store/screening.ts'
-import type { Ref } from './store/transactions.ts'
+import { type Ref, showWaitReason } from './store/transactions.ts'
 
 const batchMax = 200
 /** One call can name thousands of recipients: the rest of the batch waits for the next one. */
@@ -48,6 +53,7 @@ export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   let doneRevision = -1
   return async () => {
     const unscreened = await claimUnscreened(ctx.database, turns.first, blockchain, batchMax)
+    await askAbout(ctx, chain, unscreened)
     const screened = await screenClaimed(ctx, chain, unscreened)
     const did = (await freezeReceivers(ctx, turns.freezing, blockchain)) || screened
     const revision = await listsRevision(ctx.database)
@@ -56,6 +62,12 @@ export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
     if (outdated.length === 0) doneRevision = revision
     return (await screenClaimed(ctx, chain, outdated)) || did
   }
+}
+
+/** Asks the provider of screening about the recipients, where one is set. */
+async function askAbout(ctx: EngineCtx, chain: Chain, refs: readonly Ref[]): Promise<void> {
+  if (ctx.config.screeningUrl === undefined) return
+  await askProvider(ctx, askedOf(recipientGroups(chain, await unscreenedOf(ctx.database, refs))))
 }
 
 async function screenClaimed(ctx: EngineCtx, chain: Chain, claimed: readonly Ref[]): Promise<boolean> {
@@ -81,11 +93,15 @@ export async function screenUnsigned(
   const rows = await lockUnscreened(tx, refs, revision)
   const groups = recipientGroups(chain, rows)
   if (groups.length === 0) return true
-  const decisions = await screenRecipients({ db: tx, config: ctx.config }, groups)
+  const scope = { ...ctx, db: tx }
+  const decisions = await screenRecipients(scope, groups)
+  const awaits = await awaitsProvider(scope, groups)
   const screeningDate = formatInstant(ctx.clock.nowMs())
   const screened = decisions.map((decision, index) => ({
     ...rows[index]!,
+    blockchain: chain.network.blockchain,
     isTest: chain.network.environment === 'TEST',
+    awaitsProvider: awaits[index]!,
     evaluation: { ...decision, screeningDate },
   }))
   await apply(tx, ctx, screened, revision)
@@ -108,7 +124,8 @@ function recipientGroups(chain: Chain, rows: readonly UnscreenedTransaction[]) {
   return groups
 }
 
-type ScreenedTransaction = UnscreenedTransaction & Screened & { isTest: boolean }
+type ScreenedTransaction = UnscreenedTransaction &
+  Screened & { blockchain: string; isTest: boolean; awaitsProvider: boolean }
 
 async function apply(
   tx: Db,
@@ -125,8 +142,12 @@ async function apply(
   await freezeWallets(tx, ctx, screened)
   await deny(tx, ctx, rowsOf('denied'), revision)
   await holdForReview(tx, ctx, rowsOf('review'), revision)
+  await holdForProvider(tx, ctx, rowsOf('waits'))
   await markClearedAgain(tx, rowsOf('clearedAgain'), revision)
   await markCleared(tx, nowMs, cleared, revision)
+  // The provider answered what an operator could have decided.
+  if (ctx.config.screeningUrl !== undefined)
+    await withdrawReviews(tx, nowMs, [...cleared, ...rowsOf('denied')])
   await recordChanges(
     tx,
     nowMs,
@@ -139,13 +160,14 @@ async function apply(
 
 const actor = 'screening'
 
-type Outcome = 'cleared' | 'clearedAgain' | 'review' | 'denied'
+type Outcome = 'cleared' | 'clearedAgain' | 'review' | 'waits' | 'denied'
 
 /** A later screening only denies: what an operator approved, or needed no review, is not asked again. */
 function outcomeOf(row: ScreenedTransaction, config: Config): Outcome {
   const { evaluation, screenedRevision, isTest } = row
   if (denies(evaluation)) return 'denied'
   if (screenedRevision !== null) return 'clearedAgain'
+  if (row.awaitsProvider) return 'waits'
   if (!evaluation.actions.includes('REVIEW')) return 'cleared'
   const reviewer = reviewerOf(isTest, config)
   if (reviewer === 'operator') return 'review'
@@ -196,4 +218,27 @@ async function holdForReview(
       ...{ resource: 'transaction', state: 'pending' },
     })),
   )
+}
+
+/** An operator can decide as long as the provider does not: without an answer, nothing is cleared and nothing denied. */
+async function holdForProvider(
+  tx: Db,
+  ctx: EngineCtx,
+  waiting: readonly ScreenedTransaction[],
+): Promise<void> {
+  const [first] = waiting
+  if (!first) return
+  const nowMs = ctx.clock.nowMs()
+  await showWaitReason(tx, nowMs, waiting, 'it waits for the provider of screening, or for an operator')
+  await openReviews(
+    tx,
+    nowMs,
+    waiting.map(({ entityId, id }) => ({
+      ...{ entityId, id, resource: 'transaction', state: 'pending', ruleName: 'Screening Provider' },
+    })),
+  )
+  const deferrals = waiting.map(({ entityId, id, createDate }) => {
+    return { entityId, key: id, waitedMs: nowMs - Date.parse(createDate) }
+  })
+  await defer(tx, 'screening', first.blockchain, deferrals)
 }

@@ -1,6 +1,6 @@
 import type { UnderReview } from '#engines/compliance/index'
 import { resolveHolds } from '#engines/ledger/index'
-import type { Clock } from '#lib/time'
+import { type Clock, formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { denyUnsigned } from './end-unsent.ts'
 import { clearReviewed, lockReviewed } from './store/screening.ts'
@@ -28,7 +28,8 @@ export function transactionUnderReview(
     async approve(tx) {
       if (isReceived)
         return resolveHolds(tx, nowMs, [{ entityId, intentId: id, purpose: 'review', outcome: 'voided' }])
-      await clearReviewed(tx, nowMs, ref)
+      const evaluation = { actions: ['APPROVE'], reasons: [], screeningDate: formatInstant(nowMs) } as const
+      await clearReviewed(tx, nowMs, ref, evaluation)
       const { actor, requestId } = ctx
       await recordChanges(tx, nowMs, [
         {

@@ -23,6 +23,7 @@ export const alarmNames = [
   'provider-trouble',
   'providers-disagree',
   'sandbox-credentials',
+  'screening-provider-away',
   'session-stuck',
   'sweep-failed',
   'transfers-omitted',

@@ -45,7 +45,8 @@ export async function openReviews(tx: Db, nowMs: number, opened: readonly NewRev
       ${opened.map((row) => row.resource)}::text[], ${opened.map((row) => row.ruleName)}::text[],
       ${opened.map((row) => row.state)}::text[]) as row(e, i, s, n, t)
     on conflict (entity_id, id) do update set state = 'pending', rule_name = excluded.rule_name,
-      first_approver = null, update_date = excluded.update_date where r.state = 'withdrawn'`)
+      first_approver = case when r.state = 'pending' then r.first_approver end, update_date = excluded.update_date
+      where r.state in ('withdrawn', 'pending') and (r.state, r.rule_name) <> ('pending', excluded.rule_name)`)
 }
 
 /** The states of the reviews that exist among these. */

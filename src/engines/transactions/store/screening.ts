@@ -1,7 +1,7 @@
 import type { Evaluation } from '#engines/compliance/index'
 import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
-import { inTurns, served, type Turn } from '#runtime/turns/store'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { statesBefore } from '../states.ts'
 import type { Ref } from './transactions.ts'
 
@@ -12,6 +12,7 @@ export type UnscreenedTransaction = Ref & {
   callTo: string | null
   callValue: bigint
   callData: Buffer
+  createDate: string
   /** The lists that it was screened against before; null for the first time. */
   screenedRevision: number | null
 }
@@ -21,7 +22,9 @@ const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 
 
 /** Accepted transactions that were never screened, oldest first; entities take turns. */
 export const claimUnscreened = (db: Db, turn: Turn, blockchain: string, limit: number) =>
-  claim(db, turn, sql`q.blockchain = ${blockchain} and ${unscreened}`, limit)
+  claim(db, turn, sql`q.blockchain = ${blockchain} and ${unscreened}`, limit, {
+    due: isNotDeferred('screening', blockchain, sql`q.entity_id`, sql`q.id::text`),
+  })
 
 /** Unsigned transactions that were cleared by an earlier revision of the lists, oldest first; entities take turns. */
 export const claimOutdated = (db: Db, turn: Turn, blockchain: string, revision: number, limit: number) =>
@@ -37,24 +40,32 @@ async function claim<Claimed extends Ref = Ref>(
   turn: Turn,
   where: Sql,
   limit: number,
-  columns: Sql = sql``,
+  { columns = sql``, due = sql`true` }: { columns?: Sql; due?: Sql } = {},
 ): Promise<readonly Claimed[]> {
   const shared = {
     from: sql`transactions q`,
     where,
     rows: sql`select q.entity_id as "entityId", q.id${columns} from transactions q
-      where ${where} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
+      where ${where} and ${due} and q.entity_id = turn.entity_id order by q.create_date, q.id`,
   }
   return served(turn, await db.all<Claimed>(inTurns(turn, shared, limit)))
 }
 
-/** Locks those of the claimed transactions that still wait for this screening and that no other worker has. */
-export const lockUnscreened = (tx: Db, refs: readonly Ref[], revision: number) =>
-  tx.all<UnscreenedTransaction>(sql`select q.entity_id as "entityId", q.id, q.wallet_id as "walletId",
-      q.call_to as "callTo", q.call_value as "callValue", q.call_data as "callData",
+const claimedRows = (
+  refs: readonly Ref[],
+) => sql`select q.entity_id as "entityId", q.id, q.wallet_id as "walletId",
+      q.call_to as "callTo", q.call_value as "callValue", q.call_data as "callData", q.create_date as "createDate",
       case when q.screening is null then null else q.screened_revision end as "screenedRevision"
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
-    join transactions q on q.entity_id = n.e and q.id = n.i
+    join transactions q on q.entity_id = n.e and q.id = n.i`
+
+/** Those of the claimed transactions that were never screened, without a lock. */
+export const unscreenedOf = (db: Db, refs: readonly Ref[]) =>
+  db.all<UnscreenedTransaction>(sql`${claimedRows(refs)} where ${unscreened}`)
+
+/** Locks those of the claimed transactions that still wait for this screening and that no other worker has. */
+export const lockUnscreened = (tx: Db, refs: readonly Ref[], revision: number) =>
+  tx.all<UnscreenedTransaction>(sql`${claimedRows(refs)}
     where (${unscreened}) or (${screened} and q.screened_revision < ${revision})
     order by q.create_date, q.id for update of q skip locked`)
 
@@ -83,7 +94,7 @@ export async function markCleared(
 ): Promise<void> {
   if (rows.length === 0) return
   await tx.run(sql`update transactions t set state = 'CLEARED', screening = n.s::jsonb,
-      screened_revision = ${revision}, update_date = ${formatInstant(nowMs)}
+      screened_revision = ${revision}, error_details = null, update_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => JSON.stringify(row.evaluation))}::text[]) as n(e, i, s)
     where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('CLEARED')]}::text[])`)
@@ -93,12 +104,16 @@ export async function markCleared(
 export const lockReviewed = (tx: Db, { entityId, id }: Ref) =>
   tx.maybe<{ blockchain: string; transactionType: 'INBOUND' | 'OUTBOUND' }>(sql`select t.blockchain,
       t.transaction_type as "transactionType" from transactions t
-    where t.entity_id = ${entityId} and t.id = ${id} and t.screening is not null and case t.transaction_type
+    where t.entity_id = ${entityId} and t.id = ${id} and case t.transaction_type
       when 'OUTBOUND' then t.state = 'INITIATED' else t.state in ('CONFIRMED', 'COMPLETE') end for update`)
 
-/** An operator's approval. The lists are consulted again before anything is signed. */
-export const clearReviewed = (tx: Db, nowMs: number, { entityId, id }: Ref) =>
-  tx.run(sql`update transactions set state = 'CLEARED', error_details = null, update_date = ${formatInstant(nowMs)}
+/**
+ * An operator's approval, also of a transaction that waits for the provider. The lists are consulted again before anything is
+ * signed.
+ */
+export const clearReviewed = (tx: Db, nowMs: number, { entityId, id }: Ref, evaluation: Evaluation) =>
+  tx.run(sql`update transactions set state = 'CLEARED', error_details = null,
+      screening = coalesce(screening, ${JSON.stringify(evaluation)}::jsonb), update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and state = any(${[...statesBefore('CLEARED')]}::text[])`)
 
 /** Notes that later lists clear these transactions as well. */
@@ -117,13 +132,9 @@ export const markDenied = (tx: Db, nowMs: number, rows: readonly (Ref & { detail
 
 /** Received transfers whose wallets are to be frozen, oldest first; entities take turns. */
 export const claimToFreeze = (db: Db, turn: Turn, blockchain: string, limit: number) =>
-  claim<Ref & { walletId: string }>(
-    db,
-    turn,
-    sql`q.blockchain = ${blockchain} and q.to_freeze`,
-    limit,
-    sql`, q.wallet_id as "walletId"`,
-  )
+  claim<Ref & { walletId: string }>(db, turn, sql`q.blockchain = ${blockchain} and q.to_freeze`, limit, {
+    columns: sql`, q.wallet_id as "walletId"`,
+  })
 
 /** False when another worker froze the wallet already. */
 export const takeToFreeze = async (tx: Db, { entityId, id }: Ref): Promise<boolean> =>

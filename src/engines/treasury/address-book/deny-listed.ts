@@ -1,8 +1,6 @@
 import { screenedBusinessAddress } from '#chains/business-chains'
-import { screenSubjects } from '#engines/compliance/index'
+import { type ScreeningScope, screenSubjects } from '#engines/compliance/index'
 import { environmentsOf } from '#runtime/auth/store'
-import type { Config } from '#runtime/config'
-import type { Db } from '#runtime/db/db'
 import { denyRecipients, type Recipient } from './store/recipients.ts'
 
 /**
@@ -10,7 +8,7 @@ import { denyRecipients, type Recipient } from './store/recipients.ts'
  * leaves it to the payouts, of which each is screened by itself.
  */
 export async function denyListed(
-  scope: { db: Db; config: Config },
+  scope: ScreeningScope,
   recipients: readonly Recipient[],
   at: string,
 ): Promise<readonly Recipient[]> {

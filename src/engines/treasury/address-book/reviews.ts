@@ -50,8 +50,8 @@ const ofAddresses =
 
 const ofRecipients =
   (decide: Decide<Recipient>): ReviewStep['decide'] =>
-  async ({ config }, tx, turn, at) =>
-    denyListed({ db: tx, config }, await decide(tx, turn, at, turnMax), at)
+  async (ctx, tx, turn, at) =>
+    denyListed({ ...ctx, db: tx }, await decide(tx, turn, at, turnMax), at)
 
 const newSteps = (): ReviewStep[] => [
   { turn: newTurn('reviewing recipients'), decide: ofRecipients(endReviews) },

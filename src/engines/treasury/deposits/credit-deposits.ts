@@ -26,7 +26,7 @@ export async function creditDeposits(
   transfers: readonly ObservedTransfer[],
 ): Promise<void> {
   const nowMs = ctx.clock.nowMs()
-  const scope = { db: tx, config: ctx.config }
+  const scope = { ...ctx, db: tx }
   const arrivals = await screenArrivals(scope, network, await arrivalsIn(tx, network, transfers))
   const lostTo = block.number - Math.max(confirmations, lostAfterBlocks)
   await applyPayments(tx, nowMs, network, { ...block, lostTo }, arrivals)

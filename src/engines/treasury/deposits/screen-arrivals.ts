@@ -1,6 +1,5 @@
 import type { Network } from '#chains/network'
-import { openReviews, reviewerOf, screenSenders } from '#engines/compliance/index'
-import type { Config } from '#runtime/config'
+import { openReviews, reviewerOf, type ScreeningScope, screenSenders } from '#engines/compliance/index'
 import type { Db } from '#runtime/db/db'
 import type { Arrival } from './arrivals.ts'
 import type { DepositKind, DepositReview } from './types.ts'
@@ -10,7 +9,7 @@ export type ScreenedArrival = Arrival & { review: DepositReview | null; ruleName
 
 /** Screens the senders of arrivals. There is no wallet to freeze: a review keeps the money from being credited. */
 export async function screenArrivals(
-  scope: { db: Db; config: Config },
+  scope: ScreeningScope,
   { blockchain, environment }: Network,
   arrivals: readonly Arrival[],
 ): Promise<ScreenedArrival[]> {
