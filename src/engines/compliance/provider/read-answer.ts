@@ -25,10 +25,7 @@ const ruleNameMax = 200
 /** Reads the answer to a question about this address. Throws NoAnswer for one that is not a decision about it. */
 export function readAnswer(asked: { chain: string; address: string }, text: string): ProviderAnswer {
   const answer = parse(text)
-  if (
-    answer['chain'] !== asked.chain ||
-    String(answer['address']).toLowerCase() !== asked.address.toLowerCase()
-  )
+  if (answer['chain'] !== asked.chain || answer['address'] !== asked.address)
     throw new NoAnswer('answered for another address or chain than it was asked about')
   const actions = answer['actions']
   if (!Array.isArray(actions) || actions.length === 0 || !actions.every(isAction))

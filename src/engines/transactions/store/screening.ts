@@ -59,7 +59,7 @@ const claimedRows = (
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions q on q.entity_id = n.e and q.id = n.i`
 
-/** Those of the claimed transactions that were never screened, without a lock. */
+/** Reads the claimed transactions that were never screened, without a lock. */
 export const unscreenedOf = (db: Db, refs: readonly Ref[]) =>
   db.all<UnscreenedTransaction>(sql`${claimedRows(refs)} where ${unscreened}`)
 
