@@ -7,6 +7,7 @@ import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
 import { openCustody, SealBroken } from '#custody/index'
+import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
@@ -106,6 +107,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     startMoneyWatch(ctx),
     startReviews(ctx),
     startWebhooks(ctx, topics),
+    startAudit(ctx),
   ]
   return {
     tried: transactions.tried,

@@ -4,6 +4,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { unlinkedEntries } from '#engines/audit/store/links'
 import { claimHistory } from '#engines/indexer/store/event-histories'
 import { claimDueChecks } from '#engines/tokens/store'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
@@ -359,6 +360,10 @@ const starved: Record<Queue, Starved> = {
     fill: (all) => insertRows(db(), 'payment_intents', all.map(openIntent)),
     claim: (turn) => db().tx((tx) => lockExpiredIntents(tx, turn, now, limit)),
   },
+  'linking audit entries': {
+    fill: (all) => insertRows(db(), 'unlinked_audit', all.map(keyOf)),
+    claim: (turn) => unlinkedEntries(db(), turn, limit),
+  },
 }
 
 const ofNoisy = waitsOf(noisy, rowsOfOne)
@@ -367,7 +372,7 @@ const ofVictim = waitsOf(victim, 1, rowsOfOne + 1)
 beforeEach(async () => {
   const owner = openAsOwner(test.connection)
   await owner.script(`truncate deferrals, attempts, transactions, payouts, transfers, payments, payment_intents, sweeps, recipients,
-    recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, notification_subscriptions cascade`)
+    recipient_addresses, fiat_deposits, event_monitors, token_checks, tokens, queued_events, unlinked_audit, notification_subscriptions cascade`)
   await owner.close()
 })
 

@@ -15,7 +15,7 @@ const tiers = [
 
 /** Engines in order: each may import those before it. */
 const engineOrder = [
-  ['webhooks', 'ledger', 'compliance'],
+  ['webhooks', 'ledger', 'compliance', 'audit'],
   ['indexer'],
   ['transactions'],
   ['tokens'],

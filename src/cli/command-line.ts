@@ -55,6 +55,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'List and decide the transactions that screening leaves to an operator.',
     load: async () => (await import('./reviews.ts')).reviewsCommand,
   },
+  audit: {
+    summary: 'Verify that nobody changed the audit trail; export it, or its signed heads, to a file.',
+    load: async () => (await import('./audit.ts')).auditCommand,
+  },
   'webhook-keys': {
     summary: 'Show the keys that sign webhooks; replace them by new ones.',
     load: async () => (await import('./webhook-keys.ts')).webhookKeysCommand,

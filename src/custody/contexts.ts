@@ -36,6 +36,8 @@ export const signingCertificateKey = (id: string): SealContext => ['signing cert
 
 export const webhookKey = (id: string, curve: 'P-256' | 'Ed25519'): SealContext => ['webhook key', id, curve]
 
+export const auditHeadKey: SealContext = ['audit head key', 'Ed25519']
+
 export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
 
 export const recoveryBundle = (entityId: string, generation: number): SealContext => [

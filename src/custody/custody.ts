@@ -2,6 +2,7 @@ import type { KeyObject } from 'node:crypto'
 import type { Database, Db } from '#runtime/db/db'
 import type { Log } from '#runtime/log/log'
 import type { RequestScope } from '#runtime/scope'
+import { type AuditSigner, openAuditSigner } from './audit-signer.ts'
 import { type Notary, openNotary } from './notary.ts'
 import { openVault, type Vault } from './sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
@@ -16,6 +17,7 @@ export type Custody = {
   readonly transport: Transport
   readonly notary: Notary
   readonly webhookSigner: WebhookSigner
+  readonly auditSigner: AuditSigner
   close(): Promise<void>
 }
 
@@ -46,5 +48,14 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const [signer, transport] = await Promise.all([chooseSigner(input.log), openTransport({ ...input, vault })])
   const notary = openNotary({ ...input, vault })
   const webhookSigner = openWebhookSigner({ ...input, vault })
-  return { vault, signer, transport, notary, webhookSigner, close: async () => transport.close() }
+  const auditSigner = openAuditSigner(vault)
+  return {
+    vault,
+    signer,
+    transport,
+    notary,
+    webhookSigner,
+    auditSigner,
+    close: async () => transport.close(),
+  }
 }

@@ -2,6 +2,7 @@ import type { Custody } from './custody.ts'
 
 /** The public interface of custody: everything else in this folder is internal. */
 
+export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {
   type Custody,
   type CustodyCtx,

@@ -1,6 +1,7 @@
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
 import { platformEntropy, platformPrivateKey } from './contexts.ts'
 import type { Custody, CustodyScope } from './custody.ts'
 import { familyOfKey } from './families.ts'
@@ -44,6 +45,10 @@ export async function createPlatformKey(
       sealedPrivateKey,
     }
     await insertKeys(tx, [row], createDate)
+    const data = { address, family }
+    await recordChanges(tx, nowMs, [
+      { entityId, actor: 'custody', type: 'platformKey.created', resourceId: keyId, data },
+    ])
     return { keyId, address }
   })
 }

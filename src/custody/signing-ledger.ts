@@ -5,6 +5,7 @@
  */
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
 import { insertInSequence, type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 
 /** A payload that custody refuses to sign, because another one was signed for its nonce. */
@@ -19,7 +20,15 @@ export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs:
     if (!broken?.startsWith('signatures_')) throw error
     throw new SecondPayload((error as Error).message, { cause: error })
   })
-  if (taken === rows.length) return
+  await recordChanges(
+    tx,
+    nowMs,
+    taken.map(({ entityId, address, digest, ...payload }) => ({
+      ...{ entityId, actor: 'transactions', type: 'signature.recorded', resourceId: address },
+      data: { ...payload, digest: digest.toString('hex') },
+    })),
+  )
+  if (taken.length === rows.length) return
   const known = new Set((await payloadsOf(tx, rows)).map(placeOf))
   const refused = rows.find((row) => !known.has(placeOf(row)))
   if (!refused) return

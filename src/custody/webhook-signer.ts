@@ -3,6 +3,7 @@ import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
+import { installationId, recordChanges } from '#runtime/record/store'
 import { webhookKey } from './contexts.ts'
 import { type SealContext, seal, type Vault, withUnsealed } from './sealing.ts'
 import {
@@ -84,6 +85,7 @@ async function firstRow(tx: Db, { vault, clock }: SignerInput): Promise<WebhookK
   if (made) return made
   const row = makeRow(vault, clock.nowMs())
   await insertWebhookKey(tx, row)
+  await recordKey(tx, 'webhooks', row)
   return row
 }
 
@@ -99,8 +101,17 @@ export const rotateWebhookKeys = ({ custody, db, clock }: RotationScope): Promis
     const nowMs = Math.max(clock.nowMs(), former ? Date.parse(former.createDate) + 1 : 0)
     const row = makeRow(custody.vault, nowMs)
     await insertWebhookKey(tx, row)
+    await recordKey(tx, 'operator', row)
     return row
   })
+
+const recordKey = (tx: Db, actor: string, { id, publicKey, ed25519PublicKey, createDate }: WebhookKeyRow) =>
+  recordChanges(tx, Date.parse(createDate), [
+    {
+      ...{ entityId: installationId, actor, type: 'webhookKey.created', resourceId: id },
+      data: { publicKey: publicKey.toString('hex'), ed25519PublicKey: ed25519PublicKey.toString('hex') },
+    },
+  ])
 
 function makeRow(vault: Vault, nowMs: number): WebhookKeyRow {
   const id = newId(nowMs)

@@ -56,10 +56,11 @@ export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signi
   await requireNotHalted(ctx.db, wallet.blockchain)
   await requireUnlisted(ctx, wallet, operation)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
-  const signature = await signNow(ctx, secret, await decidePolicy(ctx, wallet, request))
+  const decision = await decidePolicy(ctx, wallet, request)
+  const signature = await signNow(ctx, secret, decision)
   const { actor, requestId } = ctx
   const what = { operation: operation.kind, digest: hexOf(digest), blockchain: wallet.blockchain }
-  const data = { ...what, ...(memo && { memo }) }
+  const data = { ...what, policy: decision.evidence, ...(memo && { memo }) }
   await recordChanges(ctx.db, ctx.receivedMs, [
     { entityId: ctx.entity.id, actor, requestId, type: 'wallet.signed', resourceId: wallet.id, data },
   ])

@@ -33,6 +33,8 @@ export type DecisionRequest = {
   operation: Operation
 }
 
+type DecisionEvidence = { decisionId: string; operation: string; policyVersions: readonly string[] }
+
 declare const decided: unique symbol
 
 /** A permission of policy to sign one intent. Only `decide` makes one; it is valid once, in the `tx` that made it. */
@@ -44,6 +46,8 @@ export type Decision = {
   readonly keyId: string
   readonly intentId: string
   readonly intent: Buffer
+  /** The part of the audit entry of the request that shows this decision. */
+  readonly evidence: DecisionEvidence
 }
 
 const unused = new WeakMap<Decision, Db>()
@@ -85,7 +89,13 @@ export async function decidePolicy(
     createDate: formatInstant(ctx.clock.nowMs()),
   }
   await insertDecision(db, row, spends)
-  const decision = { id, entityId, walletId: wallet.id, keyId: wallet.keyId, intentId, intent } as Decision
+  const evidence: DecisionEvidence = {
+    decisionId: id,
+    operation: row.operation,
+    policyVersions: row.versionIds,
+  }
+  const by = { entityId, walletId: wallet.id, keyId: wallet.keyId }
+  const decision = { id, ...by, intentId, intent, evidence } as Decision
   unused.set(decision, db)
   return decision
 }

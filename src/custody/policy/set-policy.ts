@@ -55,7 +55,7 @@ async function write(
   const version = await insertVersion(tx, row, onlyFirst)
   if (version === undefined) return undefined
   await recordChanges(tx, nowMs, [
-    { entityId, actor, type: 'policy.set', resourceId, data: { scope, version, mode: rules.mode } },
+    { entityId, actor, type: 'policy.set', resourceId, data: { scope, version, rules } },
   ])
   return version
 }

@@ -31,7 +31,9 @@ const asked = (rows: readonly Dated[]) =>
  * compare with `payloadsOf`. Throws when a replacement violates the rules of the table.
  */
 export const insertInSequence = (tx: Db, rows: readonly Dated[]) =>
-  tx.run(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, noop, max_fee,
+  tx.all<
+    NonceRef & { digest: Buffer; intentId: string; noop: boolean }
+  >(sql`insert into signatures (entity_id, address, blockchain, nonce, ordinal, digest, intent_id, noop, max_fee,
       priority_fee, replaces, create_date)
     select n.entity_id, n.address, n.blockchain, n.nonce, coalesce(last.ordinal + 1, 0), n.digest, n.intent_id, n.noop,
       n.max_fee, n.priority_fee, n.replaces, n.create_date
@@ -40,7 +42,8 @@ export const insertInSequence = (tx: Db, rows: readonly Dated[]) =>
       and s.address = n.address and s.blockchain = n.blockchain and s.nonce = n.nonce and s.digest = n.replaces
       limit 1) last on true
     order by n.entity_id, n.address, n.blockchain, n.nonce
-    on conflict (entity_id, address, blockchain, nonce, ordinal) do nothing`)
+    on conflict (entity_id, address, blockchain, nonce, ordinal) do nothing
+    returning entity_id as "entityId", address, blockchain, nonce, digest, intent_id as "intentId", noop`)
 
 /** All payloads signed for these nonces, in the order of their sequences. */
 export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>

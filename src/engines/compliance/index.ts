@@ -2,6 +2,7 @@
  * Screens addresses and the recipients of transactions: by the operator's own lists, by imported lists of sanctions, and on
  * test networks by documented addresses. Lists are matched in the database, so a decision sees every list that has committed.
  */
+
 export {
   decideReview,
   type ReviewDecision,
@@ -15,6 +16,7 @@ export { importList, listFormats } from './lists/import-list.ts'
 export { ListProblem } from './lists/list-problem.ts'
 export { rollBackList } from './lists/roll-back.ts'
 export type { ScreeningScope } from './match-rules.ts'
+export { openReviews } from './open-reviews.ts'
 export { askProvider } from './provider/ask-provider.ts'
 export { screenAddress } from './screen-address.ts'
 export {
@@ -28,7 +30,6 @@ export type { IssuerEntry } from './store/issuer-changes.ts'
 export { type ListedAddressOfCustomer, listedAddresses } from './store/listed-addresses.ts'
 export { type ListVersion, listHistory, listsRevision, presentLists, shareLists } from './store/lists.ts'
 export {
-  openReviews,
   type Review,
   type ReviewedResource,
   type ReviewState,

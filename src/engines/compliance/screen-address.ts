@@ -30,6 +30,12 @@ export async function screenAddress(ctx: Ctx, { id, chain, subject }: ScreeningR
     },
   })
   const type = `screening.${screening.result.toLowerCase()}`
-  await recordChanges(db, receivedMs, [{ entityId: entity.id, actor, requestId, type, resourceId: id }])
+  const data = {
+    chain,
+    address: subject.text,
+    ruleName: decision.ruleName ?? null,
+    actions: decision.actions,
+  }
+  await recordChanges(db, receivedMs, [{ entityId: entity.id, actor, requestId, type, resourceId: id, data }])
   return screening
 }

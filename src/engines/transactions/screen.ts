@@ -151,9 +151,9 @@ async function apply(
   await recordChanges(
     tx,
     nowMs,
-    cleared.map(({ entityId, id }) => ({
+    cleared.map(({ entityId, id, evaluation: { ruleName, actions } }) => ({
       ...{ entityId, actor, type: 'transaction.cleared', resourceId: id },
-      data: { state: 'CLEARED' },
+      data: { state: 'CLEARED', ruleName, actions },
     })),
   )
 }

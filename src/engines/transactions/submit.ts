@@ -165,7 +165,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
   })
   await origin.grant(decision)
   const { actor, requestId } = ctx
-  const data = { state: 'INITIATED' }
+  const data = { state: 'INITIATED', policy: decision.evidence }
   await recordChanges(ctx.db, ctx.nowMs, [
     { entityId, actor, requestId, type: 'transaction.initiated', resourceId: id, data },
   ])

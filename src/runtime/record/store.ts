@@ -1,6 +1,9 @@
 import { newId } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
 
+/** The owner of changes that belong to no tenant: screening lists, keys and settings of the installation. */
+export const installationId = '00000000-0000-0000-0000-000000000000'
+
 export type Change = {
   entityId: string
   /** The actor: `key:<id>` for a request, the engine's name otherwise. */

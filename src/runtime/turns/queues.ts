@@ -25,5 +25,6 @@ export const queues = [
   'ending holds of addresses',
   'minting wires',
   'closing payment intents',
+  'linking audit entries',
 ] as const
 export type Queue = (typeof queues)[number]

@@ -1,6 +1,7 @@
 import type { Clock } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
 import { longLimits } from '#runtime/db/db'
+import { installationId, recordChanges } from '#runtime/record/store'
 import { findStagedIn } from '../store/entries.ts'
 import {
   findList,
@@ -72,7 +73,7 @@ export async function makeVersion(
   const version = before + 1
   await putList(tx, { name: list, kind: kindOf(list), version })
   const { added, removed } = await apply(version)
-  return insertVersion(tx, nowMs, {
+  const made = await insertVersion(tx, nowMs, {
     ...{ list, version, change, added, removed, actor },
     contentsOf: contentsOf ?? version,
     entries: entriesBefore + added - removed,
@@ -80,6 +81,10 @@ export async function makeVersion(
     sourceHash: sourceHash ?? null,
     reason: reason ?? null,
   })
+  const { createDate: _, ...data } = made
+  const type = `screeningList.${change}`
+  await recordChanges(tx, nowMs, [{ entityId: installationId, actor, type, resourceId: list, data }])
+  return made
 }
 
 const opposites: Partial<Record<ListKind, ListKind>> = { block: 'allow', allow: 'block' }

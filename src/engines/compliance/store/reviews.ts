@@ -35,18 +35,18 @@ export type NewReview = Pick<Review, 'entityId' | 'id' | 'resource' | 'ruleName'
   state: 'pending' | 'denied'
 }
 
-/** Opens reviews; one that was withdrawn is opened again, and one that was decided stays so. */
-export async function openReviews(tx: Db, nowMs: number, opened: readonly NewReview[]): Promise<void> {
-  if (opened.length === 0) return
+/** Inserts or opens again, and returns those that are open by this. */
+export function insertReviews(tx: Db, nowMs: number, opened: readonly NewReview[]): Promise<NewReview[]> {
   const at = formatInstant(nowMs)
-  await tx.run(sql`insert into reviews as r (entity_id, id, resource, rule_name, state, decided_by, create_date, update_date)
+  return tx.all<NewReview>(sql`insert into reviews as r (entity_id, id, resource, rule_name, state, decided_by, create_date, update_date)
     select e, i, s, n, t, case when t = 'denied' then 'setting' end, ${at}::timestamptz, ${at}::timestamptz
     from unnest(${opened.map((row) => row.entityId)}::uuid[], ${opened.map((row) => row.id)}::uuid[],
       ${opened.map((row) => row.resource)}::text[], ${opened.map((row) => row.ruleName)}::text[],
       ${opened.map((row) => row.state)}::text[]) as row(e, i, s, n, t)
     on conflict (entity_id, id) do update set state = 'pending', rule_name = excluded.rule_name,
       first_approver = case when r.state = 'pending' then r.first_approver end, update_date = excluded.update_date
-      where r.state in ('withdrawn', 'pending') and (r.state, r.rule_name) <> ('pending', excluded.rule_name)`)
+      where r.state in ('withdrawn', 'pending') and (r.state, r.rule_name) <> ('pending', excluded.rule_name)
+    returning entity_id as "entityId", id, resource, rule_name as "ruleName", state`)
 }
 
 /** The states of the reviews that exist among these. */

@@ -1,0 +1,25 @@
+/**
+ * Makes tampering with the audit trail visible: links the entries of each entity into a hash chain, in batches after their
+ * `tx` committed, and signs its heads. Entries wait for about a second. The step polls, because a NOTIFY in every `tx` takes a
+ * lock that all commits share. Any number of workers may run; one links at a time.
+ */
+import type { EngineCtx } from '#engines/ctx'
+import { logTrouble, repeat } from '#runtime/loop'
+import { newTurn } from '#runtime/turns/store'
+import { linkEntries } from './link-entries.ts'
+
+export { linkEntries } from './link-entries.ts'
+export type { SignedHead } from './store/links.ts'
+export { countUnlinked, type TrailItem } from './store/trail.ts'
+export { headsOf, trailOf } from './trail.ts'
+export { createVerifier, type Finding, verifyDatabase } from './verify.ts'
+
+/** Interval between batches, and the time for which an entry has no link. */
+const linkMs = 1_000
+
+export type AuditEngine = { stop(): Promise<void> }
+
+export function startAudit(ctx: EngineCtx): AuditEngine {
+  const turn = newTurn('linking audit entries')
+  return repeat(() => linkEntries(ctx, turn), logTrouble(ctx.log, 'linking audit entries'), linkMs)
+}

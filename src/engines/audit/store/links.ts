@@ -1,0 +1,55 @@
+import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+import type { AuditEntry, AuditHead, LinkContent } from '../encoding.ts'
+
+export type AuditLink = LinkContent & { hash: string }
+export type SignedHead = AuditHead & { signature: string }
+
+export const entryColumns = sql`r.actor, r.action, r.resource_id as "resourceId", r.request_id as "requestId",
+  r.create_date as "createDate", r.event_type as "eventType", r.event_resource_id as "eventResourceId", r.data,
+  r.event_date as "eventDate"`
+
+/** Keeps other workers from linking until the `tx` ends. False when one does. */
+export const lockLinking = async (tx: Db): Promise<boolean> =>
+  (
+    await tx.one<{ got: boolean }>(
+      sql`select pg_try_advisory_xact_lock(hashtextextended('audit links', 0)) as got`,
+    )
+  ).got
+
+/** Unlinked entries, round-robin over entities, those of each entity in the order in which they were queued. */
+export async function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<readonly AuditEntry[]> {
+  const rows = sql`select q.entity_id, q.id from unlinked_audit q where q.entity_id = turn.entity_id order by q.sequence`
+  const claim = inTurns(turn, { from: sql`unlinked_audit`, where: sql`true`, rows }, limit)
+  const found = await db.all<AuditEntry>(sql`select q.entity_id as "entityId", q.id, ${entryColumns}
+    from (${claim}) q left join audit_entries r on r.entity_id = q.entity_id and r.id = q.id order by q.position`)
+  return served(turn, found)
+}
+
+/** The last link of each of these entities that has one. */
+export const lastLinks = (db: Db, entityIds: readonly string[]) =>
+  db.all<{ entityId: string; position: number; hash: string }>(sql`select e as "entityId", l.position,
+      encode(l.hash, 'hex') as hash
+    from unnest(${entityIds}::uuid[]) e cross join lateral (select position, hash from audit_links
+      where entity_id = e order by position desc limit 1) l`)
+
+export async function insertLinks(
+  tx: Db,
+  links: readonly AuditLink[],
+  heads: readonly SignedHead[],
+): Promise<void> {
+  await tx.run(sql`insert into audit_links (entity_id, position, audit_id, previous, entry_hash, hash)
+    select e, p, a, decode(b, 'hex'), decode(c, 'hex'), decode(h, 'hex')
+    from unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ position }) => position)}::int8[],
+      ${links.map(({ auditId }) => auditId)}::uuid[], ${links.map(({ previous }) => previous)}::text[],
+      ${links.map(({ entryHash }) => entryHash)}::text[], ${links.map(({ hash }) => hash)}::text[]) n(e, p, a, b, c, h)`)
+  await tx.run(sql`insert into audit_heads (entity_id, first_position, position, hash, signature, create_date)
+    select e, f, p, decode(h, 'hex'), decode(s, 'hex'), d
+    from unnest(${heads.map(({ entityId }) => entityId)}::uuid[],
+      ${heads.map(({ firstPosition }) => firstPosition)}::int8[], ${heads.map(({ position }) => position)}::int8[],
+      ${heads.map(({ hash }) => hash)}::text[], ${heads.map(({ signature }) => signature)}::text[],
+      ${heads.map(({ createDate }) => createDate)}::timestamptz[]) n(e, f, p, h, s, d)`)
+  await tx.run(sql`delete from unlinked_audit q
+    using unnest(${links.map(({ entityId }) => entityId)}::uuid[], ${links.map(({ auditId }) => auditId)}::uuid[]) n(e, a)
+    where q.entity_id = n.e and q.id = n.a`)
+}

@@ -1,0 +1,116 @@
+import { type Db, scan, sql } from '#runtime/db/db'
+import type { AuditEntry } from '../encoding.ts'
+import { type AuditLink, entryColumns, type SignedHead } from './links.ts'
+
+/** One position of a trail: its link, the entry that the link names, and the head where a batch ended. */
+export type TrailItem = { link: AuditLink; entry: AuditEntry; head: SignedHead | null }
+
+export type TrailPlace = Pick<AuditLink, 'entityId' | 'position'>
+
+type TrailRow = AuditLink &
+  Omit<AuditEntry, 'entityId' | 'id'> & {
+    firstPosition: number | null
+    headHash: string
+    signature: string
+    headDate: string
+  }
+
+const headDate = sql`to_char(h.create_date at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+/** The items behind `after`, by entity and position; of one entity where it is named. */
+export async function trailPage(
+  db: Db,
+  entityId: string | undefined,
+  after: TrailPlace,
+  limit: number,
+): Promise<TrailItem[]> {
+  const ofEntity = sql`(l.entity_id, l.position) > (${after.entityId}::uuid, ${after.position}::int8)
+    and (${entityId ?? null}::uuid is null or l.entity_id = ${entityId ?? null})`
+  const rows =
+    await db.all<TrailRow>(sql`select l.entity_id as "entityId", l.position, l.audit_id as "auditId",
+      encode(l.previous, 'hex') as previous, encode(l.entry_hash, 'hex') as "entryHash", encode(l.hash, 'hex') as hash,
+      ${entryColumns}, h.first_position as "firstPosition", encode(h.hash, 'hex') as "headHash",
+      encode(h.signature, 'hex') as signature, ${headDate} as "headDate"
+    from (select * from audit_links l where ${ofEntity} order by l.entity_id, l.position limit ${limit}) l
+    left join audit_entries r on r.entity_id = l.entity_id and r.id = l.audit_id
+    left join audit_heads h on h.entity_id = l.entity_id and h.position = l.position
+    order by l.entity_id, l.position`)
+  return rows.map(itemOf)
+}
+
+function itemOf(row: TrailRow): TrailItem {
+  const {
+    position,
+    auditId,
+    previous,
+    entryHash,
+    hash,
+    firstPosition,
+    headHash,
+    signature,
+    headDate,
+    ...rest
+  } = row
+  const { entityId } = rest
+  return {
+    link: { entityId, position, auditId, previous, entryHash, hash },
+    entry: { ...rest, id: auditId },
+    head:
+      firstPosition === null
+        ? null
+        : { entityId, firstPosition, position, hash: headHash, signature, createDate: headDate },
+  }
+}
+
+const named = (entityId: string | undefined) =>
+  sql`(${entityId ?? null}::uuid is null or r.entity_id = ${entityId ?? null})`
+
+/** Entries that are in no link and not in the queue: nothing that the program does leaves such. */
+export const strayEntries = (db: Db, entityId: string | undefined, limit: number) =>
+  scan<{ entityId: string; id: string }>(
+    db,
+    sql`select r.entity_id as "entityId", r.id from audit_entries r where ${named(entityId)}
+      and not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.audit_id = r.id)
+      and not exists (select 1 from unlinked_audit q where q.entity_id = r.entity_id and q.id = r.id)
+      limit ${limit}`,
+  )
+
+/** Heads of positions that have no link. */
+export const strayHeads = (db: Db, entityId: string | undefined, limit: number) =>
+  scan<TrailPlace>(
+    db,
+    sql`select r.entity_id as "entityId", r.position from audit_heads r where ${named(entityId)}
+      and not exists (select 1 from audit_links l where l.entity_id = r.entity_id and l.position = r.position)
+      order by r.entity_id, r.position limit ${limit}`,
+  )
+
+/** Entries that wait for a link. */
+export const countUnlinked = async (db: Db, entityId: string | undefined): Promise<number> =>
+  (
+    await db.one<{ count: number }>(
+      sql`select count(*) as count from unlinked_audit r where ${named(entityId)}`,
+    )
+  ).count
+
+/** The newest head of each entity behind `after`, leaping from entity to entity. */
+export const newestHeads = (
+  db: Db,
+  entityId: string | undefined,
+  after: string | undefined,
+  limit: number,
+) => {
+  const wanted = sql`(${after ?? null}::uuid is null or h.entity_id > ${after ?? null})
+    and (${entityId ?? null}::uuid is null or h.entity_id = ${entityId ?? null})`
+  return db.all<SignedHead>(sql`with recursive entity as (
+      (select h.entity_id, 1 as number from audit_heads h where ${wanted} order by h.entity_id limit 1)
+      union all
+      select (select h.entity_id from audit_heads h where h.entity_id > entity.entity_id and ${wanted}
+        order by h.entity_id limit 1), entity.number + 1
+      from entity where entity.entity_id is not null and entity.number < ${limit}
+    )
+    select h.entity_id as "entityId", h.first_position as "firstPosition", h.position, encode(h.hash, 'hex') as hash,
+      encode(h.signature, 'hex') as signature, ${headDate} as "createDate"
+    from entity cross join lateral (select * from audit_heads where entity_id = entity.entity_id
+      order by position desc limit 1) h
+    order by h.entity_id`)
+}

@@ -1,0 +1,157 @@
+import { auditVerifyingKey, isAuditSignature } from '#custody/index'
+import type { Db } from '#runtime/db/db'
+import { hashEntry, hashLink, headBytes, noHash } from './encoding.ts'
+import type { AuditLink, SignedHead } from './store/links.ts'
+import { strayEntries, strayHeads, type TrailItem } from './store/trail.ts'
+import { trailOf } from './trail.ts'
+
+/** One thing that is wrong, with the row that it was found at. */
+export type Finding = { entityId: string; position: number | null; entryId: string | null; problem: string }
+
+export type VerifierInput = {
+  /** The 32 bytes of the key that signs heads. */
+  publicKey: Buffer
+  /** The newest exported head of each entity. */
+  exported?: ReadonlyMap<string, SignedHead>
+  report(finding: Finding): void
+}
+
+/** Takes items by entity and position, and reports what is wrong with each as soon as it is known. */
+export type Verifier = { take(item: TrailItem): void; end(): { entries: number; entities: number } }
+
+type Trail = {
+  entityId: string
+  position: number
+  hash: string
+  /** Whether the next link can be compared with `hash`. */
+  comparable: boolean
+  /** The last position that a head covers. */
+  covered: number
+}
+
+export function createVerifier({ publicKey, exported = new Map(), report }: VerifierInput): Verifier {
+  const key = auditVerifyingKey(publicKey)
+  const isSigned = (head: SignedHead) =>
+    isAuditSignature(key, headBytes(head), Buffer.from(head.signature, 'hex'))
+  const open = new Map(exported)
+  const counts = { entries: 0, entities: 0 }
+  let trail: Trail | undefined
+  for (const head of exported.values())
+    if (!isSigned(head)) report(at(head, null, 'the exported head is altered, or signed by another key'))
+
+  const reportTruncated = ({ entityId, position }: SignedHead, end: number) =>
+    report(
+      at(
+        { entityId, position: end + 1 },
+        null,
+        `${positions(end + 1, position)} missing: they were exported`,
+      ),
+    )
+  const finish = () => {
+    if (!trail) return
+    const { entityId, position, covered } = trail
+    if (covered < position)
+      report(at({ entityId, position: covered + 1 }, null, `${positions(covered + 1, position)} not signed`))
+    const head = open.get(entityId)
+    if (head && head.position > position) reportTruncated(head, position)
+    open.delete(entityId)
+  }
+  return {
+    take: (item) => {
+      const { entityId } = item.link
+      if (trail?.entityId !== entityId) {
+        finish()
+        counts.entities++
+        trail = { entityId, position: 0, hash: noHash, comparable: true, covered: 0 }
+      }
+      counts.entries++
+      for (const finding of problemsOf(item, trail, isSigned, open.get(entityId))) report(finding)
+      const { position, hash } = item.link
+      const covered = item.head ? position : trail.covered
+      trail = { entityId, position, hash, comparable: hashLink(item.link) === hash, covered }
+    },
+    end: () => {
+      finish()
+      for (const head of open.values()) reportTruncated(head, 0)
+      return counts
+    },
+  }
+}
+
+/** Compares an item with the trail before it. */
+function* problemsOf(
+  { link, entry, head }: TrailItem,
+  before: Trail,
+  isSigned: (head: SignedHead) => boolean,
+  exported: SignedHead | undefined,
+): Generator<Finding> {
+  const { entityId, position, auditId } = link
+  const next = before.position + 1
+  const found = (problem: string) => at(link, auditId, problem)
+  if (position !== next)
+    yield at({ entityId, position: next }, null, `${positions(next, position - 1)} missing`)
+  const isSound = hashLink(link) === link.hash
+  if (!isSound) yield found(problemOfLink(link))
+  else if (position === next && before.comparable && link.previous !== before.hash)
+    yield found(`the link does not follow that of position ${position - 1}: one of them was replaced`)
+  if (isSound && entry.actor === null) yield found('the entry is missing')
+  else if (isSound && hashEntry(entry) !== link.entryHash)
+    yield found('the entry or its event is not as it was when it was linked')
+  if (head && head.firstPosition > before.covered + 1) {
+    const unsigned = positions(before.covered + 1, head.firstPosition - 1)
+    yield at({ entityId, position: before.covered + 1 }, null, `${unsigned} not signed: a head is missing`)
+  }
+  if (head && !isSigned(head)) yield found('the head is altered, or signed by another key')
+  else if (head && isSound && head.hash !== link.hash) yield found('the link is not the one that was signed')
+  if (exported?.position === position && exported.hash !== link.hash)
+    yield found('the link is not the one that was exported: it, or one before it, was replaced')
+}
+
+const at = (
+  { entityId, position }: Pick<AuditLink, 'entityId' | 'position'>,
+  entryId: string | null,
+  problem: string,
+) => ({
+  entityId,
+  position,
+  entryId,
+  problem,
+})
+
+const positions = (from: number, to: number) =>
+  from === to ? `position ${from} is` : `positions ${from} to ${to} are`
+
+/** How far from its position a moved link is looked for. */
+const movedMax = 1_000
+
+function problemOfLink(link: AuditLink): string {
+  for (let distance = 1; distance <= movedMax; distance++)
+    for (const position of [link.position - distance, link.position + distance])
+      if (position > 0 && hashLink({ ...link, position }) === link.hash)
+        return `the link was moved here from position ${position}`
+  return 'the link is altered'
+}
+
+/** Maximum findings of one kind that are not found at a position. */
+const straysMax = 1_000
+
+export type DatabaseVerification = VerifierInput & {
+  entityId?: string | undefined
+  progress?(entries: number): void
+}
+
+/** Verifies the trails in the database, of one entity or of all. */
+export async function verifyDatabase(db: Db, input: DatabaseVerification) {
+  const { entityId, report, progress } = input
+  const verifier = createVerifier(input)
+  let count = 0
+  for await (const item of trailOf(db, entityId)) {
+    verifier.take(item)
+    if (++count % 1_000 === 0) progress?.(count)
+  }
+  const counts = verifier.end()
+  for (const head of await strayHeads(db, entityId, straysMax)) report(at(head, null, 'the head has no link'))
+  for (const { id, ...stray } of await strayEntries(db, entityId, straysMax))
+    report({ ...stray, position: null, entryId: id, problem: 'the entry was inserted: it is in no link' })
+  return counts
+}
