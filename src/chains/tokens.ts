@@ -24,8 +24,11 @@ export type ClaimedTransfer = {
 /** The description of a token by its contract, within bounds; empty, or zero, where the contract gives none. */
 export type TokenFacts = { name: string; symbol: string; decimals: number }
 
-/** The standard of a contract by its own answers; `no token` for one that follows none, or several. */
-export type FoundStandard = TokenStandard | 'no code' | 'no token'
+/** The reason why an address is of no token; `no token` is a contract that follows no standard, or several. */
+export type NoToken = 'no code' | 'no token'
+
+/** The standard of a contract by its own answers, with the decimals of an ERC20 token. */
+export type FoundStandard = { standard: TokenStandard; decimals?: number }
 
 /** A balance to read. */
 export type Holding = {
@@ -48,9 +51,9 @@ export type Tokens = {
   issuerChangesIn(logs: readonly ChainLog[]): IssuerChange[]
   /** Returns the addresses that the issuer of the token blocks at present; none where the contract keeps no such list. */
   blockedBy(token: Address, addresses: readonly Address[]): Promise<Address[]>
-  findStandard(token: Address): Promise<FoundStandard>
-  /** `undefined` where the node, not the contract, refuses to tell the decimals. */
-  factsOf(token: Address, standard: TokenStandard): Promise<TokenFacts | undefined>
+  findStandard(token: Address): Promise<FoundStandard | NoToken>
+  /** Asks for decimals that are not given; `undefined` where the node, not the contract, refuses to tell them. */
+  factsOf(token: Address, found: FoundStandard): Promise<TokenFacts | undefined>
   /** The balances at a recent block: 0 where the contract refuses to tell, `undefined` where the node does. */
   balancesAt(blockHash: Hex, holdings: readonly Holding[]): Promise<(bigint | undefined)[]>
   /** The addresses of the metadata of items; `undefined` where the contract tells none. */

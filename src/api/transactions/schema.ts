@@ -199,7 +199,8 @@ export const transactionShape = Type.Object(
     state: stateField,
     amounts: Type.Optional(
       Type.Array(Type.String(), {
-        description: 'The amount in whole tokens, as one decimal string; for NFTs one for each.',
+        description:
+          'The amount in whole tokens, as one decimal string; for NFTs one for each. Absent while no node tells the decimals of a received token.',
       }),
     ),
     nfts: Type.Union([Type.Array(Type.String()), Type.Null()], {

@@ -1,7 +1,7 @@
 import { encodeFunctionData, parseAbi } from 'viem'
 import type { Hex } from '#lib/hex'
 import type { Address } from '../chain.ts'
-import type { FoundStandard } from '../tokens.ts'
+import type { FoundStandard, NoToken } from '../tokens.ts'
 import { askAll, decimalsIn, wordIn } from './bounded-calls.ts'
 import { type Rpc, RpcError } from './rpc.ts'
 
@@ -27,7 +27,7 @@ const questions = (token: Address): Hex[] => [
  * Asks a contract for its standard. An ERC-20 token has to tell its decimals here: without them an amount of a request
  * could mean anything, such as the id of an NFT of before ERC-721.
  */
-export async function findStandard(rpc: Rpc, token: Address): Promise<FoundStandard> {
+export async function findStandard(rpc: Rpc, token: Address): Promise<FoundStandard | NoToken> {
   if ((await rpc.call<Hex>('eth_getCode', [token, 'latest'])) === '0x') return 'no code'
   const answers = await askAll(
     rpc,
@@ -39,8 +39,9 @@ export async function findStandard(rpc: Rpc, token: Address): Promise<FoundStand
   })
   const [unique, several, forbidden, , supply, balance] = words
   const tells = (word: bigint | undefined) => forbidden === 0n && word === 1n
-  if (tells(unique)) return tells(several) ? 'no token' : 'ERC721'
-  if (tells(several)) return 'ERC1155'
-  const isFungible = decimalsIn(answers[3]) !== undefined && supply !== undefined && balance !== undefined
-  return isFungible ? 'ERC20' : 'no token'
+  if (tells(unique)) return tells(several) ? 'no token' : { standard: 'ERC721' }
+  if (tells(several)) return { standard: 'ERC1155' }
+  const decimals = decimalsIn(answers[3])
+  const isFungible = decimals !== undefined && supply !== undefined && balance !== undefined
+  return isFungible ? { standard: 'ERC20', decimals } : 'no token'
 }

@@ -38,8 +38,9 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     })
   },
   findStandard: (token) => findStandard(rpc, token),
-  factsOf: async (token, standard): Promise<TokenFacts | undefined> => {
-    const names = standard === 'ERC20' ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']
+  factsOf: async (token, { standard, decimals: known }): Promise<TokenFacts | undefined> => {
+    const isAsked = standard === 'ERC20' && known === undefined
+    const names = isAsked ? ['name', 'symbol', 'decimals'] : ['name', 'symbol']
     const calls = names.map((each) => ({ to: token, data: dataOf(abi, each) }))
     const answers = await askAll(rpc, calls)
     for (let tries = 1; tries < factTries && answers.some(isRefusal); tries += 1)
@@ -51,7 +52,7 @@ export const tokensThrough = (rpc: Rpc): Tokens => ({
     return {
       name: textIn(name, textBytesMax) ?? '',
       symbol: textIn(symbol, textBytesMax) ?? '',
-      decimals: decimalsIn(decimals) ?? 0,
+      decimals: known ?? decimalsIn(decimals) ?? 0,
     }
   },
   balancesAt: async (blockHash, holdings) => {

@@ -56,7 +56,7 @@ export {
   type BalanceUnit,
   balanceUnits,
   insertItems,
-  insertUnlistedTokens,
+  keepUnlistedTokens,
   knownTokens,
   listedNames,
   setItemUri,

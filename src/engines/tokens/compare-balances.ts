@@ -7,6 +7,7 @@ import { failpoint } from '#lib/failpoints'
 import type { Hex } from '#lib/hex'
 import { isDatabaseError } from '#runtime/db/db'
 import { bookBalances } from './book-balances.ts'
+import { describeTokens } from './discover.ts'
 import { handOver } from './hand-over.ts'
 import { keyOf, postpone, type TokenCheck, type ToldBalance } from './store.ts'
 
@@ -22,10 +23,14 @@ export async function compareBalances(
 ): Promise<void> {
   const { blockchain } = chain.network
   const head = await canonicalHead(ctx.database, blockchain)
-  const units = await unitsOf(ctx, checks)
+  const units = await unitsOf(ctx, chain, checks)
   const listed = checks.filter(({ tokenId }) => !units.has(tokenId))
   if (head) for (const own of byOwner(listed)) await handOverSafely(ctx, chain, head, own, nowMs)
-  const unlisted = checks.filter(({ tokenId }) => units.has(tokenId))
+  const isKnown = ({ tokenId }: TokenCheck) => units.get(tokenId)!.decimalsKnown
+  const all = checks.filter(({ tokenId }) => units.has(tokenId))
+  const waiting = all.filter((check) => !isKnown(check))
+  if (waiting.length > 0) await postpone(ctx.database, waiting)
+  const unlisted = all.filter(isKnown)
   if (unlisted.length === 0) return
   const told =
     head &&
@@ -71,9 +76,13 @@ async function handOverSafely(
 
 type Units = ReadonlyMap<string, BalanceUnit>
 
-/** The unlisted tokens among those of these balances. */
-async function unitsOf(ctx: EngineCtx, checks: readonly TokenCheck[]): Promise<Units> {
-  const units = await balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])
+/** The unlisted tokens among those of these balances; asks again for decimals that no node has told. */
+async function unitsOf(ctx: EngineCtx, chain: Chain, checks: readonly TokenCheck[]): Promise<Units> {
+  const find = () => balanceUnits(ctx.database, [...new Set(checks.map(({ tokenId }) => tokenId))])
+  const found = await find()
+  const waiting = found.filter(({ decimalsKnown }) => !decimalsKnown)
+  if (waiting.length > 0) await describeTokens(ctx, chain, waiting)
+  const units = waiting.length > 0 ? await find() : found
   return new Map(units.map((unit) => [unit.id, unit]))
 }
 

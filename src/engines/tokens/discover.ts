@@ -1,8 +1,8 @@
-import type { Chain } from '#chains/chain'
+import type { Address, Chain } from '#chains/chain'
 import type { TokenFacts, TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { observedTokenTransfersOf, type Step } from '#engines/indexer/index'
-import { insertUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'
+import { keepUnlistedTokens, knownTokens, listedNames, unlistedTokenId } from '#engines/ledger/index'
 import { isLookAlike } from './look-alikes.ts'
 
 /** Number of contracts that are asked at once. */
@@ -15,32 +15,56 @@ export async function discoverTokens(ctx: EngineCtx, chain: Chain, step: Step): 
   const standards = new Map(transfers.map(({ tokenAddress, standard }) => [tokenAddress, standard]))
   const known = await knownTokens(ctx.database, blockchain, [...standards.keys()])
   for (const { address } of known) standards.delete(address)
-  const unknown = [...standards]
-  for (let from = 0; from < unknown.length; from += askedMax)
-    await discover(ctx, chain, unknown.slice(from, from + askedMax))
-}
-
-async function discover(ctx: EngineCtx, chain: Chain, tokens: readonly (readonly [string, string])[]) {
-  const described = await Promise.all(
-    tokens.map(async ([address, text]) => {
-      const standard = text as TokenStandard
-      const facts = await chain.tokens.factsOf(address, standard)
-      // The blocks of all tenants do not wait for one token: it is shown without a name, in base units.
-      if (!facts) ctx.log.warn({ address, standard }, 'the node refuses to tell the names of a token')
-      return { address, standard, ...(facts ?? { name: '', symbol: '', decimals: 0 }) }
-    }),
+  await describeTokens(
+    ctx,
+    chain,
+    [...standards].map(([address, standard]) => ({ address, standard })),
   )
-  await keepTokens(ctx, chain.network.blockchain, described)
 }
 
-type DescribedToken = TokenFacts & { address: string; standard: TokenStandard }
+/**
+ * Asks the contracts of these tokens for their names and decimals, and keeps them. The blocks of all tenants do not wait for
+ * one token: one whose decimals no node tells is kept without them.
+ */
+export async function describeTokens(
+  ctx: EngineCtx,
+  chain: Chain,
+  tokens: readonly { address: string; standard: string }[],
+): Promise<void> {
+  for (let from = 0; from < tokens.length; from += askedMax)
+    await keepTokens(
+      ctx,
+      chain.network.blockchain,
+      await Promise.all(tokens.slice(from, from + askedMax).map((token) => describe(ctx, chain, token))),
+    )
+}
 
-/** Keeps new tokens under their ids. */
+async function describe(
+  ctx: EngineCtx,
+  chain: Chain,
+  { address, standard: text }: { address: string; standard: string },
+): Promise<DescribedToken> {
+  const standard = text as TokenStandard
+  const facts = await chain.tokens.factsOf(address as Address, { standard }).catch((error) => {
+    ctx.log.debug({ err: error, address }, 'a node does not answer questions about a token')
+    return undefined
+  })
+  if (!facts) ctx.log.warn({ address, standard }, 'no node tells the decimals of a token yet')
+  return { address, standard, ...(facts ?? { name: '', symbol: '', decimals: null }) }
+}
+
+type DescribedToken = Omit<TokenFacts, 'decimals'> & {
+  address: string
+  standard: TokenStandard
+  decimals: number | null
+}
+
+/** Keeps tokens that are new, or whose decimals were not known, under their ids. */
 export async function keepTokens(ctx: EngineCtx, blockchain: string, tokens: readonly DescribedToken[]) {
   const names = await listedNames(ctx.database)
   const rows = tokens.map((token) => {
     const id = unlistedTokenId(blockchain, token.address)
     return { ...token, id, blockchain, lookAlike: isLookAlike(token, names) }
   })
-  await insertUnlistedTokens(ctx.database, ctx.clock.nowMs(), rows)
+  await keepUnlistedTokens(ctx.database, ctx.clock.nowMs(), rows)
 }

@@ -38,7 +38,9 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   }
   // Read with the balances locked: a comparison decides these transfers either before or when they are recorded.
   const covered = await coveredIn(tx, blockchain, blockHash)
-  await recordUnlistedReceived(ctx, tx, receivedIn(transfers, covered))
+  const isDescribed = transfers.every(({ token }) => token.decimalsKnown)
+  const received = isDescribed ? transfers : await knownTransfers(tx, step)
+  await recordUnlistedReceived(ctx, tx, receivedIn(received, covered))
   await complete(ctx, tx, step)
 }
 

@@ -19,10 +19,15 @@ async function showClaimed(ctx: EngineCtx, tx: Db, block: BlockOfChain, checks: 
     tx,
     block,
     checks.flatMap((check) => {
-      const { address, standard } = units.get(check.tokenId) ?? {}
-      return address && standard
-        ? [{ ...check, unit: { address, standard, itemId: null, lookAlike: false }, risenAtomic: everything }]
-        : []
+      const { address, standard, decimals } = units.get(check.tokenId) ?? {}
+      if (!address || !standard || decimals === undefined) return []
+      return [
+        {
+          ...check,
+          unit: { address, standard, decimals, itemId: null, lookAlike: false },
+          risenAtomic: everything,
+        },
+      ]
     }),
   )
 }

@@ -1,5 +1,5 @@
 import type { Address, Chain } from '#chains/chain'
-import type { FoundStandard, TokenStandard } from '#chains/tokens'
+import type { NoToken, TokenStandard } from '#chains/tokens'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
 import { insertItems, type Token, tokenByAddress, unlistedTokenId } from '#engines/ledger/index'
@@ -30,7 +30,7 @@ export async function meetToken(
   address: Address,
   owner: TokenOwner | undefined,
   endMs: number,
-): Promise<Exclude<FoundStandard, TokenStandard> | 'no answer' | undefined> {
+): Promise<NoToken | 'no answer' | undefined> {
   const { blockchain } = chain.network
   const find = () => tokenByAddress(ctx.database, blockchain, address)
   let token = await find()
@@ -46,10 +46,10 @@ export async function meetToken(
 }
 
 async function describe(chain: Chain, address: Address) {
-  const standard = await chain.tokens.findStandard(address)
-  if (standard === 'no code' || standard === 'no token') return standard
-  const facts = await chain.tokens.factsOf(address, standard)
-  return facts && { standard, ...facts }
+  const found = await chain.tokens.findStandard(address)
+  if (typeof found === 'string') return found
+  const facts = await chain.tokens.factsOf(address, found)
+  return facts && { ...facts, standard: found.standard }
 }
 
 /**

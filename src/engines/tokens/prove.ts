@@ -1,13 +1,13 @@
 import type { EngineCtx } from '#engines/ctx'
 import { decideClaims, undecidedClaims } from '#engines/indexer/index'
 import type { UnlistedBalance } from '#engines/ledger/index'
-import { showReceived } from '#engines/transactions/index'
+import { fillAmounts, showReceived } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { type BlockOfChain, keyOf, type ToldBalance } from './store.ts'
 
 /** A balance, and by how much it rose since it was compared last, not counting what the wallet sent. */
 export type RisenBalance = UnlistedBalance & {
-  unit: Pick<ToldBalance['unit'], 'address' | 'standard' | 'itemId' | 'lookAlike'>
+  unit: Pick<ToldBalance['unit'], 'address' | 'standard' | 'itemId' | 'decimals' | 'lookAlike'>
   risenAtomic: bigint
 }
 
@@ -30,6 +30,11 @@ export async function proveReceived(
     address,
     tokenAddress: unit.address,
   }))
+  await fillAmounts(
+    tx,
+    ctx.clock.nowMs(),
+    balances.map(({ unit, ...balance }) => ({ ...balance, decimals: unit.decimals })),
+  )
   const left = balances.map(({ risenAtomic }) => risenAtomic)
   const counts = balances.map(() => 0)
   const limit = Math.max(1, Math.floor(decidedMax / balances.length))

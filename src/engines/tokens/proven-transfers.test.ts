@@ -1,5 +1,5 @@
 /** Which incoming transfers of unlisted tokens a balance proves, when comparisons, blocks and other work interleave. */
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { NetworkToken } from '#chains/network'
 import { reconcile } from '#engines/indexer/index'
 import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
@@ -37,6 +37,7 @@ beforeAll(async () => {
   wallet = await world.fundedWallet()
   fees = await deployFeeToken(harness.chain())
 })
+afterEach(() => harness.chain().intercept(undefined))
 afterAll(() => harness?.close())
 
 const applied = async () => {
@@ -336,31 +337,80 @@ it('two workers that decide parts of one log find it complete together', async (
   expect([await first, await second].sort()).toEqual([0, 1])
 })
 
-const refusal = (body: Buffer) => {
-  const asked = JSON.parse(body.toString('utf8'))
-  const refuse = ({ id }: { id: number }) => ({
-    ...{ jsonrpc: '2.0', id },
-    error: { code: -32_000, message: 'header not found' },
+/** Answers the questions for decimals that are `chosen` with an error, as a node that has not the block or has had enough. */
+function refuseDecimals(code: number, chosen: (count: number) => boolean = () => true) {
+  let count = 0
+  harness.chain().intercept(async ({ body }) => {
+    const asked = JSON.parse(body.toString('utf8'))
+    if (!body.includes('313ce567') || !chosen(++count)) return 'forward'
+    const refuse = ({ id }: { id: number }) => ({
+      ...{ jsonrpc: '2.0', id },
+      error: { code, message: 'header not found' },
+    })
+    return { body: JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)) }
   })
-  return { body: JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)) }
 }
 
 it('a node that refuses a question once does not make a token one of zero decimals', async () => {
   const token = await deployFeeToken(harness.chain())
   const holder = await makeWallet(world)
-  const decimals = '313ce567'
-  let refused = 0
-  harness.chain().intercept(async ({ body }) => {
-    if (refused > 0 || !body.includes(decimals)) return 'forward'
-    refused += 1
-    return refusal(body)
-  })
+  refuseDecimals(-32_000, (count) => count === 1)
   await token.call('mint', [holder.address, 5_000_000n])
   await tokens.holds(token, '5', holder.id)
-  harness.chain().intercept(undefined)
-  expect(refused).toBe(1)
   const [{ token: shown }] = await tokens.list('balances', holder.id, { tokenAddress: token.address })
   expect(shown).toMatchObject({ name: 'Fee Token', decimals: 6 })
+})
+
+/** A token of which a new wallet received 7,000,000 base units while no node told the decimals. */
+async function receivedUnread(code: number) {
+  const token = await deployFeeToken(harness.chain())
+  const holder = await makeWallet(world)
+  refuseDecimals(code)
+  await token.call('mint', [holder.address, 7_000_000n])
+  await until(
+    async () => (await tokens.received(holder.id, { includeAll: 'true' })).length > 0,
+    'it is recorded',
+  )
+  return { token, holder, tokenId: unlistedTokenId(wallet.blockchain, token.address) }
+}
+
+it.each([
+  ['an error', -32_000],
+  ['its rate limit', -32_005],
+])(
+  'decimals that a node refuses with %s are asked for again, and no amount is shown before',
+  async (_, code) => {
+    const { token, holder, tokenId } = await receivedUnread(code)
+    const [unread] = await tokens.received(holder.id, { includeAll: 'true' })
+    expect(unread).toMatchObject({ tokenId, transactionType: 'INBOUND' })
+    expect(unread).not.toHaveProperty('amounts')
+    expect(await tokens.received(holder.id)).toEqual([])
+    expect(await tokens.list('balances', holder.id, { includeAll: 'true' })).toEqual([])
+    expect((await harness.http('GET', `/v1/w3s/tokens/${tokenId}`)).status).toBe(404)
+    harness.chain().intercept(undefined)
+    await tokens.holds(token, '7', holder.id)
+    await until(async () => (await amountsOf(holder.id)).length > 0, 'the balance proves it')
+    expect(await amountsOf(holder.id)).toEqual(['7'])
+    expect((await harness.http('GET', `/v1/w3s/tokens/${tokenId}`)).body.data.token).toMatchObject({
+      ...{ name: 'Fee Token', decimals: 6 },
+    })
+  },
+)
+
+/** Asks for a transfer from the funded wallet. */
+async function transfer(fields: object) {
+  const sealed = { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() }
+  const to = { destinationAddress: wallet.address, feeLevel: 'MEDIUM', walletId: wallet.id }
+  return harness.http('POST', '/v1/w3s/developer/transactions/transfer', {
+    body: { ...sealed, ...to, ...fields },
+  })
+}
+
+it('a request that names a token asks for its decimals once', async () => {
+  const token = await deployFeeToken(harness.chain())
+  refuseDecimals(-32_000, (count) => count > 1)
+  const { status, body } = await transfer({ tokenAddress: token.address, amounts: ['0.0000001'] })
+  expect([status, body.message]).toEqual([400, expect.stringContaining('more than 6 decimal places')])
 })
 
 it('a request that names what a silent node does not tell is told to try again', async () => {
@@ -369,38 +419,48 @@ it('a request that names what a silent node does not tell is told to try again',
   await pictures.call('mintTo', [(await makeWallet(world)).address, 'ipfs://picture'])
   await tokens.indexed()
   silence()
-  const transfer = async (fields: object) => {
-    const sealed = { idempotencyKey: crypto.randomUUID(), entitySecretCiphertext: await harness.sealSecret() }
-    const to = { destinationAddress: wallet.address, feeLevel: 'MEDIUM', walletId: wallet.id }
-    const body = { ...sealed, ...to, ...fields }
-    const { status } = await harness.http('POST', '/v1/w3s/developer/transactions/transfer', { body })
-    return status
-  }
   const asked = [
     { tokenAddress: token.address, amounts: ['1'] },
     { tokenAddress: pictures.address, nftTokenIds: ['7'], amounts: ['1'] },
   ]
-  expect(await Promise.all(asked.map(transfer))).toEqual([503, 503])
-  harness.chain().intercept(undefined)
+  expect((await Promise.all(asked.map(transfer))).map(({ status }) => status)).toEqual([503, 503])
 })
 
-it('a transfer that was indexed before its token was listed, and is followed afterwards, appears once', async () => {
+/** Ways in which a new wallet receives 7,000,000 base units of a token before anything but its logs is known. */
+const unread: [
+  string,
+  () => Promise<{ token: AnyToken; holder: Wallet; release: () => Promise<void> | void }>,
+][] = [
+  [
+    'while its block is not followed',
+    async () => {
+      const token = await deployFeeToken(harness.chain())
+      const holder = await makeWallet(world)
+      await tokens.indexed()
+      const engine = await behind()
+      await token.call('mint', [holder.address, 7_000_000n])
+      await applied()
+      return { token, holder, release: engine.done }
+    },
+  ],
+  [
+    'while no node tells its decimals',
+    async () => ({ ...(await receivedUnread(-32_000)), release: () => harness.chain().intercept(undefined) }),
+  ],
+]
+
+it.each(unread)('a transfer of a token that is listed %s appears once', async (_, receive) => {
   const chain = harness.ctx.chains.find(wallet.blockchain)!
-  const token = await deployFeeToken(harness.chain())
-  const holder = await makeWallet(world)
-  // The token stays unknown, and its block unfollowed, as long as the node does not tell its name.
-  silence()
-  await token.call('mint', [holder.address, 7_000_000n])
-  await applied()
+  const { token, holder, release } = await receive()
   const listed = chain.network.tokens as NetworkToken[]
   const id = unlistedTokenId(wallet.blockchain, token.address)
   const fields = { symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6 } as const
   listed.push({ ...fields, id, address: token.address })
   try {
     await seedTokens(harness.database, [chain.network], harness.ctx.clock.nowMs())
-    harness.chain().intercept(undefined)
-    await until(async () => (await amountsOf(holder.id)).length > 0, 'it is listed')
+    await release()
     await tokens.holds(token, '7', holder.id)
+    await until(async () => (await amountsOf(holder.id)).length > 0, 'it is listed')
     await token.call('mint', [holder.address, 1_000_000n])
     await tokens.holds(token, '8', holder.id)
     await tokens.indexed()

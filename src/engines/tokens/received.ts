@@ -34,12 +34,13 @@ export function receivedIn(
     // The logs of a token that is listed by now need no proof.
     const isProven = token.listed || moved.every(({ id }) => covered.has(id))
     const unproven = isEmpty || !isProven
+    const isReadable = isEmpty || token.decimalsKnown
     return {
       ...first,
       tokenId: token.id,
       ownerId: first.walletId,
       ordinal: isEmpty ? -1 - count : count,
-      amounts: group.map(({ amount }) => formatAmount(amount, token.decimals)),
+      amounts: isReadable ? group.map(({ amount }) => formatAmount(amount, token.decimals)) : null,
       itemIds: first.itemId === null ? null : group.map(({ itemId }) => String(itemId)),
       unproven,
       announced: !unproven && !token.lookAlike,

@@ -31,7 +31,7 @@ export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts
 export { recipientsIn } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
-export type { ReceivedTransfer } from './store/chain-effects.ts'
+export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
 export { queueDepths } from './store/queue.ts'
 export {
   announceWork,

@@ -47,7 +47,7 @@ export async function seedTokens(
   const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, name text, symbol text,
       decimals integer, "isNative" boolean, standard text, address text, currency text)`
   await database.run(sql`update tokens t set listed = true, look_alike = false, name = row.name, symbol = row.symbol,
-      decimals = row.decimals, currency = row.currency
+      decimals = row.decimals, decimals_known = true, currency = row.currency
     from ${given} where t.blockchain = row.blockchain and t.address = row.address and t.item_id is null and not t.listed`)
   await database.run(sql`insert into tokens
     (id, blockchain, name, symbol, decimals, is_native, standard, address, currency, create_date)
@@ -56,16 +56,19 @@ export async function seedTokens(
     on conflict do nothing`)
 }
 
+/** A request knows no token before its decimals: its amounts could mean anything. */
+const isNameable = sql`t.item_id is null and t.decimals_known`
+
 export const tokenById = (db: Db, id: string) =>
-  db.maybe<Token>(sql`select ${columns} from tokens t where t.id = ${id} and t.item_id is null`)
+  db.maybe<Token>(sql`select ${columns} from tokens t where t.id = ${id} and ${isNameable}`)
 
 export const tokensByIds = (db: Db, ids: readonly string[]) =>
-  db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[]) and t.item_id is null`)
+  db.all<Token>(sql`select ${columns} from tokens t where t.id = any(${ids}::uuid[]) and ${isNameable}`)
 
 export const tokenByAddress = (db: Db, blockchain: string, address: string) =>
   db.maybe<Token>(
     sql`select ${columns} from tokens t
-      where t.blockchain = ${blockchain} and t.address = ${address} and t.item_id is null`,
+      where t.blockchain = ${blockchain} and t.address = ${address} and ${isNameable}`,
   )
 
 export const nativeToken = (db: Db, blockchain: string) =>

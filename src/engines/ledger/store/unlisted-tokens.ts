@@ -14,18 +14,28 @@ export type UnlistedToken = {
   standard: string
   name: string
   symbol: string
-  decimals: number
+  /** Null before a node tells them. */
+  decimals: number | null
   lookAlike: boolean
 }
 
-/** Inserts tokens of any contract; those that are there stay as they are. */
-export const insertUnlistedTokens = (db: Db, nowMs: number, rows: readonly UnlistedToken[]) =>
-  db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, look_alike, is_native, listed,
-      create_date)
-    select id, blockchain, address, standard, name, symbol, decimals, "lookAlike", false, false, ${formatInstant(nowMs)}
-    from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, address text, standard text,
-      name text, symbol text, decimals integer, "lookAlike" boolean)
+/** Inserts tokens of any contract, and describes those whose decimals were not known; others stay as they are. */
+export async function keepUnlistedTokens(
+  db: Db,
+  nowMs: number,
+  rows: readonly UnlistedToken[],
+): Promise<void> {
+  const given = sql`jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as row(id uuid, blockchain text, address text,
+      standard text, name text, symbol text, decimals integer, "lookAlike" boolean)`
+  await db.run(sql`insert into tokens (id, blockchain, address, standard, name, symbol, decimals, decimals_known, look_alike,
+      is_native, listed, create_date)
+    select id, blockchain, address, standard, name, symbol, coalesce(decimals, 0), decimals is not null, "lookAlike",
+      false, false, ${formatInstant(nowMs)} from ${given}
     on conflict do nothing`)
+  await db.run(sql`update tokens t set name = row.name, symbol = row.symbol, decimals = row.decimals, decimals_known = true,
+      look_alike = row."lookAlike"
+    from ${given} where t.id = row.id and not t.decimals_known and row.decimals is not null`)
+}
 
 export type NewItem = { id: string; collectionId: string; itemId: bigint }
 
@@ -50,11 +60,14 @@ export type BalanceUnit = {
   standard: string
   itemId: bigint | null
   uri: string | null
+  decimals: number
+  decimalsKnown: boolean
   lookAlike: boolean
 }
 
 export const balanceUnits = (db: Db, ids: readonly string[]) =>
-  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri, t.look_alike as "lookAlike"
+  db.all<BalanceUnit>(sql`select t.id, t.address, t.standard, t.item_id as "itemId", t.uri, t.decimals,
+      t.decimals_known as "decimalsKnown", t.look_alike as "lookAlike"
     from tokens t
     where t.id = any(${ids}::uuid[]) and not t.listed`)
 
@@ -72,9 +85,11 @@ export const knownTokens = (db: Db, blockchain: string, addresses: readonly stri
     address: string
     standard: string
     decimals: number
+    decimalsKnown: boolean
     listed: boolean
     lookAlike: boolean
   }>(
-    sql`select t.id, t.address, t.standard, t.decimals, t.listed, t.look_alike as "lookAlike" from tokens t
+    sql`select t.id, t.address, t.standard, t.decimals, t.decimals_known as "decimalsKnown", t.listed,
+        t.look_alike as "lookAlike" from tokens t
       where t.blockchain = ${blockchain} and t.address = any(${addresses}::text[]) and t.item_id is null`,
   )

@@ -93,8 +93,8 @@ export const failInbound = (tx: Db, nowMs: number, blockchain: string, blockHash
 
 export type ReceivedTransfer = Omit<ObservedTransfer, 'id' | 'direction' | 'purpose'> & {
   ordinal: number
-  /** In whole tokens; several for the items of one log. */
-  amounts: readonly string[]
+  /** In whole tokens; several for the items of one log. Null before the decimals of the token are known. */
+  amounts: readonly string[] | null
   itemIds: readonly string[] | null
   /** A transfer of nothing, or one that no balance shows yet: not listed by default. */
   unproven: boolean
@@ -125,7 +125,7 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
       ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.tokenId)}::uuid[],
       ${rows.map((row) => row.fromAddress)}::text[], ${rows.map((row) => row.toAddress)}::text[],
-      ${rows.map((row) => listText(row.amounts))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
+      ${rows.map((row) => row.amounts && listText(row.amounts))}::text[], ${rows.map((row) => row.amount.toString())}::numeric[],
       ${rows.map((row) => row.txHash)}::text[], ${rows.map((row) => row.blockHash)}::text[],
       ${rows.map((row) => row.blockNumber)}::int8[], ${rows.map((row) => row.logIndex)}::int4[],
       ${rows.map((row) => row.ordinal)}::int4[],
@@ -142,6 +142,18 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       nft_token_ids = excluded.nft_token_ids, announced = excluded.announced, unproven = excluded.unproven,
       screening = excluded.screening, to_freeze = excluded.to_freeze, update_date = excluded.update_date
     returning entity_id as "entityId", id, announced, address, token_id as "tokenId", amount as "amountAtomic", screening`)
+
+/** A balance whose token has these decimals. */
+export type DescribedBalance = { entityId: string; address: string; tokenId: string; decimals: number }
+
+/** Writes the amounts of incoming transfers that waited for the decimals of their token. */
+export const fillAmounts = (tx: Db, nowMs: number, rows: readonly DescribedBalance[]) =>
+  tx.run(sql`update transactions t set amounts = array[trim_scale(t.amount * ('1e-' || n.d)::numeric)::text],
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.tokenId)}::uuid[],
+      ${rows.map((row) => row.address)}::text[], ${rows.map((row) => row.decimals)}::int4[]) as n(e, k, a, d)
+    where t.entity_id = n.e and t.token_id = n.k and t.address = n.a and t.transaction_type = 'INBOUND'
+      and t.amounts is null`)
 
 /** Marks incoming transfers as proven; returns their states. */
 export const markProven = (
