@@ -76,7 +76,7 @@ async function decrypter(count: number): Promise<() => Promise<number>> {
 }
 
 /** Sends all transfers to the API, each to a separate address, and requires their acceptance. */
-async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: number): Promise<number> {
+export async function accept(run: Run, { tenant, keyed, wallets }: Customer, count: number): Promise<number> {
   const startedMs = performance.now()
   let next = 0
   let accepted = 0

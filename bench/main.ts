@@ -16,6 +16,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   blocks: async () => (await import('./blocks.ts')).blocksBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
+  screening: async () => (await import('./screening.ts')).screeningBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
 }
@@ -37,6 +38,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   blocks    blocks of 2,000 transfers of a foreign token, one a second
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
+  screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
   payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
 
