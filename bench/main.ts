@@ -17,6 +17,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   outbound: async () => (await import('./outbound.ts')).outboundBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
   screening: async () => (await import('./screening.ts')).screeningBench,
+  audit: async () => (await import('./audit.ts')).auditBench,
   deposits: async () => (await import('./deposits.ts')).depositsBench,
   payouts: async () => (await import('./payouts.ts')).payoutsBench,
 }
@@ -39,6 +40,7 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   outbound  from an accepted transfer to the block that holds it, on an idle chain
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
   screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none
+  audit     verifying the audit trail of 1,000,000 entries, against reading it
   deposits  deposits to 1,000 up to 1,000,000 watched addresses: how soon, how many, in how much memory
   payouts   payouts accepted over HTTP from one wallet, against the same rows inserted by bare SQL
 

@@ -1,3 +1,4 @@
+import { auditMutants } from './audit.ts'
 import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
 import { contractMutants } from './contracts.ts'
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...keyMutants,
   ...policyMutants,
   ...screeningMutants,
+  ...auditMutants,
   ...contractMutants,
   ...webhookMutants,
   ...unlistedTokenMutants,

@@ -284,7 +284,11 @@ it('finds a trail that was replaced by an older copy and went on', async () => {
       harness.clock.nowMs(),
       [5, 6, 7, 8].map((index) => change(entityId, index)),
     )
-    const database = { ...harness.database, tx: <Result>(work: (db: Db) => Promise<Result>) => work(tx) }
+    const database = {
+      ...harness.database,
+      ...tx,
+      tx: <Result>(work: (db: Db) => Promise<Result>) => work(tx),
+    }
     await linkEntries({ ...harness.ctx, database }, newTurn('linking audit entries'))
     return [cut, (await verify(tx, exported, entityId)).findings]
   })

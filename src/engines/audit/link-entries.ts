@@ -5,6 +5,7 @@ import { type AuditEntry, hashEntry, hashLink, headBytes, noHash } from './encod
 import {
   type AuditLink,
   insertLinks,
+  isAnyUnlinked,
   lastLinks,
   lockLinking,
   type SignedHead,
@@ -17,7 +18,10 @@ const batchMax = 1_000
 type LinkingCtx = Pick<EngineCtx, 'database' | 'clock' | 'custody'>
 
 /** Links one batch of entries, of many entities in turns, and signs the new heads. True when more entries may wait. */
-export const linkEntries = ({ database, clock, custody }: LinkingCtx, turn: Turn): Promise<boolean> =>
+export const linkEntries = async (ctx: LinkingCtx, turn: Turn): Promise<boolean> =>
+  (await isAnyUnlinked(ctx.database)) && linkBatch(ctx, turn)
+
+const linkBatch = ({ database, clock, custody }: LinkingCtx, turn: Turn): Promise<boolean> =>
   database.tx(async (tx) => {
     if (!(await lockLinking(tx))) return false
     const entries = await unlinkedEntries(tx, turn, batchMax)

@@ -1,3 +1,4 @@
+import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeFunctionData, erc20Abi, type Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { unfreeze } from '#custody/index'
@@ -20,9 +21,15 @@ import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World
+let client: ReturnType<typeof initiateDeveloperControlledWalletsClient>
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
+  client = initiateDeveloperControlledWalletsClient({
+    apiKey: harness.apiKey,
+    entitySecret: harness.entitySecret,
+    baseUrl: harness.url,
+  })
 })
 afterAll(() => harness?.close())
 
@@ -90,7 +97,8 @@ describe('a transfer to a wallet', () => {
     const wallet = await makeWallet(world)
     const sender = screenedAddress(digits)
     const shown = await received(wallet, await pay(sender, wallet.address))
-    expect(shown.transactionScreeningEvaluation).toMatchObject({
+    const { transaction } = (await client.getTransaction({ id: shown.id })).data!
+    expect(transaction!.transactionScreeningEvaluation).toMatchObject({
       ...{ ruleName, actions },
       reasons: [{ sourceValue: sender, riskScore, riskCategories: [category], type: 'OWNERSHIP' }],
     })

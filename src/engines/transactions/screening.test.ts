@@ -1,3 +1,4 @@
+import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeFunctionData, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
@@ -23,14 +24,34 @@ import { until } from '../../../testing/until.ts'
 
 let harness: Harness
 let world: World
+let client: ReturnType<typeof initiateDeveloperControlledWalletsClient>
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
+  client = initiateDeveloperControlledWalletsClient({
+    apiKey: harness.apiKey,
+    entitySecret: harness.entitySecret,
+    baseUrl: harness.url,
+  })
   await world.fundedWallet()
 })
 afterAll(() => harness?.close())
 
-const read = async (id: string) => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+/** A transfer that the published client requests. */
+async function transferByClient(destinationAddress: string): Promise<string> {
+  const { data } = await client.createTransaction({
+    walletId: (await world.fundedWallet()).id,
+    tokenId: world.usdcId,
+    destinationAddress,
+    amount: ['0.01'],
+    fee: { type: 'level', config: { feeLevel: 'MEDIUM' } },
+  })
+  return data!.id
+}
+
+/** The transaction as the published client reads it. */
+// biome-ignore lint/suspicious/noExplicitAny: the fields are asserted
+const read = async (id: string): Promise<any> => (await client.getTransaction({ id })).data!.transaction
 
 /** Waits until the transaction is in one of the states, or past them. */
 async function ended(id: string, states = ['COMPLETE', 'FAILED', 'DENIED', 'CANCELLED']) {
@@ -98,7 +119,7 @@ describe('a transfer', () => {
     async (digits, ruleName, actions, riskScore, category) => {
       const before = await held()
       const destination = screenedAddress(digits)
-      const { id } = await makeTransfer(world, '0.01', destination)
+      const id = await transferByClient(destination)
       const denied = await ended(id)
       expect(denied).toMatchObject({
         state: 'DENIED',

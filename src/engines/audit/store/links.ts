@@ -17,6 +17,9 @@ export const lockLinking = async (tx: Db): Promise<boolean> =>
     )
   ).got
 
+export const isAnyUnlinked = async (db: Db): Promise<boolean> =>
+  (await db.one<{ any: boolean }>(sql`select exists (select 1 from unlinked_audit) as any`)).any
+
 /** Unlinked entries, round-robin over entities, those of each entity in the order in which they were queued. */
 export async function unlinkedEntries(db: Db, turn: Turn, limit: number): Promise<readonly AuditEntry[]> {
   const rows = sql`select q.entity_id, q.id from unlinked_audit q where q.entity_id = turn.entity_id order by q.sequence`
