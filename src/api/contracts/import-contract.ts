@@ -21,7 +21,12 @@ export type ImportBody = {
   abiJson?: string
 }
 
-export type FoundContract = DescribedAbi & { address: Address; implementation: Implementation | undefined }
+export type FoundContract = DescribedAbi & {
+  address: Address
+  implementation: Implementation | undefined
+  /** Whether the server of verified sources may know more of the implementation. */
+  isUnanswered: boolean
+}
 
 /** Reads the contract at the address and, behind a proxy, its implementation. Asks a node, so it runs outside a `tx`. */
 export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): Promise<FoundContract> {
@@ -39,7 +44,7 @@ export async function readContractAt(ctx: Ctx, { body }: { body: ImportBody }): 
     contractAddress: behind.address,
     blockchain: body.blockchain,
   }
-  return { ...own.described, address, implementation }
+  return { ...own.described, address, implementation, isUnanswered: behind?.unanswered === true }
 }
 
 /** An interface as far as it is known. `unanswered`: the server of verified sources may know more. */
@@ -76,11 +81,11 @@ async function knownInterface(ctx: Ctx, chain: Chain, address: Address): Promise
 const describeSources = ({ abiJson, abi, sourceCode }: VerifiedSources) =>
   describeAbi(abiJson, abi, sourceCode)
 
-/** Throws when only the server of verified sources might know a contract; a refresh must not forget what it said before. */
-function requireAnswer({ refreshVerification }: ImportBody, known: readonly KnownInterface[]): void {
+/** Throws when only the server of verified sources might know a contract, or more of it than it said before a refresh. */
+function requireAnswer({ refreshVerification, abiJson }: ImportBody, known: readonly KnownInterface[]): void {
   const isKnown = known.some(({ described }) => described.abiJson !== undefined)
-  if ((!isKnown || refreshVerification) && known.some(({ unanswered }) => unanswered))
-    throw new ApiError('contractSourcesUnavailable')
+  const isNeeded = abiJson === undefined && (!isKnown || refreshVerification)
+  if (isNeeded && known.some(({ unanswered }) => unanswered)) throw new ApiError('contractSourcesUnavailable')
 }
 
 export async function importContract(ctx: Ctx, { body }: { body: ImportBody }, found: FoundContract) {

@@ -78,9 +78,11 @@ const minimalProxyOf = (address: string) =>
   placeCode(`0x363d3d373d3d3d363d73${address.slice(2)}5af43d82803e903d91602b57fd5bf3`)
 
 const slot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+const setImplementation = (proxy: string, address: string) =>
+  harness.chain().rpc('anvil_setStorageAt', [proxy, slot, `0x${address.slice(2).padStart(64, '0')}`])
 async function slotProxyOf(address: string): Promise<string> {
   const proxy = await placeCode('0x600160015500')
-  await harness.chain().rpc('anvil_setStorageAt', [proxy, slot, `0x${address.slice(2).padStart(64, '0')}`])
+  await setImplementation(proxy, address)
   return proxy
 }
 
@@ -220,12 +222,37 @@ describe('an import', () => {
       expect(await imported({ address, abiJson })).toMatchObject({ abiJson })
       const refreshed = await importing({ address, refreshVerification: true })
       expect([refreshed.status, refreshed.body.code]).toEqual([503, 175901])
+      const given = await importing({ address, abiJson, refreshVerification: true })
+      expect(given.status).toBe(201)
       const proxy = { address: await minimalProxyOf(address), abiJson }
       expect((await imported(proxy)).implementationContract).toMatchObject({ functions: [] })
       serve = serveNothing
       expect(await imported({ address: await place() })).toMatchObject({ verificationStatus: 'UNVERIFIED' })
     },
   )
+
+  it('needs no server of verified sources to refresh a proxy with an ABI, and forgets nothing that it said', async () => {
+    const [address, other] = [await place(), await place()]
+    serve = serveText(
+      JSON.stringify({ abi: catalogueAbi, sources: { 'A.sol': { content: 'contract A {}' } } }),
+    )
+    const proxy = await slotProxyOf(address)
+    await imported({ address: proxy })
+    serve = (_, response) => void response.writeHead(500).end()
+    const refresh = (changes: object) => imported({ address: proxy, refreshVerification: true, ...changes })
+    const own = JSON.stringify([{ type: 'function', name: 'own', inputs: [], outputs: [] }])
+    const refreshed = await refresh({ abiJson: own })
+    expect(refreshed).toMatchObject({ abiJson: own, functions: [{ name: 'own' }] })
+    expect(refreshed.implementationContract).toMatchObject({
+      ...{ contractAddress: address, verificationStatus: 'VERIFIED', abiJson },
+      sourceCode: [{ fileName: 'A.sol' }],
+    })
+    await setImplementation(proxy, other)
+    expect((await refresh({ abiJson: own })).implementationContract).toMatchObject({
+      ...{ contractAddress: other, verificationStatus: 'UNVERIFIED', functions: [] },
+    })
+    expect((await importing({ address: proxy, refreshVerification: true })).status).toBe(503)
+  })
 
   it.each([
     'sourcify.dev',

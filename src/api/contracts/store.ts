@@ -143,20 +143,25 @@ export async function insertContract(tx: Db, nowMs: number, row: NewContract): P
   return inserted > 0
 }
 
-/** Replaces the interface and the sources of an imported contract. An ABI that was given is kept where none is found. */
+/**
+ * Replaces the interface and the sources of an imported contract. An ABI that was given is kept where none is found, and an
+ * implementation while it is unanswered whether more of it is known.
+ */
 export function replaceInterface(
   tx: Db,
   nowMs: number,
   entityId: string,
   id: string,
-  found: DescribedAbi & { implementation: Implementation | undefined },
+  found: DescribedAbi & { implementation: Implementation | undefined; isUnanswered: boolean },
 ) {
   const isFound = found.abiJson !== undefined
+  const isKept = sql`${found.isUnanswered} and implementation->>'contractAddress' = ${found.implementation?.contractAddress ?? null}`
   return tx.run(sql`update contracts set verification_status = ${found.verificationStatus},
       abi_json = coalesce(${found.abiJson ?? null}, abi_json),
       functions = case when ${isFound} then ${JSON.stringify(found.functions)}::jsonb else functions end,
       events = case when ${isFound} then ${JSON.stringify(found.events)}::jsonb else events end,
-      source_code = ${JSON.stringify(found.sourceCode)}, implementation = ${jsonOrNull(found.implementation)},
+      source_code = ${JSON.stringify(found.sourceCode)},
+      implementation = case when ${isKept} then implementation else ${jsonOrNull(found.implementation)}::jsonb end,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id}`)
 }
