@@ -2,10 +2,14 @@
 import { concatHex, encodeDeployData, encodeFunctionData, type Hex, numberToHex, pad } from 'viem'
 import { erc721Template } from '#api/contracts/templates/artifacts/erc721-template'
 import { erc1155Template } from '#api/contracts/templates/artifacts/erc1155-template'
+import type { Chain } from '#chains/chain'
+import type { NetworkToken } from '#chains/network'
+import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
 import { devAccounts } from '#sandbox/constants'
 import { feeOnTransferTokenAbi, feeOnTransferTokenBytecode } from './artifacts/fee-on-transfer-token.ts'
 import { lyingTokenAbi, lyingTokenBytecode } from './artifacts/lying-token.ts'
 import type { TestChain } from './chain.ts'
+import type { Harness } from './harness.ts'
 import { quantity } from './json-rpc.ts'
 
 const issuer = devAccounts[6]!.address as Hex
@@ -59,6 +63,24 @@ export async function deployCollection(chain: TestChain, standard: 'ERC721' | 'E
   const abi = JSON.parse(abiJson) as AnyAbi
   const args = [name, 'PIC', issuer, issuer, zero, 0n, issuer, 0n, '', []]
   return tokenAt(chain, await deployOn(chain, encodeDeployData({ abi, bytecode, args })), abi)
+}
+
+/** Lists a token of 6 decimals on the first chain while `act` runs, which may reconcile that chain. */
+export async function whileListed<Result>(
+  { ctx, database, chain }: Harness,
+  { address }: Pick<AnyToken, 'address'>,
+  act: (id: string, chain: Chain) => Promise<Result>,
+): Promise<Result> {
+  const own = ctx.chains.find(chain().blockchain)!
+  const tokens = own.network.tokens as NetworkToken[]
+  const id = unlistedTokenId(own.network.blockchain, address)
+  tokens.push({ symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6, id, address })
+  try {
+    await seedTokens(database, [own.network], ctx.clock.nowMs())
+    return await act(id, own)
+  } finally {
+    tokens.pop()
+  }
 }
 
 const word = (value: Hex) => concatHex(['0x7f', pad(value)])

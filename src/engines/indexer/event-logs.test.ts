@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sql } from '#runtime/db/db'
+import { openAsOwner, raw, sql } from '#runtime/db/db'
 import { alarmCounts } from '#runtime/log/alarms'
 import { type World, worldOf } from '../../../testing/builders.ts'
 import { emit, makeEmitter, makeMonitor, movedTopic } from '../../../testing/emitter.ts'
@@ -297,4 +297,35 @@ it('reads history block by block where a node refuses logs, with an alarm, once 
   } finally {
     await publicly.close()
   }
+})
+
+it('an error of the database does not count as a refusal by a node, whatever its code', async () => {
+  const tenant = await harness.newEntity()
+  const world = worldOf(harness, tenant)
+  const chain = harness.chain()
+  const emitter = await makeEmitter(world)
+  await emit(world, emitter, 2)
+  await untilApplied()
+  const owner = openAsOwner(harness.connection)
+  const fromBlock = await chain.height()
+  await owner.run(sql`create function refuse_logs() returns trigger language plpgsql as
+    $$ begin raise exception 'no log is kept' using errcode = 'ZZ999'; end $$`)
+  await owner.run(sql`create trigger refuse_logs before insert on event_logs for each row
+    when (new.contract_address = ${raw(`'${emitter}'`)}) execute function refuse_logs()`)
+  try {
+    await makeMonitor(world, emitter, { fromBlock })
+    const failed = () =>
+      harness.database.maybe<{
+        refusedSince: string | null
+      }>(sql`select h.refused_since as "refusedSince" from event_histories h
+        join deferrals d on d.entity_id = h.entity_id and d.key = h.id::text
+        where h.entity_id = ${tenant.entityId} and h.lease_until is null`)
+    let found: { refusedSince: string | null } | undefined
+    await until(async () => (found = await failed()) !== undefined, 'the history is released')
+    expect(found).toEqual({ refusedSince: null })
+  } finally {
+    await owner.run(sql`drop function refuse_logs() cascade`)
+    await owner.close()
+  }
+  await untilEqual(world, emitter)
 })

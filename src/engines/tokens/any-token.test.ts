@@ -2,9 +2,8 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
 import { encodeAbiParameters, type Hex, keccak256, numberToHex, pad } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NetworkToken } from '#chains/network'
 import { reconcile, startIndexer } from '#engines/indexer/index'
-import { checkBooks, seedTokens } from '#engines/ledger/index'
+import { checkBooks } from '#engines/ledger/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { sql } from '#runtime/db/db'
 import {
@@ -15,6 +14,7 @@ import {
   deployFeeToken,
   deployLyingToken,
   hostileCodes,
+  whileListed,
 } from '../../../testing/any-tokens.ts'
 import { freshAddress, makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -378,13 +378,7 @@ it('property 9: a token that is listed later goes on from its balance, which equ
   await harness.chain().setAutomine(false)
   const { data } = (await transfer({ walletId: holder.id, tokenAddress: token.address, amounts: ['1'] })).body
   await until(async () => (await find(data.id)).state === 'SENT', 'it is sent')
-  const chain = harness.ctx.chains.find(holder.blockchain)!
-  const tokens = chain.network.tokens as NetworkToken[]
-  const { id } = (await list('balances', holder.id, { tokenAddress: token.address }))[0].token
-  const fields = { symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6 } as const
-  tokens.push({ ...fields, id, address: token.address })
-  try {
-    await seedTokens(harness.database, [chain.network], harness.ctx.clock.nowMs())
+  await whileListed(harness, token, async (id, chain) => {
     await token.call('mint', [holder.address, 500_000n])
     await harness.chain().mine()
     await harness.chain().setAutomine(true)
@@ -398,9 +392,7 @@ it('property 9: a token that is listed later goes on from its balance, which equ
     const { gaps } = await reconcile(harness.ctx, chain)
     expect(gaps.filter(({ tokenId }) => tokenId === id)).toEqual([])
     expect(await checkBooks(harness.database)).toEqual([])
-  } finally {
-    tokens.pop()
-  }
+  })
 })
 
 const deaths = ['before-balance-commit', 'after-balance-commit'] as const

@@ -1,9 +1,8 @@
 /** Which incoming transfers of unlisted tokens a balance proves, when comparisons, blocks and other work interleave. */
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import type { NetworkToken } from '#chains/network'
 import { reconcile } from '#engines/indexer/index'
 import { decideClaims, insertTokenTransfers } from '#engines/indexer/store/observed-tokens'
-import { seedTokens, unlistedTokenId } from '#engines/ledger/index'
+import { unlistedTokenId } from '#engines/ledger/index'
 import { listTransactions, type TransactionFilters } from '#engines/transactions/index'
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
@@ -18,6 +17,7 @@ import {
   deployDataOf,
   deployFeeToken,
   hostileCodes,
+  whileListed,
 } from '../../../testing/any-tokens.ts'
 import { makeWallet, type Wallet, type World, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
@@ -337,18 +337,22 @@ it('two workers that decide parts of one log find it complete together', async (
   expect([await first, await second].sort()).toEqual([0, 1])
 })
 
-/** Answers the questions for decimals that are `chosen` with an error, as a node that has not the block or has had enough. */
-function refuseDecimals(code: number, chosen: (count: number) => boolean = () => true) {
-  let count = 0
+/** Answers the requests that are `chosen` with an error, as a node that has not the block or has had enough. */
+const refuseWhere = (code: number, chosen: (body: string) => boolean) =>
   harness.chain().intercept(async ({ body }) => {
     const asked = JSON.parse(body.toString('utf8'))
-    if (!body.includes('313ce567') || !chosen(++count)) return 'forward'
+    if (!chosen(body.toString('utf8'))) return 'forward'
     const refuse = ({ id }: { id: number }) => ({
       ...{ jsonrpc: '2.0', id },
       error: { code, message: 'header not found' },
     })
     return { body: JSON.stringify(Array.isArray(asked) ? asked.map(refuse) : refuse(asked)) }
   })
+
+/** Refuses those questions for decimals whose number is `chosen`. */
+function refuseDecimals(code: number, chosen: (count: number) => boolean = () => true) {
+  let count = 0
+  refuseWhere(code, (body) => body.includes('313ce567') && chosen(++count))
 }
 
 it('a node that refuses a question once does not make a token one of zero decimals', async () => {
@@ -450,14 +454,8 @@ const unread: [
 ]
 
 it.each(unread)('a transfer of a token that is listed %s appears once', async (_, receive) => {
-  const chain = harness.ctx.chains.find(wallet.blockchain)!
   const { token, holder, release } = await receive()
-  const listed = chain.network.tokens as NetworkToken[]
-  const id = unlistedTokenId(wallet.blockchain, token.address)
-  const fields = { symbol: 'FEE' as 'USDC', name: 'Fee', currency: 'USD', decimals: 6 } as const
-  listed.push({ ...fields, id, address: token.address })
-  try {
-    await seedTokens(harness.database, [chain.network], harness.ctx.clock.nowMs())
+  await whileListed(harness, token, async (id, chain) => {
     await release()
     await tokens.holds(token, '7', holder.id)
     await until(async () => (await amountsOf(holder.id)).length > 0, 'it is listed')
@@ -467,7 +465,34 @@ it.each(unread)('a transfer of a token that is listed %s appears once', async (_
     expect(await amountsOf(holder.id)).toEqual(['1', '7'])
     const { gaps } = await reconcile(harness.ctx, chain)
     expect(gaps.filter(({ tokenId }) => tokenId === id)).toEqual([])
-  } finally {
-    listed.pop()
-  }
+  })
+})
+
+it('one owner whose balances cannot be handed over postpones no other owner', async () => {
+  const token = await deployFeeToken(harness.chain())
+  const holders = [await makeWallet(world), await makeWallet(world)]
+  silence()
+  await harness.chain().setAutomine(false)
+  for (const { address } of holders) await token.call('mint', [address, 7_000_000n])
+  await harness.chain().mine()
+  await harness.chain().setAutomine(true)
+  const isRecorded = async ({ id }: Wallet) => (await tokens.received(id, { includeAll: 'true' })).length > 0
+  for (const holder of holders) await until(() => isRecorded(holder), 'it is recorded')
+  await whileListed(harness, token, async () => {
+    // The first owner of the two is refused from its first question on.
+    let first: Wallet | undefined
+    let refusals = 0
+    const isFirst = (body: string) => {
+      const asked = holders.find(({ address }) => body.includes(address.slice(2)))
+      first ??= asked
+      return asked !== undefined && asked === first && ++refusals > 0
+    }
+    refuseWhere(-32_000, (body) => body.includes('eth_call') && isFirst(body))
+    await until(() => refusals > 1, 'the first owner is asked about again')
+    const [refused, other] = holders.toSorted((one) => (one === first ? -1 : 1))
+    expect(await amountsOf(refused!.id)).toEqual([])
+    expect(await amountsOf(other!.id)).toEqual(['7'])
+    harness.chain().intercept(undefined)
+    await tokens.holds(token, '7', refused!.id)
+  })
 })
