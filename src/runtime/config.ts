@@ -119,7 +119,7 @@ export function readConfig(
     testReview: testReviewOf(environment),
     screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
     screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
-    screeningKeptMs: integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000,
+    screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']

@@ -119,7 +119,7 @@ export const settings = {
     default: 'none',
   },
   BEZANT_SCREENING_KEPT_HOURS: {
-    about: 'Hours for which an answer of the provider of screening counts; 0 asks for each transaction.',
+    about: 'Hours for which an answer of the provider of screening counts; 0 keeps it for a minute.',
     default: '24',
   },
   BEZANT_NFT_METADATA: {

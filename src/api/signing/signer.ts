@@ -68,7 +68,16 @@ export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signi
 }
 
 /** Throws `screeningDenied` unless all recipients are cleared: a signature in a caller's hands cannot wait for an operator. */
-async function requireUnlisted(ctx: Ctx, { blockchain }: Wallet, { effects }: Operation): Promise<void> {
+async function requireUnlisted(
+  ctx: Ctx,
+  { blockchain }: Wallet,
+  { kind, effects, dangers }: Operation,
+): Promise<void> {
+  if (kind === 'signTransaction' && dangers.includes('undecodable'))
+    throw new ApiError(
+      'screeningDenied',
+      'The call is not understood to its last byte and may pay anyone: nothing was signed.',
+    )
   const addresses = [...new Set(effects.flatMap(recipientsIn))]
   if (addresses.length === 0) return
   await shareLists(ctx.db)

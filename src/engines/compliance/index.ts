@@ -18,6 +18,7 @@ export { rollBackList } from './lists/roll-back.ts'
 export type { ScreeningScope } from './match-rules.ts'
 export { openReviews } from './open-reviews.ts'
 export { askProvider } from './provider/ask-provider.ts'
+export { opaqueCall } from './rules.ts'
 export { screenAddress } from './screen-address.ts'
 export {
   askedOf,

@@ -60,6 +60,18 @@ export const rules: readonly RiskRule[] = [
   high('Gambling', 'GAMBLING', '7766'),
 ]
 
+/** The decision about a call that cannot be decoded, whose recipients are unknown. */
+export const opaqueCall: RiskDecision = {
+  ruleName: 'Undecodable Call',
+  actions: ['REVIEW'],
+  reasons: [
+    {
+      ...{ source: 'BLOCKCHAIN', sourceValue: 'callData', riskScore: 'UNKNOWN', riskCategories: ['OTHER'] },
+      ...{ type: 'INDIRECT', signalSource: null },
+    },
+  ],
+}
+
 export type RuleMatch = { rule: RiskRule; sourceValue: string; entry?: MatchedEntry }
 
 export type MatchedEntry = { list: string; fromVersion: number; reference: string | null }

@@ -5,6 +5,7 @@ import {
   askProvider,
   awaitsProvider,
   listsRevision,
+  opaqueCall,
   openReviews,
   type RiskDecision,
   reviewerOf,
@@ -53,8 +54,8 @@ export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   let doneRevision = -1
   return async () => {
     const unscreened = await claimUnscreened(ctx.database, turns.first, blockchain, batchMax)
-    await askAbout(ctx, chain, unscreened)
-    const screened = await screenClaimed(ctx, chain, unscreened)
+    const decidable = await askAbout(ctx, chain, unscreened)
+    const screened = (await screenClaimed(ctx, chain, decidable)) || unscreened.length > 0
     const did = (await freezeReceivers(ctx, turns.freezing, blockchain)) || screened
     const revision = await listsRevision(ctx.database)
     if (revision === doneRevision) return did
@@ -64,10 +65,16 @@ export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
   }
 }
 
-/** Asks the provider of screening about the recipients, where one is set. */
-async function askAbout(ctx: EngineCtx, chain: Chain, refs: readonly Ref[]): Promise<void> {
-  if (ctx.config.screeningUrl === undefined) return
-  await askProvider(ctx, askedOf(recipientGroups(chain, await unscreenedOf(ctx.database, refs))))
+/**
+ * Asks the provider of screening about the recipients, where one is set. Returns the transactions to screen now: those of which
+ * no recipient has yet to be asked about.
+ */
+async function askAbout(ctx: EngineCtx, chain: Chain, refs: readonly Ref[]): Promise<readonly Ref[]> {
+  if (ctx.config.screeningUrl === undefined) return refs
+  const rows = await unscreenedOf(ctx.database, refs)
+  const groups = recipientGroups(chain, rows)
+  const left = new Set((await askProvider(ctx, askedOf(groups))).map(({ address }) => address))
+  return rows.filter((_, index) => groups[index]?.addresses.every((address) => !left.has(address)))
 }
 
 async function screenClaimed(ctx: EngineCtx, chain: Chain, claimed: readonly Ref[]): Promise<boolean> {
@@ -102,10 +109,16 @@ export async function screenUnsigned(
     blockchain: chain.network.blockchain,
     isTest: chain.network.environment === 'TEST',
     awaitsProvider: awaits[index]!,
-    evaluation: { ...decision, screeningDate },
+    evaluation: { ...unlessOpaque(chain, rows[index]!, decision), screeningDate },
   }))
   await apply(tx, ctx, screened, revision)
   return groups.length === rows.length && screened.every(({ evaluation }) => !denies(evaluation))
+}
+
+/** A call that is not understood to its last byte may pay any address: an operator decides about it, unless a rule does. */
+function unlessOpaque(chain: Chain, row: UnscreenedTransaction, decision: RiskDecision): RiskDecision {
+  const isDecided = !decision.actions.includes('APPROVE')
+  return isDecided || !chain.decodeCall(callOf(row)).dangers.includes('undecodable') ? decision : opaqueCall
 }
 
 const denies = ({ actions }: RiskDecision) => actions.includes('DENY')

@@ -1,3 +1,4 @@
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
@@ -59,6 +60,39 @@ describe('an outside provider', () => {
     expect(again).toEqual([])
     expect(asked!.headers.authorization).toBe('Bearer a secret')
     expect(JSON.parse(asked!.body)).toEqual({ chain: harness.chain().blockchain, address: destination })
+  })
+
+  it('is asked in batches about calls with many recipients, and leaves none of them to an operator', async () => {
+    const abi = parseAbi([
+      'function transfer(address to, uint256 amount)',
+      'struct Call { address target; bytes data; }',
+      'function aggregate(Call[] calls)',
+    ])
+    const target = harness.chain().tokens.USDC as Hex
+    const callOf = async (recipients: readonly string[]) => {
+      const calls = recipients.map((to) => ({
+        target,
+        data: encodeFunctionData({ abi, functionName: 'transfer', args: [to as Hex, 1n] }),
+      }))
+      return world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
+        idempotencyKey: crypto.randomUUID(),
+        entitySecretCiphertext: await harness.sealSecret(),
+        walletId: (await world.fundedWallet()).id,
+        contractAddress: target,
+        callData: encodeFunctionData({ abi, functionName: 'aggregate', args: [calls] }),
+        feeLevel: 'MEDIUM',
+      })
+    }
+    const recipients = Array.from({ length: 100 }, freshAddress)
+    await harness.stopEngines()
+    const made = [await callOf(recipients.slice(0, 50)), await callOf(recipients.slice(50))]
+    harness.startEngines()
+    for (const { id } of made) {
+      // The token has no such function: the transaction is cleared, and fails.
+      await reaches(id, 'FAILED')
+      expect(await reviewOf(id)).toBeUndefined()
+    }
+    expect(recipients.map((address) => askedAbout(address).length)).toEqual(recipients.map(() => 1))
   })
 
   it('denies with its own rule, score and category, and outranks a rule that only asks for a review', async () => {

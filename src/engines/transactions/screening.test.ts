@@ -1,5 +1,5 @@
 import { initiateDeveloperControlledWalletsClient } from '@circle-fin/developer-controlled-wallets'
-import { encodeFunctionData, parseAbi } from 'viem'
+import { encodeFunctionData, type Hex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { freeze, unfreeze } from '#custody/index'
@@ -178,6 +178,27 @@ describe('a transfer', () => {
         state: 'DENIED',
         transactionScreeningEvaluation: { ruleName: 'Your blocklist' },
       })
+  })
+
+  it('whose data is not understood to the last byte is left to an operator: it may pay anyone', async () => {
+    const listed = freshAddress()
+    await list(listed)
+    const abi = parseAbi(['function transfer(address to, uint256 amount)'])
+    const data = encodeFunctionData({ abi, functionName: 'transfer', args: [listed as Hex, 1n] })
+    const { id } = await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', {
+      ...(await keyed()),
+      ...{ contractAddress: harness.chain().tokens.USDC, feeLevel: 'MEDIUM', callData: `${data}00` },
+    })
+    await until(
+      async () => (await read(id)).transactionScreeningEvaluation !== undefined,
+      'the call is screened',
+    )
+    expect(await read(id)).toMatchObject({
+      state: 'INITIATED',
+      transactionScreeningEvaluation: { ruleName: 'Undecodable Call', actions: ['REVIEW'] },
+    })
+    await harness.http('POST', `/operator/reviews/${id}/deny`, { body: { reason: 'it hides its recipient' } })
+    expect((await ended(id)).state).toBe('DENIED')
   })
 })
 
@@ -426,9 +447,10 @@ describe('a signature that the caller receives', () => {
         primaryType: 'Permit',
         message: { owner: USDC, spender, value: '1', nonce: '0', deadline: '9999999999' },
       })
-    const transaction = (to: string) =>
+    const transaction = (to: string, fields = {}) =>
       JSON.stringify({
         to,
+        ...fields,
         value: '1',
         nonce: 7,
         chainId: 84532,
@@ -446,5 +468,9 @@ describe('a signature that the caller receives', () => {
     expect(await sign('typedData', { data: permit(listed) })).toEqual([403, 155901])
     expect(await sign('transaction', { transaction: transaction(freshAddress()) })).toEqual([200, undefined])
     expect(await sign('transaction', { transaction: transaction(listed) })).toEqual([403, 155901])
+    const abi = parseAbi(['function transfer(address to, uint256 amount)'])
+    const data = encodeFunctionData({ abi, functionName: 'transfer', args: [listed as Hex, 1n] })
+    const hidden = transaction(USDC as string, { data: `${data}00` })
+    expect(await sign('transaction', { transaction: hidden })).toEqual([403, 155901])
   })
 })

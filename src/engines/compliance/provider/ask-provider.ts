@@ -23,14 +23,19 @@ type ProviderScope = { database: Db; config: Config; clock: Clock; log: Log }
 
 /**
  * Asks the provider about those of the addresses that no kept answer decides, and keeps the answers: outside any `tx`. Stops
- * at the first failure, and alarms: the rest is asked about later. Does nothing where no provider is set.
+ * at the first failure, and alarms. Returns the addresses that a working provider has yet to be asked about, in the next
+ * batch: none where it failed, or where none is set.
  */
-export async function askProvider(scope: ProviderScope, addresses: readonly AskedAddress[]): Promise<void> {
+export async function askProvider(
+  scope: ProviderScope,
+  addresses: readonly AskedAddress[],
+): Promise<readonly AskedAddress[]> {
   const { config, database, clock } = scope
-  if (config.screeningUrl === undefined || addresses.length === 0) return
+  if (config.screeningUrl === undefined || addresses.length === 0) return []
   const distinct = [...new Map(addresses.map((each) => [keyOf(each), each])).values()]
   const known = new Set((await answersAbout(database, clock.nowMs(), distinct)).map(keyOf))
-  const left = distinct.filter((each) => !known.has(keyOf(each))).slice(0, batchMax)
+  const unknown = distinct.filter((each) => !known.has(keyOf(each)))
+  const left = unknown.slice(0, batchMax)
   const answers: ProviderAnswer[] = []
   const end = AbortSignal.timeout(timeoutMs)
   let failure: Error | undefined
@@ -45,7 +50,9 @@ export async function askProvider(scope: ProviderScope, addresses: readonly Aske
   await Promise.all(Array.from({ length: atOnce }, work))
   const nowMs = clock.nowMs()
   if (answers.length > 0) await keepAnswers(database, nowMs, nowMs + config.screeningKeptMs, answers)
-  if (failure) report(scope, failure)
+  if (!failure) return [...left, ...unknown.slice(batchMax)]
+  report(scope, failure)
+  return []
 }
 
 const keyOf = ({ chain, address }: AskedAddress) => `${chain} ${address}`
