@@ -5,7 +5,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { quantity } from '../../../testing/json-rpc.ts'
 import { isDeep } from '../../../testing/size.ts'
@@ -96,10 +95,8 @@ const refusalsOf = async (id: string) =>
     )
   ).n
 
-const drawnIt = drawnTests(3, 6)
-
 describe('a price that rises between signing and sending', () => {
-  drawnIt('property 28: leads to a bump of the same nonce, and nothing fails', async () => {
+  it('property 28: leads to a bump of the same nonce, and nothing fails', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 2n)
     const to = freshAddress()
@@ -112,7 +109,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  drawnIt('property 28: leads to a bump at each rise, and later transfers complete', async () => {
+  it('property 28: leads to a bump at each rise, and later transfers complete', async () => {
     const wallet = await on.fundedWallet()
     await harness.stopEngines()
     const orders = []
@@ -131,7 +128,7 @@ describe('a price that rises between signing and sending', () => {
     )
   })
 
-  drawnIt('property 28: is waited out above the cap', async () => {
+  it('property 28: is waited out above the cap', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 20_000n)
     const to = freshAddress()
@@ -144,7 +141,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  drawnIt('property 28: is waited out above the balance of the wallet, until more coins arrive', async () => {
+  it('property 28: is waited out above the balance of the wallet, until more coins arrive', async () => {
     const wallet = await on.fundedWallet({ usdc: '10', native: '0.01' })
     risesBefore(1, 2_000n)
     const to = freshAddress()
@@ -157,7 +154,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  drawnIt('property 28: fails a transfer with a fixed price, and delays no other', async () => {
+  it('property 28: fails a transfer with a fixed price, and delays no other', async () => {
     const wallet = await on.fundedWallet()
     risesBefore(1, 2n)
     const fixed = { feeLevel: undefined, gasLimit: '100000', maxFee: '2', priorityFee: '1' }
@@ -168,7 +165,7 @@ describe('a price that rises between signing and sending', () => {
     await movedOnce(wallet, [to])
   })
 
-  drawnIt('property 28: is not believed when only one node claims it', async () => {
+  it('property 28: is not believed when only one node claims it', async () => {
     const wallet = await on.fundedWallet()
     let lies = 0
     harness.chain().intercept(async ({ body }) => {

@@ -14,7 +14,6 @@ import {
   openHostileRpc,
 } from '../../../testing/adversary/index.ts'
 import { freshAddress, type Wallet } from '../../../testing/builders.ts'
-import { drawnHalf, drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { sendAsIssuer } from '../../../testing/issuer.ts'
 import { sizeOf } from '../../../testing/size.ts'
@@ -79,9 +78,7 @@ const troubles: Fault[] = [
   faults.rateLimited,
 ]
 
-const drawnIt = drawnTests(4, 7)
-
-it.each(drawnHalf(troubles))('property 62: $name fails neither a transfer nor an estimate', async (fault) => {
+it.each(troubles)('property 62: $name fails neither a transfer nor an estimate', async (fault) => {
   const id = await on.transfer(wallet)
   waiting.push(id)
   node.play({ fault, methods: estimating })
@@ -91,7 +88,7 @@ it.each(drawnHalf(troubles))('property 62: $name fails neither a transfer nor an
   expect(node.applied.length).toBeGreaterThan(0)
 })
 
-drawnIt('property 62: repeated signing failures with the same reason are logged once', async () => {
+it('property 62: repeated signing failures with the same reason are logged once', async () => {
   waiting.push(await on.transfer(wallet))
   const logged: object[] = []
   const log = { ...harness.ctx.log, error: (about: object) => void logged.push(about) }
@@ -104,33 +101,30 @@ drawnIt('property 62: repeated signing failures with the same reason are logged 
   expect(logged).toEqual([expect.objectContaining({ address: wallet.address, blockchain: 'BASE-SEPOLIA' })])
 })
 
-drawnIt(
-  'property 62: a lasting failure is shown on the transfer and raises an alarm, and all complete afterwards',
-  async () => {
-    const id = await on.transfer(wallet)
-    waiting.push(id)
-    node.play({ fault: faults.says('rate limited', -32005), methods: estimating })
-    await until(async () => {
-      await sign()
-      return alarms() > 0 && (await on.read(id)).errorDetails !== null
-    }, 'the alarm is raised, and the owner is told')
-    const { transaction } = await on.world.call('GET', `/v1/w3s/transactions/${id}`)
-    expect(transaction).toMatchObject({
-      state: 'CLEARED',
-      errorDetails: expect.stringMatching(/can estimate the gas now/),
-    })
-    expect(transaction).not.toHaveProperty('errorReason')
-    node.play({ fault: faults.error502, methods: ['eth_feeHistory'] })
-    for (let round = 0; round < rounds; round++) await sign()
-    node.play()
-    harness.startEngines()
-    for (const each of waiting) expect((await on.reaches(each, 'COMPLETE')).errorDetails).toBeNull()
-    // The number of alarms does not grow with the waiting transfers or their retries.
-    expect(alarms()).toBeLessThan(waiting.length)
-  },
-)
+it('property 62: a lasting failure is shown on the transfer and raises an alarm, and all complete afterwards', async () => {
+  const id = await on.transfer(wallet)
+  waiting.push(id)
+  node.play({ fault: faults.says('rate limited', -32005), methods: estimating })
+  await until(async () => {
+    await sign()
+    return alarms() > 0 && (await on.read(id)).errorDetails !== null
+  }, 'the alarm is raised, and the owner is told')
+  const { transaction } = await on.world.call('GET', `/v1/w3s/transactions/${id}`)
+  expect(transaction).toMatchObject({
+    state: 'CLEARED',
+    errorDetails: expect.stringMatching(/can estimate the gas now/),
+  })
+  expect(transaction).not.toHaveProperty('errorReason')
+  node.play({ fault: faults.error502, methods: ['eth_feeHistory'] })
+  for (let round = 0; round < rounds; round++) await sign()
+  node.play()
+  harness.startEngines()
+  for (const each of waiting) expect((await on.reaches(each, 'COMPLETE')).errorDetails).toBeNull()
+  // The number of alarms does not grow with the waiting transfers or their retries.
+  expect(alarms()).toBeLessThan(waiting.length)
+})
 
-drawnIt('property 62: a revert or a rule of the chain fails a transfer', async () => {
+it('property 62: a revert or a rule of the chain fails a transfer', async () => {
   node.play({ fault: faults.says('max initcode size exceeded'), methods: estimating })
   expect((await estimate()).status).toBe(400)
   const ruled = await on.transfer(wallet)
@@ -141,7 +135,7 @@ drawnIt('property 62: a revert or a rule of the chain fails a transfer', async (
   node.play()
 })
 
-drawnIt('property 62: an unlisted answer to a send raises an alarm, and fails nothing', async () => {
+it('property 62: an unlisted answer to a send raises an alarm, and fails nothing', async () => {
   const before = alarms()
   node.play({ fault: faults.says('not on this plan', -32001), methods: ['eth_sendRawTransaction'] })
   const id = await on.transfer(wallet)
@@ -153,7 +147,7 @@ drawnIt('property 62: an unlisted answer to a send raises an alarm, and fails no
 
 const sending = ['eth_sendRawTransaction']
 
-drawnIt('property 62: unanswered sends do not count as refusals', async () => {
+it('property 62: unanswered sends do not count as refusals', async () => {
   harness.startEngines()
   node.play({ fault: faults.error502, methods: sending })
   const id = await on.transfer(wallet)
@@ -177,7 +171,7 @@ drawnIt('property 62: unanswered sends do not count as refusals', async () => {
   expect((await on.attemptsOf(id)).map(({ kind }) => kind)).toEqual(['original'])
 })
 
-drawnIt('property 62: the revert reason of a transfer is read again until a node answers', async () => {
+it('property 62: the revert reason of a transfer is read again until a node answers', async () => {
   harness.startEngines()
   const { chains, database } = harness.ctx
   const payee = freshAddress()
@@ -207,7 +201,7 @@ drawnIt('property 62: the revert reason of a transfer is read again until a node
   await until(async () => /blocklisted/.test((await on.read(id)).errorDetails ?? ''), 'it is explained')
 })
 
-drawnIt('property 63: a backlog is sent through a provider that refuses long batches', async () => {
+it('property 63: a backlog is sent through a provider that refuses long batches', async () => {
   await harness.stopEngines()
   const ids = await Promise.all(Array.from({ length: backlog }, () => on.transfer(wallet)))
   const refused: number[] = []

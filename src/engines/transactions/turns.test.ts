@@ -1,11 +1,10 @@
 /** One tenant has much work that cannot move, on wallets without a signing key; another requests a transfer that can. */
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Chain } from '#chains/chain'
 import { openAsOwner, sql } from '#runtime/db/db'
 import { newTurn } from '#runtime/turns/store'
 import type { Wallet } from '../../../testing/builders.ts'
-import { drawnTests } from '../../../testing/drawn.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'
 import { type LyingNode, openLyingNode } from '../../../testing/lying-node.ts'
 import {
@@ -75,9 +74,7 @@ const sign = async (turn = newTurn('signing')) => {
   return signWaiting(harness.ctx, chain, turn, () => undefined)
 }
 
-const drawnIt = drawnTests(3, 5)
-
-drawnIt('property 64: senders that no node can estimate delay no other, and are deferred', async () => {
+it('property 64: senders that no node can estimate delay no other, and are deferred', async () => {
   await harness.stopEngines()
   await insertRows(
     harness.database,
@@ -105,7 +102,7 @@ drawnIt('property 64: senders that no node can estimate delay no other, and are 
   expect(estimates()).toBe(after)
 })
 
-drawnIt('property 64: a deferred sender is not read before its next attempt', async () => {
+it('property 64: a deferred sender is not read before its next attempt', async () => {
   await harness.stopEngines()
   await insertRows(harness.database, 'transactions', [
     transaction(stuck[0]!, { create_date: new Date().toISOString() }),
@@ -120,7 +117,7 @@ drawnIt('property 64: a deferred sender is not read before its next attempt', as
   expect(looks() - before.looks).toBe(estimates() - before.estimates)
 })
 
-drawnIt('property 64: nothing is simulated for a sender at its limit in flight', async () => {
+it('property 64: nothing is simulated for a sender at its limit in flight', async () => {
   await harness.chain().setAutomine(false)
   const ids: string[] = []
   // Sequentially: earlier requests are signed first.
@@ -139,7 +136,7 @@ drawnIt('property 64: nothing is simulated for a sender at its limit in flight',
   for (const id of ids) await on.reaches(id, 'COMPLETE')
 })
 
-drawnIt('property 64: nonce gaps that cannot be filled delay no other', async () => {
+it('property 64: nonce gaps that cannot be filled delay no other', async () => {
   await harness.stopEngines()
   const ids = [await on.transfer(wallet), await on.transfer(wallet)]
   await sign()
@@ -153,7 +150,7 @@ drawnIt('property 64: nonce gaps that cannot be filled delay no other', async ()
   expect(kinds).toEqual(['original', 'noop'])
 })
 
-drawnIt('property 64: replacement requests that cannot be met delay no other', async () => {
+it('property 64: replacement requests that cannot be met delay no other', async () => {
   await harness.chain().setAutomine(false)
   const id = await on.transfer(wallet)
   await on.sent(id, 'original')
