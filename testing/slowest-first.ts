@@ -1,4 +1,5 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { leftOutFiles } from './drawn-files.ts'
 
 /** Test files that wait long for blocks, leases or processes. */
 const slow = [
@@ -25,15 +26,23 @@ const slow = [
   'src/engines/webhooks/faults.test.ts',
 ]
 
-const isSlow = ({ moduleId }: TestSpecification) => slow.some((file) => moduleId.endsWith(`/${file}`))
+const isAmong =
+  (names: readonly string[]) =>
+  ({ moduleId }: TestSpecification) =>
+    names.some((name) => moduleId.endsWith(`/${name}`))
+const isSlow = isAmong(slow)
+
+/** A run of fewer files was asked for by name, and leaves none out. */
+const wholeSuiteMin = 100
 
 /**
- * Starts the slow files first, so that a run does not end waiting for one of them. Vitest itself orders by the durations
- * of the previous run, which a fresh clone does not have.
+ * Starts the slow files first, so that a run does not end waiting for one of them, and leaves out those that a run of the
+ * whole suite did not draw. Vitest itself orders by the durations of the previous run, which a fresh clone does not have.
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const sorted = await super.sort(files)
+    const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles())
+    const sorted = (await super.sort(files)).filter((file) => !isLeftOut(file))
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
 }
