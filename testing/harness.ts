@@ -11,7 +11,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Config, readConfig } from '#runtime/config'
 import type { Connection, Database } from '#runtime/db/db'
 import { keyScopes } from '#runtime/scope'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { startTestChains, type TestChain } from './chain.ts'
@@ -125,12 +125,13 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   }
 }
 
-/** Allows receivers of notifications on this machine. */
-const loopback = { notificationTargets: 'loopback' } as const
+/** Allows receivers of notifications, and pages with passkeys, on this machine. */
+const loopback: Partial<Config> = { notificationTargets: 'loopback', passkeyOrigins: ['loopback'] }
 
 const sandboxTenant = {
   entityId: sandboxEntity.id,
-  apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+  apiKey: sandboxApiKey,
+  clientKey: sandboxClientKey,
   entitySecret: sandboxEntitySecret,
 }
 
@@ -144,12 +145,14 @@ async function newEntity(ctx: EngineCtx, url: string, environment: 'TEST' | 'LIV
   const nowMs = ctx.clock.nowMs()
   const entityId = newId(nowMs)
   const entitySecret = randomBytes(32).toString('hex')
-  const key = await ctx.database.tx(async (tx) => {
+  const keys = await ctx.database.tx(async (tx) => {
     await insertEntity(tx, { id: entityId, environment, name: 'Second', nowMs })
-    return insertApiKey(tx, { entityId, environment, scopes: keyScopes, nowMs })
+    const { text: apiKey } = await insertApiKey(tx, { entityId, environment, scopes: keyScopes, nowMs })
+    const { text: clientKey } = await insertApiKey(tx, { entityId, environment, scopes: ['client'], nowMs })
+    return { apiKey, clientKey }
   })
   await seedSandboxEntity(ctx, { entityId, secretHex: entitySecret })
-  return tenantOf(url, { entityId, apiKey: key.text, entitySecret })
+  return tenantOf(url, { entityId, ...keys, entitySecret })
 }
 
 async function fund(chain: TestChain, address: string, funds: { usdc?: string; native?: string }) {

@@ -108,7 +108,15 @@ it.each(drawn(ends, 1))(
 drawnIt('prints one line of JSON with URLs that answer', async () => {
   const program = await take()
   const { answer, tenant } = program
-  expect(Object.keys(answer).sort()).toEqual(['apiKey', 'chains', 'console', 'docs', 'entitySecret', 'url'])
+  expect(Object.keys(answer).sort()).toEqual([
+    'apiKey',
+    'chains',
+    'clientKey',
+    'console',
+    'docs',
+    'entitySecret',
+    'url',
+  ])
   expect(answer.chains).toEqual([
     {
       blockchain: 'BASE-SEPOLIA',

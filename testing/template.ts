@@ -5,8 +5,7 @@ import { newId } from '#lib/ids'
 import { formatInstant, systemClock } from '#lib/time'
 import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import { type Connection, type Db, openDatabase } from '#runtime/db/db'
-import { keyScopes } from '#runtime/scope'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeys } from '#sandbox/credentials'
 import { makeFourPrimeKey } from './four-prime-key.ts'
 import { testLog } from './log.ts'
 
@@ -20,17 +19,10 @@ export async function seedTemplate(connection: Connection): Promise<void> {
   const nowMs = systemClock.nowMs()
   await seedTransportKey(database, nowMs)
   const custody = await openCustody({ ...scope, rootKey: testRootKey })
-  const { id: entityId, environment } = sandboxEntity
+  const { id: entityId } = sandboxEntity
   await database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
-    await insertApiKey(tx, {
-      entityId,
-      environment,
-      id: sandboxKeyId,
-      secret: sandboxKeySecret,
-      scopes: keyScopes,
-      nowMs,
-    })
+    for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
   })
   await seedSandboxEntity({ ...scope, custody }, { entityId, secretHex: sandboxEntitySecret })
   await custody.notary.certificateId()

@@ -32,9 +32,11 @@ export async function untilAdmitted(ask: () => Promise<HttpAnswer>): Promise<Htt
 export type Tenant = {
   entityId: string
   apiKey: string
+  /** The key of its pages, for the JSON-RPC endpoints; only with it are those asked. */
+  clientKey?: string | undefined
   /** 32 bytes as 64 hexadecimal digits; registered. */
   entitySecret: string
-  /** A request with this tenant's key. A body is sent as JSON; a string or bytes as they are. */
+  /** A request with this tenant's key of the class that the path takes. A body is sent as JSON; a string or bytes as they are. */
   http: Http
   /** A fresh `entitySecretCiphertext`; each works once. */
   sealSecret(): Promise<string>
@@ -42,15 +44,22 @@ export type Tenant = {
 
 export function tenantOf(
   url: string,
-  { entityId, apiKey, entitySecret }: Pick<Tenant, 'entityId' | 'apiKey' | 'entitySecret'>,
+  {
+    entityId,
+    apiKey,
+    clientKey,
+    entitySecret,
+  }: Pick<Tenant, 'entityId' | 'apiKey' | 'clientKey' | 'entitySecret'>,
 ): Tenant {
-  const http = httpAs(url, apiKey)
+  const [asServer, asPage] = [httpAs(url, apiKey), httpAs(url, clientKey)]
+  const http: Http = (method, path, options) =>
+    (/^(\/v1)?\/rpc\//.test(path) ? asPage : asServer)(method, path, options)
   let publicKey: Promise<string> | undefined
   const sealSecret = async () => {
     publicKey ??= http('GET', '/v1/w3s/config/entity/publicKey').then(({ body }) => body.data.publicKey)
     return seal(await publicKey, Buffer.from(entitySecret, 'hex'))
   }
-  return { entityId, apiKey, entitySecret, http, sealSecret }
+  return { entityId, apiKey, clientKey, entitySecret, http, sealSecret }
 }
 
 /** RSA-OAEP with SHA-256, in base64, as the published clients encrypt. */

@@ -15,6 +15,7 @@ describe('bezant help', () => {
     expect(all.filter((name) => !ofWorkers.includes(name))).toEqual([
       'BEZANT_PORT',
       'BEZANT_BODY_BYTES_MAX',
+      'BEZANT_PASSKEY_ORIGINS',
       'BEZANT_RECIPIENT_HOLD_HOURS',
       'BEZANT_CONTRACT_SOURCES_DIR',
       'BEZANT_CONTRACT_SOURCES_URL',

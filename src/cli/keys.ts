@@ -21,15 +21,17 @@ import { jsonOption, printRow, printRows } from './table.ts'
 export const keysCommand: Command = {
   usage: `bezant keys create-entity --name NAME [--environment TEST|LIVE] [--policy permissive|FILE]
        bezant keys create --entity ID [--scope api,operator:read,operator:write]
+       bezant keys create --entity ID --client
        bezant keys revoke --key ID
        bezant keys list [--entity ID]
 
   create-entity  creates an entity with an API key and a policy.
-  create         creates an API key.
-  revoke         revokes an API key: it stops working within a second.
-  list           lists the entities or, with --entity, the API keys of one, without their secrets.
+  create         creates an API key or, with --client, a client key.
+  revoke         revokes a key: it stops working within a second.
+  list           lists the entities or, with --entity, the keys of one, without their secrets.
 
-An API key is shown only once, when it is created.`,
+A key is shown only once, when it is created. A client key may stand in a page: it opens the JSON-RPC endpoint of modular
+wallets and nothing else.`,
   takesArguments: true,
   options: {
     name: { type: 'string', value: 'NAME', about: 'Name of the new entity.' },
@@ -56,7 +58,8 @@ An API key is shown only once, when it is created.`,
       about: `Scopes of the new API key: ${keyScopes.join(', ')}.`,
       default: 'api',
     },
-    key: { type: 'string', value: 'ID', about: 'Id of the API key to revoke: its middle part.' },
+    client: { type: 'boolean', about: 'Create a client key, which a page may hold.' },
+    key: { type: 'string', value: 'ID', about: 'Id of the key to revoke: its middle part.' },
     ...jsonOption,
     ...connectionOptions,
   },
@@ -97,8 +100,9 @@ const actions: Record<string, KeyAction> = {
     const scopes = scopesOf(args)
     const { id, environment } = await requireEntity(database, required(args, 'entity'))
     const nowMs = (await readDatabaseClock(database)).nowMs()
-    const apiKey = await database.tx((tx) => createKey(tx, { entityId: id, environment, scopes, nowMs }))
-    printRow(args, { entity: id, scopes: scopes.join(' '), apiKey })
+    const key = await database.tx((tx) => createKey(tx, { entityId: id, environment, scopes, nowMs }))
+    const name = scopes.includes('client') ? 'clientKey' : 'apiKey'
+    printRow(args, { entity: id, scopes: scopes.join(' '), [name]: key })
     return 0
   },
   revoke: async (database, args) => {
@@ -111,7 +115,7 @@ const actions: Record<string, KeyAction> = {
       return owner
     })
     if (!entityId)
-      throw new UsageError(`no API key ${id}, or it is already revoked: see bezant keys list --entity ID`)
+      throw new UsageError(`no key ${id}, or it is already revoked: see bezant keys list --entity ID`)
     printRow(args, { revoked: id })
     return 0
   },
@@ -138,7 +142,12 @@ async function createKey(tx: Db, input: NewApiKey & { scopes: readonly KeyScope[
 }
 
 function scopesOf(args: ParsedArgs): KeyScope[] {
-  const names = (textFlag(args, 'scope') ?? 'api').split(',').map((name) => name.trim())
+  const scope = textFlag(args, 'scope')
+  if (args.flags['client'] === true) {
+    if (scope === undefined) return ['client']
+    throw new UsageError('--client and --scope exclude each other: a client key has no other scope')
+  }
+  const names = (scope ?? 'api').split(',').map((name) => name.trim())
   const known: readonly string[] = keyScopes
   const wrong = names.find((name) => !known.includes(name))
   if (wrong !== undefined)

@@ -169,3 +169,19 @@ it('keys list shows the API keys of an entity, and revoke revokes one', async ()
     expect.stringContaining('is already revoked: see bezant keys list --entity'),
   ])
 })
+
+it('keys create --client makes a key for pages, which keys list shows and keys revoke revokes', async () => {
+  const create = ['create', '--json', '--entity', sandboxEntity.id, '--client']
+  const made = rows((await run('keys', create)).stdout)[0]!
+  expect(made).toEqual({
+    entity: sandboxEntity.id,
+    scopes: 'client',
+    clientKey: expect.stringMatching(/^TEST_CLIENT_KEY:[0-9a-f-]{36}:[0-9a-f]{64}$/),
+  })
+  const id = String(made['clientKey']).split(':')[1]!
+  const listed = rows((await run('keys', ['list', '--json', '--entity', sandboxEntity.id])).stdout)
+  expect(listed).toContainEqual(expect.objectContaining({ id, scopes: 'client', revokedDate: null }))
+  expect((await run('keys', ['revoke', '--key', id])).code).toBe(0)
+  const both = await run('keys', [...create, '--scope', 'api'])
+  expect([both.code, both.stderr]).toEqual([2, expect.stringContaining('exclude each other')])
+})

@@ -62,6 +62,7 @@ async function run(args: ParsedArgs): Promise<number> {
     notificationTargets,
     ...(port !== undefined && { port }),
   })
+  if (config.passkeyOrigins.length === 0) config.passkeyOrigins = ['loopback']
   // An ephemeral sandbox must not use the directory or the database of one that keeps its data.
   const ownDir = ephemeral && textFlag(args, 'data-dir') === undefined
   if (ephemeral) config.databaseUrl = undefined
@@ -152,6 +153,7 @@ Bezant sandbox is ready.
 
   API            ${answer.url}
   API key        ${answer.apiKey}
+  Client key     ${answer.clientKey} (for pages)
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console} (a read-only viewer)
   Reference      ${answer.docs}

@@ -41,6 +41,8 @@ export type Config = {
   transferRunning: boolean
   /** Allowed targets of webhooks: `public` addresses only, or also this machine (`loopback`) or its network (`private`). */
   notificationTargets: Targets
+  /** Origins of the pages that may use passkeys; `loopback` stands for those of this machine. */
+  passkeyOrigins: string[]
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
@@ -113,6 +115,7 @@ export function readConfig(
       environment['BEZANT_NOTIFICATION_TARGETS'] || 'public',
       'BEZANT_NOTIFICATION_TARGETS',
     ),
+    passkeyOrigins: originsOf(environment),
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),
@@ -247,6 +250,19 @@ function trustedUrlOf(environment: EnvironmentVariables, name: Setting): string 
     throw new Error(`${name} ${(error as Error).message}`)
   }
 }
+
+function originsOf(environment: EnvironmentVariables): string[] {
+  const names = (environment['BEZANT_PASSKEY_ORIGINS'] ?? '').split(',').map((name) => name.trim())
+  const given = names.filter((name) => name !== '')
+  const wrong = given.find((name) => name !== 'loopback' && !isSecureOrigin(name))
+  if (wrong === undefined) return given
+  throw new Error(
+    `BEZANT_PASSKEY_ORIGINS must be loopback, or origins of pages such as https://shop.example,https://app.example, not "${wrong}"`,
+  )
+}
+
+const isSecureOrigin = (text: string) =>
+  text.startsWith('https://') && URL.canParse(text) && new URL(text).origin === text
 
 function proxiesOf(environment: EnvironmentVariables): string[] {
   const names = (environment['BEZANT_PROXIES'] ?? '').split(',').map((name) => name.trim())

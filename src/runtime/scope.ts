@@ -20,7 +20,8 @@ export type EntityEnvironment = 'TEST' | 'LIVE'
 
 /** Scopes of an API key: the customer API, and the operator API for reading or writing. */
 export const keyScopes = ['api', 'operator:read', 'operator:write'] as const
-export type KeyScope = (typeof keyScopes)[number]
+/** `client` is the only scope of a client key, which a page may hold: it opens the JSON-RPC endpoint and nothing else. */
+export type KeyScope = (typeof keyScopes)[number] | 'client'
 
 /** The scope of work for one entity, by a request or by a worker. */
 export type EntityScope = Scope & { entity: { id: string }; actor: string }

@@ -69,6 +69,12 @@ export const settings = {
       'Allowed receivers of notifications: `public` addresses (https only), or also this machine (`loopback`) or its network (`private`).',
     default: '`public`',
   },
+  BEZANT_PASSKEY_ORIGINS: {
+    about:
+      'Origins of the pages whose users may register passkeys and log in, such as `https://shop.example,https://app.example`. `loopback` stands for all pages of this machine.',
+    default: 'none; `loopback` in a sandbox',
+    ofApi: true,
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

@@ -1,3 +1,6 @@
+import type { NewApiKey } from '#runtime/auth/store'
+import { keyScopes } from '#runtime/scope'
+
 /**
  * PUBLIC SANDBOX CREDENTIALS, the same on every machine, so that examples and tests can name them.
  * They are valid in a sandbox only: `serve` never creates them.
@@ -11,6 +14,20 @@ export const sandboxEntity = {
 
 export const sandboxKeyId = '00000000-0000-4000-8000-00000000000a'
 export const sandboxKeySecret = 'sandbox0000000000000000000000000000000000000000000000000000bezant'
+
+export const sandboxClientKeyId = '00000000-0000-4000-8000-00000000000c'
+export const sandboxClientKeySecret = 'client00000000000000000000000000000000000000000000000000000bezant'
+
+export const sandboxApiKey = `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`
+export const sandboxClientKey = `TEST_CLIENT_KEY:${sandboxClientKeyId}:${sandboxClientKeySecret}`
+
+const { id: entityId, environment } = sandboxEntity
+
+/** Both keys, as they are registered. */
+export const sandboxKeys: readonly Omit<NewApiKey, 'nowMs'>[] = [
+  { entityId, environment, id: sandboxKeyId, secret: sandboxKeySecret, scopes: keyScopes },
+  { entityId, environment, id: sandboxClientKeyId, secret: sandboxClientKeySecret, scopes: ['client'] },
+]
 
 /** 32 bytes as 64 hexadecimal digits. */
 export const sandboxEntitySecret = 'be2a0000000000000000000000000000000000000000000000000000005a4db0'

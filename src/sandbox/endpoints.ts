@@ -22,6 +22,7 @@ export const sandboxAnswerSchema = Type.Object(
   {
     url: text('The base address of the API.'),
     apiKey: text('The API key, which is public.'),
+    clientKey: text('The client key, which is public.'),
     entitySecret: text('The entity secret, which is public.'),
     console: text('The address of the console.'),
     docs: text('The address of the reference of the API.'),

@@ -15,9 +15,14 @@ import { apiAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
-import { keyScopes } from '#runtime/scope'
 import { chainDirectory, type LocalChain, type LocalChains, startLocalChains } from './chains/index.ts'
-import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from './credentials.ts'
+import {
+  sandboxApiKey,
+  sandboxClientKey,
+  sandboxEntity,
+  sandboxEntitySecret,
+  sandboxKeys,
+} from './credentials.ts'
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
@@ -109,7 +114,8 @@ async function startParts(
   await engines.tried
   const answer: SandboxAnswer = {
     url: '',
-    apiKey: `TEST_API_KEY:${sandboxKeyId}:${sandboxKeySecret}`,
+    apiKey: sandboxApiKey,
+    clientKey: sandboxClientKey,
     entitySecret: sandboxEntitySecret,
     console: '',
     docs: '',
@@ -201,19 +207,12 @@ async function openStoreOf(config: Config, ephemeral: boolean, log: Log): Promis
   return { connection: postgres.connection, broken, stop: postgres.stop }
 }
 
-/** Registers the fixed entity, its API key and its entity secret, so that the first request works. */
+/** Registers the fixed entity, its keys and its entity secret, so that the first request works. */
 async function seedSandbox(ctx: EngineCtx): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   await ctx.database.tx(async (tx) => {
     await insertEntity(tx, { ...sandboxEntity, nowMs })
-    await insertApiKey(tx, {
-      entityId: sandboxEntity.id,
-      environment: sandboxEntity.environment,
-      id: sandboxKeyId,
-      secret: sandboxKeySecret,
-      scopes: keyScopes,
-      nowMs,
-    })
+    for (const key of sandboxKeys) await insertApiKey(tx, { ...key, nowMs })
   })
   await seedSandboxEntity(ctx, { entityId: sandboxEntity.id, secretHex: sandboxEntitySecret })
 }

@@ -5,11 +5,14 @@ import type { Config } from '#runtime/config'
 import type { Db } from '#runtime/db/db'
 import type { Caller, KeyScope } from '#runtime/scope'
 import { createKeyLookup } from './key-lookup.ts'
-import { type ApiKey, hashSecret } from './store.ts'
+import { type ApiKey, hashSecret, prefixOf } from './store.ts'
 
 /** Cache time of a verified key: the longest that a revoked key can still work. */
 const trustMs = 1_000
 const verifiedMax = 10_000
+
+/** The start of each class of keys. */
+const prefixPattern = /^(TEST|LIVE)_(API|CLIENT)_KEY$/
 
 /** The holder of a valid key, with the key's scopes. */
 export type KeyHolder = Omit<Caller, 'requestId'> & { scopes: readonly KeyScope[] }
@@ -44,11 +47,10 @@ export function createAuthenticate(db: Db, config: Config, refusal?: string): Au
     if (!text || text.length > 512) throw new ApiError('unauthorized', refusal)
     const [prefix, id, secret, ...rest] = text.split(':')
     if (secret === undefined || rest.length > 0) throw new ApiError('unauthorized', refusal)
-    if (prefix !== 'TEST_API_KEY' && prefix !== 'LIVE_API_KEY') throw new ApiError('keyWithoutPrefix')
+    if (!prefixPattern.test(prefix!)) throw new ApiError('keyWithoutPrefix')
     const key = isUuid(id) ? await keyOf(id.toLowerCase()) : undefined
     const matches = timingSafeEqual(hashSecret(secret), key?.secretHash ?? hashSecret(''))
-    if (!key || !matches || prefix !== `${key.environment}_API_KEY`)
-      throw new ApiError('unauthorized', refusal)
+    if (!key || !matches || prefix !== prefixOf(key)) throw new ApiError('unauthorized', refusal)
     if (key.entityId === config.refusedEntityId) throw new ApiError('unauthorized', refusal)
     keep(key)
     return {

@@ -3,7 +3,7 @@ import { newId } from '#lib/ids'
 import { type Db, sql } from '#runtime/db/db'
 import type { EntityEnvironment, KeyScope } from '#runtime/scope'
 
-/** Entities and their API keys. A key's secret is 256 random bits, kept only as its SHA-256. */
+/** Entities and their keys: API keys and client keys. A key's secret is 256 random bits, kept only as its SHA-256. */
 export type ApiKey = {
   id: string
   entityId: string
@@ -66,8 +66,12 @@ export async function insertApiKey(tx: Db, key: NewApiKey): Promise<{ id: string
   await tx.run(sql`insert into api_keys (entity_id, id, secret_hash, scopes, create_date)
     values (${key.entityId}, ${id}, ${hashSecret(secret)}, ${scopes}::text[], ${new Date(key.nowMs).toISOString()})
     on conflict (entity_id, id) do update set scopes = excluded.scopes`)
-  return { id, text: `${key.environment}_API_KEY:${id}:${secret}` }
+  return { id, text: `${prefixOf({ ...key, scopes })}:${id}:${secret}` }
 }
+
+/** The first part of a key, which names its environment and its class. */
+export const prefixOf = ({ environment, scopes }: { environment: string; scopes: readonly KeyScope[] }) =>
+  `${environment}_${scopes.includes('client') ? 'CLIENT' : 'API'}_KEY`
 
 export const listApiKeys = (db: Db, entityId: string) =>
   db.all<{ id: string; scopes: KeyScope[]; createDate: string; revokedDate: string | null }>(

@@ -37,7 +37,7 @@ export async function admitRequests(
     }
     const { actor, scopes } = callers.get(request)!
     await limit(request, reply, actor)
-    requireScope(auth === 'apiKey' ? 'api' : auth, scopes)
+    requireScope(auth === 'apiKey' ? 'api' : auth === 'clientKey' ? 'client' : auth, scopes)
   })
   return (request) => {
     const caller = callers.get(request)
@@ -49,11 +49,17 @@ export async function admitRequests(
 /** Refuses a request whose key lacks the needed scope, before the request is parsed. */
 function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
   if (scopes.includes(needed)) return
+  if (needed === 'client') throw new ApiError('unauthorized', needsClientKey)
+  if (scopes.includes('client')) throw new ApiError('unauthorized', needsApiKey)
   throw new ApiError(
     'forbidden',
     `Forbidden: this API key lacks the scope ${needed}. Create one with: bezant keys create --scope ${needed}`,
   )
 }
+
+const needsClientKey =
+  'This operation needs a client key, not an API key. Create one with: bezant keys create --client'
+const needsApiKey = 'This operation needs an API key: a client key opens the JSON-RPC endpoint alone.'
 
 type RateLimit = (request: FastifyRequest, reply: FastifyReply, counted: string) => Promise<void>
 

@@ -1,5 +1,6 @@
 import type { Static, TObject, TSchema } from 'typebox'
 import type { ErrorName } from '#lib/error-kinds'
+import type { ApiError } from '#lib/errors'
 import type { Page } from '#runtime/collection/page'
 import type { Collection, PageQuery } from '#runtime/collection/query'
 import type { RequestScope } from '#runtime/scope'
@@ -24,10 +25,10 @@ export type Endpoint<Ctx = RequestScope> = {
   description: string
   tag: string
   /**
-   * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, and the operator scopes
-   * for keys created with them.
+   * The required authorization: `none` for the few public routes, `apiKey` for keys of customers, `clientKey` for those that
+   * their pages hold, and the operator scopes for keys created with them.
    */
-  auth: 'apiKey' | 'operator:read' | 'operator:write' | 'none'
+  auth: 'apiKey' | 'clientKey' | 'operator:read' | 'operator:write' | 'none'
   /** Whether the request can act for a user by X-User-Token. No version issues such tokens yet, so each is unknown. */
   takesUserToken?: boolean
   params?: TObject | undefined
@@ -56,6 +57,8 @@ export type Endpoint<Ctx = RequestScope> = {
    * message, has no HEAD route. A POST that only reads holds no database connection while it waits for a node.
    */
   changing?: boolean
+  /** Shows a refused request in a protocol whose errors are successes of HTTP; `undefined` leaves it to HTTP. */
+  showError?: (error: ApiError, body: unknown) => object | undefined
   /** The media type of a response that is text, not JSON. */
   media?: string
   /** The errors of the operation's own rules; `errorsOf` adds those that every request can meet. */
