@@ -117,9 +117,9 @@ it('property 47: every operation declares its scope and refuses keys without it'
   for (const { endpoint, name } of operations) {
     expect([name, endpoint.auth]).toEqual([
       name,
-      expect.stringMatching(/^(none|apiKey|operator:(read|write))$/),
+      expect.stringMatching(/^(none|apiKey|clientKey|operator:(read|write))$/),
     ])
-    if (endpoint.auth === 'none') continue
+    if (endpoint.auth === 'none' || endpoint.auth === 'clientKey') continue
     const needed = endpoint.auth === 'apiKey' ? 'api' : endpoint.auth
     const ask = httpAs(harness.url, keys.get(needed)!)
     const { status, body } = await ask(endpoint.method, addressOf(endpoint.path))
@@ -128,9 +128,20 @@ it('property 47: every operation declares its scope and refuses keys without it'
   }
 })
 
+it('property 47: a client key opens the operations for pages, and an API key those for servers', async () => {
+  const { apiKey, clientKey } = ours.tenant
+  for (const { endpoint, name } of operations) {
+    if (endpoint.auth === 'none') continue
+    const [wrong, words] =
+      endpoint.auth === 'clientKey' ? [apiKey, 'needs a client key'] : [clientKey, 'needs an API key']
+    const { status, body } = await httpAs(harness.url, wrong)(endpoint.method, addressOf(endpoint.path))
+    expect([name, status, body.code, body.message]).toEqual([name, 401, 401, expect.stringContaining(words)])
+  }
+})
+
 it('refuses a revoked key within about a second in every process', async () => {
   const tenant = await harness.newEntity()
-  const keyed = known.filter(({ endpoint }) => endpoint.auth !== 'none')
+  const keyed = known.filter(({ endpoint }) => !['none', 'clientKey'].includes(endpoint.auth))
   const sampled = random.sample(keyed, revokedEach)
   const ask = ({ endpoint }: { endpoint: Endpoint<never> }) =>
     tenant.http(endpoint.method, addressOf(endpoint.path, { id: randomUUID(), blockchain: 'BASE-SEPOLIA' }))
@@ -235,6 +246,7 @@ function normalised({ status, text }: HttpAnswer, asked: string) {
     .replaceAll(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, '<id>')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, '<date>')
     .replaceAll(/0x[0-9a-f]{40}/gi, '<address>')
+    .replaceAll(/"challenge":"[\w-]{43}"/g, '<challenge>')
   return { status, body }
 }
 

@@ -13,6 +13,7 @@ import {
   placeContract,
   type World,
 } from './builders.ts'
+import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
@@ -264,6 +265,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
     }),
   },
   ...templateRequests,
+  ...jsonRpcRequests,
   ...screeningRequests,
   ...reviewRequests,
   ...monitorRequests,

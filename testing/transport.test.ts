@@ -305,6 +305,9 @@ describe('headers', () => {
   })
 })
 
+const securityOf = (auth: string) =>
+  auth === 'none' ? [] : [{ [auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }]
+
 describe('the description of the interface', () => {
   it('lists exactly the existing operations', async () => {
     const { status, body } = await httpAs(harness.url, undefined)('GET', '/openapi.json')
@@ -325,7 +328,7 @@ describe('the description of the interface', () => {
       expect(seen.has(told.operationId)).toBe(false)
       seen.add(told.operationId)
       expect(Object.keys(told.responses)).toContain(String(endpoint.status ?? 200))
-      expect(told.security ?? []).toEqual(endpoint.auth === 'none' ? [] : [{ apiKey: [] }])
+      expect(told.security ?? []).toEqual(securityOf(endpoint.auth))
     }
   })
 

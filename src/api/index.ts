@@ -11,6 +11,7 @@ import { templateEndpoints } from '#api/contracts/templates/routes'
 import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
+import { jsonRpcEndpoints } from '#api/json-rpc/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
@@ -59,6 +60,7 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...contractEndpoints,
   ...templateEndpoints,
   ...eventMonitorEndpoints,
+  ...jsonRpcEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,

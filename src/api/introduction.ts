@@ -8,7 +8,8 @@ affiliated with, the interface of the Circle APIs.
 Send \`Authorization: Bearer KEY\` with an API key of the server, which looks like \`TEST_API_KEY:ID:SECRET\`. A key belongs to one
 entity and reaches only what that entity owns. A \`TEST_API_KEY\` reaches test networks, a \`LIVE_API_KEY\` main networks. In a
 sandbox, \`GET /sandbox\` shows the key, and the reference page at \`/docs\` already uses it. Operations of the operator need a
-key with the scope \`operator:read\`.
+key with the scope \`operator:read\`. The JSON-RPC endpoints take a client key, \`TEST_CLIENT_KEY:ID:SECRET\`, which a page may hold
+and which opens nothing else.
 
 Operations that use a developer's wallet keys also take \`entitySecretCiphertext\`: the 32-byte entity secret, encrypted to the
 key of \`GET /v1/w3s/config/entity/publicKey\` (RSA-OAEP with SHA-256). Encrypt it anew for each request: a ciphertext works once.
@@ -76,6 +77,10 @@ const tags = [
   {
     name: 'Event monitors',
     description: 'Monitored events of contracts, and their logs.',
+  },
+  {
+    name: 'Modular wallets',
+    description: 'JSON-RPC for pages: passkeys of their users, and reads of chains.',
   },
   { name: 'Faucet', description: 'Test coins on the local chains of a sandbox.' },
   { name: 'Payment intents', description: 'Expected deposits, each with an address to pay to.' },

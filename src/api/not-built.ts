@@ -45,8 +45,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'GET /v1/w3s/buidl/wallets/{blockchain}/{address}/balances',
   'GET /v1/w3s/buidl/wallets/{id}/nfts',
   'GET /v1/w3s/buidl/wallets/{blockchain}/{address}/nfts',
-  'POST /v1/rpc/w3s/buidl',
-  'POST /v1/rpc/w3s/buidl/{blockchain}',
 
   // Transfers from chain to chain.
   'GET /v2/messages',

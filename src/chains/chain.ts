@@ -4,6 +4,7 @@ import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
 import type { Effects } from './effects.ts'
 import type { Network } from './network.ts'
+import type { NodeReadMethod, NodeReadOutcome } from './node-read.ts'
 import type { Tokens } from './tokens.ts'
 
 export type { Address, TxId } from './addresses/types.ts'
@@ -227,6 +228,11 @@ export type Chain = {
   agreeing: number
   /** Whether `agreeing` endpoints report the content of this block that was applied. Outvoted endpoints back off. */
   agreedContent(blockHash: Hex, contentHash: Hex): Promise<ContentAgreement>
+  /**
+   * One read that a page asks for, with its parameters as they came, over connections that no other work uses. Throws
+   * `ValueProblem`, which names the parameter.
+   */
+  read(method: NodeReadMethod, params: readonly unknown[]): Promise<NodeReadOutcome>
   /** Calls `onHead` soon after each new head; spurious calls are possible. Returns a function that stops it. */
   watchHeads(onHead: () => void): () => void
   close(): Promise<void>

@@ -36,6 +36,8 @@ export type Network = {
   finalityDepth?: number
   /** The chain code of the business-account API, the same for the test and the main network. */
   businessChain: string
+  /** Its name in the path of the JSON-RPC endpoint for modular wallets; absent where these do not exist. */
+  rpcPath?: string
   eip1559: boolean
   /**
    * Maximum of signed transactions of one address that are in no block yet: the number that every pool of this network

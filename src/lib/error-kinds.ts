@@ -1,4 +1,5 @@
 import { contractErrorKinds } from './contract-error-kinds.ts'
+import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
 
@@ -391,6 +392,7 @@ export const errorKinds = {
   },
 
   ...contractErrorKinds,
+  ...jsonRpcErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

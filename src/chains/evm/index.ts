@@ -12,6 +12,7 @@ import { estimateGas, suggestFees } from './fees.ts'
 import { finalizedReader } from './finalized.ts'
 import { watchHeads } from './heads.ts'
 import { readHistory } from './history.ts'
+import { readFromNode } from './node-read.ts'
 import { parentFee } from './parent-fee.ts'
 import { integer, quantity } from './quantities.ts'
 import { readReceipts, receiptsFrom } from './receipts.ts'
@@ -48,7 +49,9 @@ const delegationPrefix = '0xef0100'
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
-  const historyRpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl], inspection: undefined })
+  const uninspected = { ...input, urls: input.rpcUrls ?? [rpcUrl], inspection: undefined }
+  const historyRpc = createEndpoints(uninspected)
+  const pageRpc = createEndpoints(uninspected)
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -104,11 +107,12 @@ export function createEvmChain(input: EvmChainInput): Chain {
     finalized: local ? async () => 'no tag' : finalizedReader(() => rpc.finalTags()),
     agreeing: rpc.agreeing,
     agreedContent: contents.agreed,
+    read: (method, params) => readFromNode(pageRpc, method, params),
     // Polls a public chain a few times per block, a local one often enough that a person notices no delay.
     watchHeads: (onHead) =>
       watchHeads(rpcUrl, local ? pollMs : Math.max(pollMs, network.blockTimeMs / 4), onHead),
     close: async () => {
-      for (const each of [rpc, historyRpc]) each.close()
+      for (const each of [rpc, historyRpc, pageRpc]) each.close()
     },
   }
 }

@@ -20,6 +20,7 @@ export const arb: Network = {
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 576,
   businessChain: 'ARB',
+  rpcPath: 'arbitrum',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'arb',

@@ -32,6 +32,7 @@ export const avaxFuji: Network = {
   ],
   confirmations: 1,
   businessChain: 'AVAX',
+  rpcPath: 'avalancheFuji',
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

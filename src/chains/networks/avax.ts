@@ -32,6 +32,7 @@ export const avax: Network = {
   ],
   confirmations: 1,
   businessChain: 'AVAX',
+  rpcPath: 'avalanche',
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 32,

@@ -33,6 +33,7 @@ export const baseSepolia: Network = {
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
   businessChain: 'BASE',
+  rpcPath: 'baseSepolia',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -55,6 +55,10 @@ export function networkOf(blockchain: string): Network | undefined {
   return byBlockchain.get(blockchain)
 }
 
+/** The network whose JSON-RPC endpoint has this path. */
+export const networkOfRpcPath = (path: string): Network | undefined =>
+  networks.find((network) => network.rpcPath === path)
+
 /** The data of a blockchain that the operator names. */
 export function requireNetwork(blockchain: string): Network {
   const network = networkOf(blockchain)

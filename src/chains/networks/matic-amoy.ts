@@ -34,6 +34,7 @@ export const maticAmoy: Network = {
   confirmations: 2,
   finalityDepth: 256,
   businessChain: 'POLY',
+  rpcPath: 'polygonAmoy',
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

@@ -20,6 +20,7 @@ export const matic: Network = {
   confirmations: 2,
   finalityDepth: 256,
   businessChain: 'POLY',
+  rpcPath: 'polygon',
   eip1559: true,
   inFlightMax: 16,
   pendingMax: 16,

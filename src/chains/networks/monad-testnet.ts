@@ -33,6 +33,7 @@ export const monadTestnet: Network = {
   ],
   confirmations: 4,
   businessChain: 'MONAD',
+  rpcPath: 'monadTestnet',
   eip1559: true,
   inFlightMax: 16,
   blockTimeMs: 400,

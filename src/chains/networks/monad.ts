@@ -19,6 +19,7 @@ export const monad: Network = {
   ],
   confirmations: 4,
   businessChain: 'MONAD',
+  rpcPath: 'monad',
   eip1559: true,
   inFlightMax: 16,
   blockTimeMs: 400,

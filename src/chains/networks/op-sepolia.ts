@@ -34,6 +34,7 @@ export const opSepolia: Network = {
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
   businessChain: 'OP',
+  rpcPath: 'optimismSepolia',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

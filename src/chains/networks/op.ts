@@ -20,6 +20,7 @@ export const op: Network = {
   // Twelve blocks of the parent chain (12 s each), counted in this chain's own.
   confirmations: 72,
   businessChain: 'OP',
+  rpcPath: 'optimism',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -33,6 +33,7 @@ export const uniSepolia: Network = {
   ],
   confirmations: 300,
   businessChain: 'UNI',
+  rpcPath: 'unichainSepolia',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -19,6 +19,7 @@ export const uni: Network = {
   ],
   confirmations: 300,
   businessChain: 'UNI',
+  rpcPath: 'unichain',
   eip1559: true,
   inFlightMax: 16,
   l1Fee: 'op',

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { errorKinds } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 import { linkHeader } from '#runtime/collection/link'
@@ -6,6 +6,7 @@ import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
 import type { RequestScope, Scope } from '#runtime/scope'
 import type { CallerOf } from './admission.ts'
+import { apiErrorOf } from './api-error.ts'
 import { usualBodyBytesMax } from './body.ts'
 import { checkBounds } from './bounds.ts'
 import { type Endpoint, isAnswer, type ListResult } from './endpoint.ts'
@@ -34,9 +35,19 @@ export function registerEndpoint(
     handler,
     config: { auth: endpoint.auth, ...(bodyBytesMax && { bodyBytesMax }) },
     ...(endpoint.changing && { exposeHeadRoute: false }),
+    ...(endpoint.showError && { errorHandler: errorHandlerOf(endpoint.showError) }),
   }
   for (const url of pathsOf(endpoint.path)) server.route({ ...route, url })
 }
+
+/** Answers the errors that the endpoint shows itself. Any other goes on to the handler of the server. */
+const errorHandlerOf =
+  (show: NonNullable<Endpoint['showError']>) =>
+  (error: FastifyError, request: FastifyRequest, reply: FastifyReply) => {
+    const shown = show(apiErrorOf(error), request.body)
+    if (!shown) throw error
+    return reply.status(200).send(shown)
+  }
 
 function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): number | undefined {
   if (!body) return undefined

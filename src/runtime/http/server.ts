@@ -7,9 +7,9 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError } from '#lib/errors'
 import { createAuthenticate } from '#runtime/auth/authenticate'
-import { isDatabaseAway } from '#runtime/db/db'
 import type { RequestScope, Scope } from '#runtime/scope'
 import { admitRequests } from './admission.ts'
+import { apiErrorOf } from './api-error.ts'
 import { parseBodies } from './body.ts'
 import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
@@ -63,7 +63,7 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   await server.register(cors, {
     origin: '*',
     methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'X-Request-Id', 'X-User-Token'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'X-AppInfo', 'X-Request-Id', 'X-User-Token'],
     exposedHeaders: ['Link', 'X-Request-Id', 'Retry-After'],
     maxAge: 600,
     // An OPTIONS request that is no preflight gets the plain response too, not an error in another format.
@@ -143,26 +143,6 @@ function sendError(reply: FastifyReply, error: ApiError) {
     message: error.message,
     ...(error.fields.length > 0 && { errors: error.fields }),
   })
-}
-
-/** Our error kinds for errors that the framework raises before a verb runs. */
-const kindsByFrameworkCode: Record<string, ErrorName> = {
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupportedMediaType',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'invalidRequest',
-  FST_ERR_CTP_EMPTY_JSON_BODY: 'invalidRequest',
-  FST_ERR_BAD_URL: 'invalidRequest',
-  FST_ERR_PARAM_LENGTH: 'invalidRequest',
-}
-
-function apiErrorOf(thrown: unknown): ApiError {
-  if (thrown instanceof ApiError) return thrown
-  const { code, statusCode } = thrown as { code?: string; statusCode?: number }
-  const kind = kindsByFrameworkCode[code ?? '']
-  if (kind) return new ApiError(kind)
-  if (statusCode && statusCode >= 400 && statusCode < 500) return new ApiError('invalidRequest')
-  // The client may retry: if the request was accepted after all, its idempotency key replays it.
-  if (isDatabaseAway(thrown)) return new ApiError('unavailable')
-  return new ApiError('internal')
 }
 
 function registerRemoved(server: FastifyInstance, removed: RemovedPath): void {

@@ -39,7 +39,7 @@ export function openApiDocument({ endpoints, introduction, servers }: DocumentIn
     servers,
     tags: introduction.tags.filter(({ name }) => used.has(name)),
     paths,
-    components: { securitySchemes: { apiKey }, ...sorted(components) },
+    components: { securitySchemes: { apiKey, clientKey }, ...sorted(components) },
   }
 }
 
@@ -49,4 +49,11 @@ const apiKey = {
   bearerFormat: 'PREFIX:ID:SECRET',
   description:
     'An API key, such as `TEST_API_KEY:ID:SECRET`. Operations of the operator need a key with the scope `operator:read`.',
+}
+
+const clientKey = {
+  type: 'http',
+  scheme: 'bearer',
+  bearerFormat: 'PREFIX:ID:SECRET',
+  description: 'A client key, such as `TEST_CLIENT_KEY:ID:SECRET`, which a page may hold.',
 }

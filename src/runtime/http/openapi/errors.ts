@@ -27,6 +27,8 @@ export function errorResponses(endpoint: Endpoint<never>, components: Components
   const byStatus = new Map<number, ErrorName[]>()
   for (const name of errorsOf(endpoint)) {
     const { status } = errorKinds[name]
+    // An error in the body of a success is part of the schema of the success.
+    if (status < 400) continue
     byStatus.set(status, [...(byStatus.get(status) ?? []), name])
   }
   return Object.fromEntries(

@@ -19,7 +19,8 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
     summary: endpoint.summary,
     description: endpoint.description,
     tags: [endpoint.tag],
-    security: endpoint.auth === 'none' ? [] : [{ apiKey: [] }],
+    security:
+      endpoint.auth === 'none' ? [] : [{ [endpoint.auth === 'clientKey' ? 'clientKey' : 'apiKey']: [] }],
     ...(parameters.length > 0 && { parameters }),
     ...(endpoint.body && { requestBody: requestBodyOf(bodySchema(endpoint)!, components) }),
     responses: { ...errorResponses(endpoint, components), ...successes(endpoint, components) },
