@@ -6,6 +6,7 @@ import type { AbiError } from '#chains/contracts'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
+import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
@@ -79,12 +80,17 @@ export async function estimateTable(
 }
 
 /** The answer of a node. A missing or invalid one becomes the error `unavailable`: it is not the caller's fault. */
-export const answered = <Answer>(ctx: Ctx, { network }: Chain, asking: Promise<Answer>): Promise<Answer> =>
+export const answered = <Answer>(ctx: Ctx, chain: Chain, asking: Promise<Answer>): Promise<Answer> =>
   asking.catch((error) => {
-    const { blockchain } = network
-    ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
-    throw new ApiError('unavailable', `The node of ${blockchain} does not answer: try again in a moment.`)
+    throw unanswered(ctx, chain, error, 'unavailable')
   })
+
+/** Logs that a node does not answer, and returns the error of this kind that tells the caller. */
+export function unanswered(ctx: Ctx, { network }: Chain, error: unknown, kind: ErrorName): ApiError {
+  const { blockchain } = network
+  ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
+  return new ApiError(kind, `The node of ${blockchain} does not answer: try again in a moment.`)
+}
 
 /** Fees per gas in gwei, whole fees in native coins; with `gas`, also the fee of the whole transaction. */
 export async function feeTable(ctx: Ctx, chain: Chain, gas?: bigint, parentFeeAtomic?: bigint) {

@@ -1,7 +1,7 @@
+import { unanswered } from '#api/estimate'
 import type { Chain } from '#chains/chain'
 import { type NodeReadMethod, nodeReadMethods } from '#chains/node-read'
 import { ValueProblem } from '#chains/value-problem'
-import type { Ctx } from '#engines/ctx'
 import { ApiError } from '#lib/errors'
 import { badParams, type RpcMethod, type RpcMethods } from './method.ts'
 
@@ -25,23 +25,14 @@ const readNode =
       const { kind: _, ...error } = outcome
       return { error }
     } catch (error) {
-      throw explain(ctx, chain, error)
+      if (error instanceof ValueProblem) throw badParams(error.message)
+      throw unanswered(ctx, chain, error, 'rpcNodeUnavailable')
     } finally {
       const left = readsOf.get(id)! - 1
       if (left > 0) readsOf.set(id, left)
       else readsOf.delete(id)
     }
   }
-
-function explain(ctx: Ctx, { network }: Chain, error: unknown): ApiError {
-  if (error instanceof ValueProblem) return badParams(error.message)
-  const { blockchain } = network
-  ctx.log.warn({ err: error, blockchain, requestId: ctx.requestId }, 'a node does not answer a request')
-  return new ApiError(
-    'rpcNodeUnavailable',
-    `The node of ${blockchain} does not answer: try again in a moment.`,
-  )
-}
 
 const reads = Object.fromEntries(nodeReadMethods.map((method) => [method, readNode(method)]))
 

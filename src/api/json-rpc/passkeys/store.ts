@@ -1,3 +1,4 @@
+import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 
 export type Challenge = { userHandle: Buffer | null; username: string | null }
@@ -12,7 +13,7 @@ export async function insertChallenge(
   { userHandle, username }: Challenge,
   { nowMs, lifetimeMs }: { nowMs: number; lifetimeMs: number },
 ): Promise<void> {
-  const [now, expireDate] = [nowMs, nowMs + lifetimeMs].map((ms) => new Date(ms).toISOString())
+  const [now, expireDate] = [nowMs, nowMs + lifetimeMs].map(formatInstant)
   await tx.run(sql`with expired as materialized (
       select challenge from passkey_challenges where entity_id = ${entityId} and expire_date <= ${now}
       order by expire_date limit ${removedEach} for update skip locked)
@@ -26,7 +27,7 @@ export const takeChallenge = (db: Db, entityId: string, challenge: Buffer, nowMs
   db.maybe<Challenge>(sql`with taken as (
       delete from passkey_challenges where entity_id = ${entityId} and challenge = ${challenge}
       returning user_handle as "userHandle", username, expire_date)
-    select "userHandle", username from taken where expire_date > ${new Date(nowMs).toISOString()}`)
+    select "userHandle", username from taken where expire_date > ${formatInstant(nowMs)}`)
 
 export type Passkey = {
   id: string
@@ -40,7 +41,7 @@ export type NewPasskey = Passkey & { credentialId: Buffer; username: string; now
 /** Stores a passkey; false when the entity has that credential already. */
 export async function insertPasskey(tx: Db, entityId: string, passkey: NewPasskey): Promise<boolean> {
   const { id, credentialId, publicKey, counter, rpId, userHandle, username } = passkey
-  const now = new Date(passkey.nowMs).toISOString()
+  const now = formatInstant(passkey.nowMs)
   const row =
     await tx.maybe(sql`insert into passkeys (entity_id, id, credential_id, public_key, counter, rp_id,
       user_handle, username, create_date, update_date)
@@ -60,7 +61,7 @@ export async function advanceCounter(
   { id, counter, nowMs }: { id: string; counter: number; nowMs: number },
 ): Promise<boolean> {
   const row =
-    await tx.maybe(sql`update passkeys set counter = ${counter}, update_date = ${new Date(nowMs).toISOString()}
+    await tx.maybe(sql`update passkeys set counter = ${counter}, update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and (counter < ${counter} or (counter = 0 and ${counter}::bigint = 0))
     returning id`)
   return row !== undefined
