@@ -41,7 +41,8 @@ const wholeSuiteMin = 100
  */
 export class SlowestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles())
+    const size = this.ctx.config.env['TEST_SIZE']
+    const isLeftOut = isAmong(files.length < wholeSuiteMin ? [] : leftOutFiles(size))
     const sorted = (await super.sort(files)).filter((file) => !isLeftOut(file))
     return [...sorted.filter(isSlow), ...sorted.filter((file) => !isSlow(file))]
   }
