@@ -11,6 +11,10 @@ const usage = `Compiles contracts/src with the solc of package.json and writes w
   src/api/contracts/templates/artifacts/<contract>.ts
                                           the same of each contract in contracts/src/templates, the ABI as JSON
   testing/artifacts/<contract>.ts         ABI and creation bytecode of each contract in contracts/src/mocks
+  src/chains/evm/accounts/artifacts/<contract>.ts
+                                          ABI, creation and runtime bytecode and the places of immutables of each contract
+                                          in contracts/src/accounts
+  contracts/src/accounts/ProxyCode.sol    the creation code of the proxies of accounts, from the installed client
 
 Usage: generate-contracts [--check] [--into <folder>]
   --check  write nothing; exit with 1 and name the files when one is stale, missing or left over
@@ -27,11 +31,12 @@ type CompiledContract = {
   storageLayout: StorageLayout
   evm: {
     bytecode: { object: string }
-    deployedBytecode: { object: string; immutableReferences: Record<string, unknown> }
+    deployedBytecode: { object: string; immutableReferences: Record<string, { start: number; length: number }[]> }
   }
 }
 
 type CompilerOutput = {
+  sources: Record<string, { ast: unknown }>
   errors?: { severity: string; formattedMessage: string }[]
   contracts: Record<string, Record<string, CompiledContract>>
 }
@@ -44,28 +49,41 @@ const templates = {
   folder: 'src/api/contracts/templates/artifacts',
   write: templateModule,
 }
+const accounts = {
+  sources: 'contracts/src/accounts',
+  folder: 'src/chains/evm/accounts/artifacts',
+  write: accountModule,
+}
+const proxyCodeSource = 'contracts/src/accounts/ProxyCode.sol'
+/** Libraries and parts that others inherit: they are not deployed themselves. */
+const notDeployed = new Set([proxyCodeSource, 'contracts/src/accounts/WeightedOwners.sol'])
 
 /** The generated files: path from the repository's root to content. */
 function generate(): Map<string, string> {
   const sources = readdirSync(join(root, 'contracts/src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sol'))
     .map((name) => `contracts/src/${name.split(sep).join('/')}`)
+    .filter((name) => name !== proxyCodeSource)
     .sort()
-  const isOfTemplates = (source: string) => source.startsWith(templates.sources)
+  const inherits = (source: string) =>
+    source.startsWith(templates.sources) || source.startsWith(accounts.sources)
+  const proxyCode = proxyCreationCode()
+  const files = new Map([[proxyCodeSource, proxyLibrary(proxyCode)]])
   const contracts = {
     ...compile(
-      sources.filter((source) => !isOfTemplates(source)),
+      sources.filter((source) => !inherits(source)),
       'paris',
+      files,
     ),
-    // The contracts that the templates inherit copy memory by MCOPY, which every supported chain has since Cancun.
-    ...compile(sources.filter(isOfTemplates), 'cancun'),
+    // The contracts that templates and accounts inherit copy memory by MCOPY, which every supported chain has since Cancun.
+    ...compile([proxyCodeSource, ...sources.filter(inherits)], 'cancun', files),
   }
-  const files = new Map<string, string>()
+  files.set(`${accounts.folder}/proxy-code.ts`, proxyModule(proxyCode))
   const stablecoin = contracts['contracts/src/Stablecoin.sol']!['Stablecoin']!
   files.set('src/chains/evm/abi/stablecoin.ts', banner + abiModule('stablecoinAbi', stablecoin.abi))
   files.set('src/sandbox/artifacts/stablecoin-code.ts', stablecoinCode(stablecoin))
-  for (const { sources: from, folder, write } of [mocks, templates]) {
-    for (const source of sources.filter((name) => dirname(name) === from)) {
+  for (const { sources: from, folder, write } of [mocks, templates, accounts]) {
+    for (const source of sources.filter((name) => dirname(name) === from && !notDeployed.has(name))) {
       const contractName = basename(source, '.sol')
       files.set(`${folder}/${kebab(contractName)}.ts`, write(contractName, contracts[source]![contractName]!))
     }
@@ -74,7 +92,11 @@ function generate(): Map<string, string> {
 }
 
 /** Optimised, without the metadata hash, which changes with comments. */
-function compile(sources: string[], evmVersion: string): CompilerOutput['contracts'] {
+function compile(
+  sources: string[],
+  evmVersion: string,
+  generated: ReadonlyMap<string, string>,
+): CompilerOutput['contracts'] {
   const outputs = [
     'abi',
     'storageLayout',
@@ -85,19 +107,33 @@ function compile(sources: string[], evmVersion: string): CompilerOutput['contrac
   const input = {
     language: 'Solidity',
     sources: Object.fromEntries(
-      sources.map((name) => [name, { content: readFileSync(join(root, name), 'utf8') }]),
+      sources.map((name) => [
+        name,
+        { content: generated.get(name) ?? readFileSync(join(root, name), 'utf8') },
+      ]),
     ),
     settings: {
       evmVersion,
       optimizer: { enabled: true, runs: 1_000 },
       metadata: { bytecodeHash: 'none', appendCBOR: false },
-      outputSelection: Object.fromEntries(sources.map((name) => [name, { '*': outputs }])),
+      outputSelection: { '*': { '*': outputs, '': ['ast'] } },
     },
   }
   const output: CompilerOutput = JSON.parse(solc.compile(JSON.stringify(input), { import: readDependency }))
   const complaints = (output.errors ?? []).filter((error) => error.severity !== 'info')
   if (complaints.length > 0) throw new Error(complaints.map((error) => error.formattedMessage).join('\n'))
+  for (const { ast } of Object.values(output.sources)) nameVariables(ast)
   return output.contracts
+}
+
+/** Names of state variables by the id that the compiler gives them, which is how it refers to immutables. */
+const variableNames = new Map<string, string>()
+
+function nameVariables(node: unknown): void {
+  if (typeof node !== 'object' || node === null) return
+  const { nodeType, id, name } = node as Record<string, unknown>
+  if (nodeType === 'VariableDeclaration') variableNames.set(String(id), String(name))
+  for (const child of Object.values(node)) nameVariables(child)
 }
 
 function readDependency(name: string): { contents: string } | { error: string } {
@@ -139,6 +175,58 @@ function mockModule(contractName: string, contract: CompiledContract): string {
   ].join('')
 }
 
+function accountModule(contractName: string, contract: CompiledContract): string {
+  const exportName = camel(contractName)
+  const { object, immutableReferences } = contract.evm.deployedBytecode
+  const immutables = Object.entries(immutableReferences).map(([id, places]) => {
+    const starts = places.map(({ start }) => start).join(', ')
+    return `    ${variableNames.get(id)!}: [${starts}],\n`
+  })
+  return [
+    banner,
+    abiModule(`${exportName}Abi`, contract.abi),
+    `\nexport const ${exportName}Code = {\n`,
+    `  creation:\n    '0x${contract.evm.bytecode.object}',\n`,
+    `  runtime:\n    '0x${object}',\n`,
+    '  /** Where in the runtime code the 32 bytes of each immutable lie. */\n',
+    immutables.length === 0 ? '  immutables: {},\n' : `  immutables: {\n${immutables.join('')}  },\n`,
+    '} as const\n',
+  ].join('')
+}
+
+/** The creation code of the proxy that the installed client computes addresses with. */
+function proxyCreationCode(): string {
+  const client = readFileSync(
+    join(root, 'node_modules/@circle-fin/modular-wallets-core/dist/index.mjs'),
+    'utf8',
+  )
+  const found = /var ERC1769_PROXY = \{\s*creationCode: "0x([0-9a-f]+)"/.exec(client)
+  if (!found) throw new Error('The installed modular-wallets-core names no creation code of a proxy')
+  return found[1]!
+}
+
+function proxyLibrary(code: string): string {
+  return `// SPDX-License-Identifier: Apache-2.0
+// Generated by scripts/generate-contracts.ts from the installed modular-wallets-core; do not edit.
+pragma solidity ^0.8.24;
+
+/// @title ProxyCode
+/// @notice The creation code of an ERC-1967 proxy that clients compute the addresses of accounts with.
+library ProxyCode {
+    bytes internal constant CREATION =
+        hex"${code}";
+}
+`
+}
+
+function proxyModule(code: string): string {
+  return [
+    banner,
+    '\n/** Creation code of the ERC-1967 proxy of an account, without the arguments of its constructor. */\n',
+    `export const proxyCreationCode =\n  '0x${code}'\n`,
+  ].join('')
+}
+
 function templateModule(contractName: string, contract: CompiledContract): string {
   return [
     banner,
@@ -159,7 +247,7 @@ function camel(name: string): string {
 
 /** Generated files in the folders of artefacts that belong to no contract. */
 function leftOver(files: Map<string, string>, target: string): string[] {
-  const folders = [mocks, templates].map(({ folder }) => join(target, folder))
+  const folders = [mocks, templates, accounts].map(({ folder }) => join(target, folder))
   return folders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) => readdirSync(folder).map((name) => join(folder, name)))

@@ -1,11 +1,11 @@
+import { create2Deployer } from '#chains/evm/accounts/deployment'
 import type { Network, NetworkToken } from '#chains/network'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
+import { placedAccountContracts } from './account-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
 
-/** The deployer of contracts with predictable addresses (EIP-2470 style, by a keyless transaction). */
-export const create2Deployer = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
 const create2DeployerCode =
   '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 
@@ -24,6 +24,7 @@ export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOpt
     [faucetAccount.address]: { balance: hex(faucetBalance) },
     [issuerAccount.address]: { balance: hex(issuerBalance) },
     [create2Deployer]: { balance: '0x0', nonce: '0x1', code: create2DeployerCode },
+    ...placedAccountContracts(),
   }
   for (const token of network.tokens) alloc[token.address] = stablecoinAccount(token)
   return {

@@ -1,0 +1,91 @@
+import { type Address, concatHex, encodeAbiParameters, getContractAddress, keccak256 } from 'viem'
+import type { Hex } from '#lib/hex'
+import { accountFactoryCode } from './artifacts/account-factory.ts'
+import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
+import { smartAccountCode } from './artifacts/smart-account.ts'
+import { sponsorPaymasterCode } from './artifacts/sponsor-paymaster.ts'
+
+/** The contracts that accounts of one kind are made of. Their addresses are part of the address of each account. */
+export type AccountContracts = { factory: Address; implementation: Address; plugin: Address }
+
+/** A contract that anyone can create at its one address, by a call of the deterministic deployer. */
+export type Creation = { address: Address; call: { to: Address; data: Hex } }
+
+/** EntryPoint 0.7, at the same address on every chain. */
+export const entryPoint: Address = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+
+/** The deployer of contracts at addresses that their code alone determines. It takes a salt and the creation code. */
+export const create2Deployer: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
+
+/** The contracts of modular wallets, with the constants of their published client. */
+export const modularContracts: AccountContracts = {
+  factory: '0x0000000DF7E6c9Dc387cAFc5eCBfa6c3a6179AdD',
+  implementation: '0xA70F1296869DA9D7CB69578123F21888E6dB2B62',
+  plugin: '0x0000000C984AFf541D6cE86Bb697e68ec57873C8',
+}
+
+const noSalt: Hex = `0x${'0'.repeat(64)}`
+
+function creation(code: Hex, ...addresses: readonly Address[]): Creation {
+  const types = addresses.map(() => ({ type: 'address' }) as const)
+  const bytecode = concatHex([code, encodeAbiParameters(types, addresses)])
+  return {
+    address: getContractAddress({ opcode: 'CREATE2', from: create2Deployer, salt: noSalt, bytecode }),
+    call: { to: create2Deployer, data: concatHex([noSalt, bytecode]) },
+  }
+}
+
+const plugin = creation(ownershipPluginCode.creation)
+const implementation = creation(smartAccountCode.creation, entryPoint, plugin.address)
+const factory = creation(accountFactoryCode.creation, implementation.address, plugin.address)
+
+/** The contracts of the accounts of developers' wallets, at the same addresses on every chain. */
+export const accountContracts: AccountContracts = {
+  factory: factory.address,
+  implementation: implementation.address,
+  plugin: plugin.address,
+}
+
+/** Their creations, in an order that works. */
+export const accountCreations: readonly Creation[] = [plugin, implementation, factory]
+
+/** The creation of the paymaster of a sponsor, which is at the same address on every chain. */
+export const paymasterOf = (sponsor: Address): Creation =>
+  creation(sponsorPaymasterCode.creation, entryPoint, sponsor)
+
+type Code = { runtime: Hex; immutables: Readonly<Record<string, readonly number[]>> }
+
+/** The runtime code of the contracts as they stand at `addresses`. */
+export function runtimeCodeOf(addresses: AccountContracts): { address: Address; code: Hex }[] {
+  return [
+    { address: addresses.plugin, code: ownershipPluginCode.runtime },
+    {
+      address: addresses.implementation,
+      code: withImmutables(smartAccountCode, {
+        accountEntryPoint: entryPoint,
+        accountPlugin: addresses.plugin,
+        __self: addresses.implementation,
+      }),
+    },
+    {
+      address: addresses.factory,
+      code: withImmutables(accountFactoryCode, {
+        accountImplementation: addresses.implementation,
+        allowedPlugin: addresses.plugin,
+      }),
+    },
+  ]
+}
+
+/** Hashes of that code, to compare with what a chain has. */
+export const codeHashesOf = (addresses: AccountContracts): Map<Address, Hex> =>
+  new Map(runtimeCodeOf(addresses).map(({ address, code }) => [address, keccak256(code)]))
+
+function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Address>>): Hex {
+  let digits: string = runtime.slice(2)
+  for (const [name, places] of Object.entries(immutables)) {
+    const word = values[name]!.slice(2).toLowerCase().padStart(64, '0')
+    for (const start of places) digits = digits.slice(0, start * 2) + word + digits.slice(start * 2 + 64)
+  }
+  return `0x${digits}`
+}

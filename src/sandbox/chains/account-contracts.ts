@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { getContractAddress } from 'viem'
+import {
+  accountContracts,
+  entryPoint,
+  modularContracts,
+  runtimeCodeOf,
+} from '#chains/evm/accounts/deployment'
+
+type PlacedContract = { balance: string; nonce: string; code: string; storage?: Record<string, string> }
+type Artifact = { deployedBytecode: `0x${string}` }
+
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+
+/** The slot of OpenZeppelin's Initializable (ERC-7201), and what a locked implementation has there. */
+const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'
+const locked = word(2n ** 64n - 1n)
+
+/** The slot of the EntryPoint's guard against reentrancy, which its constructor sets. */
+const guardSlot = word(2n)
+const notEntered = word(1n)
+
+/**
+ * The contracts of smart accounts, as part of a genesis file: the EntryPoint with the creator of accounts that it deploys,
+ * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows.
+ */
+export function placedAccountContracts(): Record<string, PlacedContract> {
+  const senderCreator = getContractAddress({ from: entryPoint, nonce: 1n })
+  const placed: Record<string, PlacedContract> = {
+    [entryPoint]: {
+      ...contract(entryPointCode(senderCreator)),
+      // The creation of the creator of accounts took the first nonce.
+      nonce: '0x2',
+      storage: { [guardSlot]: notEntered },
+    },
+    [senderCreator]: contract(readArtifact('SenderCreator').deployedBytecode),
+  }
+  for (const contracts of [accountContracts, modularContracts]) {
+    for (const { address, code } of runtimeCodeOf(contracts)) placed[address] = contract(code)
+    placed[contracts.implementation]!.storage = { [initializableSlot]: locked }
+  }
+  return placed
+}
+
+const contract = (code: string): PlacedContract => ({ balance: '0x0', nonce: '0x1', code })
+
+/** The one immutable of the EntryPoint is the address of the creator of accounts: 32 bytes of zeros after a PUSH32. */
+function entryPointCode(senderCreator: string): string {
+  const { deployedBytecode } = readArtifact('EntryPoint')
+  return deployedBytecode.replaceAll(
+    `7f${'0'.repeat(64)}`,
+    `7f${senderCreator.slice(2).toLowerCase().padStart(64, '0')}`,
+  )
+}
+
+const { resolve } = createRequire(import.meta.url)
+
+function readArtifact(name: string): Artifact {
+  const path = resolve(`@account-abstraction/contracts/artifacts/${name}.json`)
+  return JSON.parse(readFileSync(path, 'utf8')) as Artifact
+}
