@@ -31,7 +31,10 @@ type CompiledContract = {
   storageLayout: StorageLayout
   evm: {
     bytecode: { object: string }
-    deployedBytecode: { object: string; immutableReferences: Record<string, { start: number; length: number }[]> }
+    deployedBytecode: {
+      object: string
+      immutableReferences: Record<string, { start: number; length: number }[]>
+    }
   }
 }
 

@@ -9,12 +9,14 @@ import { claimHistory } from '#engines/indexer/store/event-histories'
 import { claimDueChecks } from '#engines/tokens/store'
 import { claimDueAttempts } from '#engines/transactions/store/attempts'
 import { attemptsAboveGaps, refusedGaps, underpricedGaps } from '#engines/transactions/store/gaps'
+import { waitingOperations } from '#engines/transactions/store/operations'
 import { replacementRequests, stuckTransactions } from '#engines/transactions/store/replacements'
 import { withoutRevertReason } from '#engines/transactions/store/revert-reasons'
 import { claimOutdated, claimToFreeze, claimUnscreened } from '#engines/transactions/store/screening'
 import { waitingSenders } from '#engines/transactions/store/transactions'
 import { endAddressHolds, verifyAddresses } from '#engines/treasury/address-book/store/recipient-addresses'
 import { endHolds, endReviews } from '#engines/treasury/address-book/store/recipients'
+import { settleCalls } from '#engines/treasury/bundling/store'
 import { takeWire } from '#engines/treasury/deposits/store/fiat-deposits'
 import {
   claimWaiting,
@@ -153,6 +155,22 @@ const address = (made: NumberedRow): Row => ({
   ...recipient(made),
   ...{ address_tag: '', currency: 'USD', description: '', needs_identity: false },
 })
+const operationHash = `0x${'ab'.repeat(32)}`
+const operation = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...{
+    blockchain,
+    account: addressOf(made),
+    user_op_hash: operationHash,
+    operation: {},
+    creates_account: false,
+  },
+  ...{ required_deposit: 1, state: 'signed', was_bundled: false, create_date: earlier },
+})
+const accountCall = (made: NumberedRow): Row => ({
+  ...keyOf(made),
+  ...{ blockchain, purpose: 'bundle', settled: false, create_date: earlier },
+})
 const held = { hold_until: earlier }
 const unlisted = { listed: false, look_alike: false }
 const reverted = { state: 'FAILED', error_reason: 'FAILED_ON_CHAIN' }
@@ -173,7 +191,25 @@ const starved: Record<Queue, Starved> = {
   },
   signing: {
     fill: (all) => insertTransactions(all),
-    claim: (turn) => waitingSenders(db(), turn, blockchain, limit),
+    claim: (turn) => waitingSenders(db(), turn, blockchain, limit, false),
+  },
+  'signing operations': {
+    fill: (all) => insertTransactions(all, { smart_account: true }),
+    claim: (turn) => waitingSenders(db(), turn, blockchain, limit, true),
+  },
+  'bundling operations': {
+    fill: async (all) => {
+      await insertTransactions(all, { smart_account: true, state: 'QUEUED', user_op_hash: operationHash })
+      await insertRows(db(), 'operations', all.map(operation))
+    },
+    claim: (turn) => waitingOperations(db(), turn, blockchain, limit),
+  },
+  'settling account calls': {
+    fill: async (all) => {
+      await insertTransactions(all, { wallet_id: null, state: 'COMPLETE' })
+      await insertRows(db(), 'account_calls', all.map(accountCall))
+    },
+    claim: (turn) => settleCalls(db(), turn, blockchain, limit),
   },
   sending: {
     fill: (all) => insertSentTransactions(db(), all),
@@ -403,7 +439,7 @@ it('property 64: tenants that one claim leaves out are first in the next', async
   const turn = newTurn('signing')
   const seen = new Set<string>()
   for (let claims = 0; claims < 3; claims++)
-    for (const { entityId } of await waitingSenders(db(), turn, blockchain, limit)) seen.add(entityId)
+    for (const { entityId } of await waitingSenders(db(), turn, blockchain, limit, false)) seen.add(entityId)
   expect(seen.size).toBe(3 * limit)
 })
 
@@ -411,7 +447,7 @@ it('property 64: a change of a deferred sender ends its deferral', async () => {
   const [made] = ofVictim
   await insertRows(db(), 'transactions', [transaction(made!)])
   const turn = newTurn('signing')
-  const claim = () => waitingSenders(db(), turn, blockchain, limit)
+  const claim = () => waitingSenders(db(), turn, blockchain, limit, false)
   const [sender] = await claim()
   await defer(db(), 'signing', blockchain, [
     { entityId: victim, key: sender!.address, seen: sender!.seen, waitedMs: 300_000 },

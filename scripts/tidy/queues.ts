@@ -24,6 +24,7 @@ const exempt: Record<string, string> = {
   'src/engines/transactions/store/contract-abis.ts abisWithErrors': 'one contract',
   'src/engines/transactions/store/journal-copies.ts copyAttempts': 'attempts for one nonce',
   'src/engines/tokens/store.ts checksOf': 'one wallet',
+  'src/engines/transactions/store/operations.ts lockWaiting': 'those that a claim chose',
   'src/engines/transactions/store/screening.ts lockUnscreened': 'those that a claim chose',
   'src/engines/transactions/store/transactions.ts waitingOf': 'one sender',
   'src/engines/transactions/store/transactions.ts lockUnsigned':

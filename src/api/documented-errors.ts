@@ -21,6 +21,7 @@ export const feeErrors = [
   'gasPriceMissing',
   'feeModelUnsupported',
   'feeOverMaximum',
+  'smartAccountFeeLevel',
 ] as const
 export const estimateErrors = [
   'sourceAddressInvalid',

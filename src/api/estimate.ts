@@ -3,6 +3,7 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import type { Address, Call, Chain } from '#chains/chain'
 import type { AbiError } from '#chains/contracts'
+import { findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
@@ -11,6 +12,9 @@ import { ApiError, invalid } from '#lib/errors'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 
+/** The sender of an estimate. An address that is no wallet here counts as the address of a key. */
+export type EstimatedSource = Pick<Wallet, 'blockchain' | 'address' | 'accountType'>
+
 const levels = ['LOW', 'MEDIUM', 'HIGH'] as const
 const gweiDecimals = 9
 
@@ -18,7 +22,7 @@ const gweiDecimals = 9
 export async function estimateSource(
   ctx: Ctx,
   { walletId, sourceAddress, blockchain }: EstimateSource,
-): Promise<{ blockchain: string; address: Address }> {
+): Promise<EstimatedSource> {
   if (walletId !== undefined && sourceAddress === undefined)
     return requireSource(ctx, { walletId, ...(blockchain !== undefined && { blockchain }) })
   if (walletId !== undefined)
@@ -53,20 +57,22 @@ export async function estimateSource(
       sourceAddress,
       'sourceAddressInvalid',
     )
-  return { blockchain, address }
+  const wallet = await findWalletByAddress(ctx.db, ctx.entity.id, blockchain, address)
+  return { blockchain, address, accountType: wallet?.accountType ?? 'EOA' }
 }
 
 /** The cost of a call at each fee level, or the documented error when it would fail. `errors` are those of its contract. */
 export async function estimateTable(
   ctx: Ctx,
   chain: Chain,
-  from: Address,
+  { address: from, accountType }: Pick<Wallet, 'address' | 'accountType'>,
   call: Call,
   errors: readonly AbiError[] = [],
 ) {
   const estimate = await answered(ctx, chain, chain.estimateGas(from, call, errors))
   if (estimate.kind === 'estimated') {
     const { gas } = estimate
+    if (accountType === 'SCA') return operationTable(ctx, chain, from, call, gas)
     return feeTable(ctx, chain, gas, await answered(ctx, chain, chain.parentFee(call, gas)))
   }
   if (estimate.kind === 'unknown') return answered(ctx, chain, Promise.reject(new Error(estimate.message)))
@@ -77,6 +83,21 @@ export async function estimateTable(
         ? 'estimateExceedsBalance'
         : 'estimateFailed'
   throw new ApiError(kind, `The transaction cannot be executed: ${estimate.message.slice(0, 400)}`)
+}
+
+/** The cost of a user operation at each fee level, with its parts: its gas is that of the call and of what checks it. */
+async function operationTable(ctx: Ctx, chain: Chain, account: Address, call: Call, gas: bigint) {
+  const { to, valueAtomic, data } = call
+  if (to === undefined) throw new ApiError('accountTypeUnsupported')
+  const isDeployed = await answered(ctx, chain, chain.hasCode(account))
+  const parts = chain.accounts.gasOf({ isDeployed, call: { to, valueAtomic, data }, gas })
+  const table = await feeTable(ctx, chain, parts.callGas + parts.verificationGas + parts.preVerificationGas)
+  return {
+    ...table,
+    callGasLimit: parts.callGas.toString(),
+    verificationGasLimit: parts.verificationGas.toString(),
+    preVerificationGas: parts.preVerificationGas.toString(),
+  }
 }
 
 /** The answer of a node. A missing or invalid one becomes the error `unavailable`: it is not the caller's fault. */

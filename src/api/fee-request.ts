@@ -1,4 +1,5 @@
 import type { Call, Chain } from '#chains/chain'
+import type { Wallet } from '#custody/index'
 import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
@@ -16,10 +17,23 @@ const gweiDecimals = 9
 const gasLimitMax = 1_000_000_000n
 
 /** Checks the fee mode against the fee model of the chain and the gas that this call needs, and returns it in wei. */
-export function parseFeeRequest(fields: FeeFields, chain: Chain, call: Call): FeeRequest {
+export function parseFeeRequest(
+  fields: FeeFields,
+  chain: Chain,
+  call: Call,
+  accountType: Wallet['accountType'] = 'EOA',
+): FeeRequest {
   const { network } = chain
   const gasMin = chain.intrinsicGas(call)
   const { feeLevel } = fields
+  if (feeLevel === undefined && accountType === 'SCA')
+    throw invalid(
+      'feeLevel',
+      'is missing: a smart account takes no other prices',
+      undefined,
+      'smartAccountFeeLevel',
+      'required',
+    )
   const explicit = (['gasPrice', 'maxFee', 'priorityFee'] as const).find((name) => fields[name] !== undefined)
   if (feeLevel !== undefined) {
     if (explicit)

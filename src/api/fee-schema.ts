@@ -40,7 +40,18 @@ export const feeTiers = {
   medium: described(feeTier, 'The fees at the level MEDIUM.'),
   high: described(feeTier, 'The fees at the level HIGH.'),
 }
-export const feeTableAnswer = Type.Object(feeTiers, {
-  title: 'EstimatedFees',
-  description: 'The estimated fees at each level.',
-})
+const operationGas = (description: string) =>
+  Type.Optional(Type.String({ description: `${description} Only for a smart account.` }))
+
+export const feeTableAnswer = Type.Object(
+  {
+    ...feeTiers,
+    callGasLimit: operationGas('The gas of the call of the user operation.'),
+    verificationGasLimit: operationGas('The gas of its verification, and of the creation of the account.'),
+    preVerificationGas: operationGas('The gas that bundling it costs.'),
+  },
+  {
+    title: 'EstimatedFees',
+    description: 'The estimated fees at each level.',
+  },
+)

@@ -59,3 +59,14 @@ export function walletUnknown(named: Record<string, string | undefined>) {
   const [field, value] = Object.entries(named).find(([, given]) => given !== undefined)!
   return notFound('wallet', value, 'walletNotFound', field)
 }
+
+/** Refuses a smart account where only the key of an account can act (155515). */
+export function requireKeyAccount({ accountType, id }: Wallet, field: string): void {
+  if (accountType === 'SCA')
+    throw invalid(
+      field,
+      'is a smart account, which cannot do this: use a wallet with accountType EOA',
+      id,
+      'accountTypeUnsupported',
+    )
+}

@@ -1,4 +1,5 @@
 import type { Hex } from '#lib/hex'
+import type { Accounts } from './accounts.ts'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
@@ -19,6 +20,8 @@ export type ChainTransaction = {
   to: Address | undefined
   valueAtomic: bigint
   nonce: number
+  /** The input of a call of the contract that executes the operations of smart accounts; absent for all others. */
+  bundle?: Hex
 }
 
 /** Asks for the logs of one event of one contract in the blocks `from` to `to`. */
@@ -199,6 +202,7 @@ export type Chain = {
   callDataBytesMax: number
   contracts: Contracts
   tokens: Tokens
+  accounts: Accounts
   /**
    * The reason why a call reverted in that block, found by a replay; `undefined` when the replay does not show it. `errors`
    * are those of the contract, decoded by name.

@@ -1,4 +1,8 @@
 /** Signing of payloads that this program does not send itself. Only EVM wallets sign so far; it needs no node. */
+import type { Address } from './addresses/types.ts'
+import { accountAddress, ownedBy } from './evm/accounts/account.ts'
+
+export { accountMessageDigest } from './evm/accounts/message.ts'
 export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/decode-signing.ts'
 export { messageDigest, packSignature } from './evm/sign-message.ts'
 export {
@@ -9,3 +13,6 @@ export {
   TransactionProblem,
 } from './evm/sign-transaction.ts'
 export { readTypedData, type TypedData } from './evm/sign-typed-data.ts'
+
+/** The address of the smart account that the key of `owner` controls: the same on every EVM chain. */
+export const smartAccountOf = (owner: Address): Address => accountAddress(ownedBy(owner))

@@ -9,7 +9,7 @@ import { familyOfKey } from './families.ts'
 import { type Decision, useDecision } from './policy/decide-policy.ts'
 import { WalletFrozen } from './policy/freeze.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
-import { recordPayloads } from './signing-ledger.ts'
+import { recordOperations, recordPayloads } from './signing-ledger.ts'
 import { shareFreezes } from './store/freezes.ts'
 import { deleteGrants, type FoundGrant, findGrants, type IntentRef, insertGrant } from './store/grants.ts'
 import { findKey, type KeyRow } from './store/keys.ts'
@@ -93,6 +93,37 @@ export async function signForIntents(
   nowMs: number,
 ): Promise<Buffer[]> {
   if (requests.length === 0) return []
+  const grants = await usableGrants(tx, requests)
+  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
+  await recordPayloads(tx, payloads, nowMs)
+  return signWithGrants(custody, requests, grants)
+}
+
+/** A user operation of a smart account; its contract executes one operation of an intent at most. */
+export type OperationSigningRequest = IntentRef & { intent: Buffer; payload: Buffer; blockchain: string }
+
+/** The same for user operations, whose nonce the contract of the account keeps. */
+export async function signOperations(
+  custody: Custody,
+  tx: Db,
+  requests: readonly OperationSigningRequest[],
+  nowMs: number,
+): Promise<Buffer[]> {
+  if (requests.length === 0) return []
+  const grants = await usableGrants(tx, requests)
+  const rows = requests.map(({ entityId, intentId, blockchain, payload }) => {
+    const grant = grants.get(keyOf({ entityId, intentId }))
+    if (!grant) throw missingGrant(intentId)
+    return { entityId, intentId, blockchain, address: grant.address, digest: payload }
+  })
+  await recordOperations(tx, rows, nowMs)
+  return signWithGrants(custody, requests, grants)
+}
+
+type Grants = ReadonlyMap<string, FoundGrant>
+
+/** Throws `WalletFrozen` when one of the wallets is frozen; none is frozen before the `tx` ends. */
+async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Grants> {
   await shareFreezes(
     tx,
     requests.map(({ entityId }) => entityId),
@@ -100,9 +131,14 @@ export async function signForIntents(
   const rows = await findGrants(tx, requests)
   const frozen = rows.find((row) => row.frozen)
   if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
-  const grants = new Map(rows.map((row) => [keyOf(row), row]))
-  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
-  await recordPayloads(tx, payloads, nowMs)
+  return new Map(rows.map((row) => [keyOf(row), row]))
+}
+
+async function signWithGrants(
+  custody: Custody,
+  requests: readonly OperationSigningRequest[],
+  grants: Grants,
+): Promise<Buffer[]> {
   failpoint('before-signature')
   const signatures: Buffer[] = []
   for (const [turn, { entityId, intentId, intent, payload }] of requests.entries()) {
@@ -115,11 +151,13 @@ export async function signForIntents(
   return signatures
 }
 
+const missingGrant = (intentId: string) => new Error(`there is no grant to sign for intent ${intentId}`)
+
 const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
 
 function payloadOf(request: SigningRequest, grant: FoundGrant | undefined): PayloadRow {
   const { entityId, intentId, blockchain, nonce, payload, maxFeeAtomic, priorityFeeAtomic } = request
-  if (!grant) throw new Error(`there is no grant to sign for intent ${intentId}`)
+  if (!grant) throw missingGrant(intentId)
   return {
     entityId,
     intentId,

@@ -21,8 +21,10 @@ export {
   eraseGrants,
   grantPlatformSigning,
   grantSigning,
+  type OperationSigningRequest,
   type SigningRequest,
   signForIntents,
+  signOperations,
 } from './grants.ts'
 export { type KnownKey, openKnownKey } from './known-key.ts'
 export type { Notary } from './notary.ts'
@@ -69,6 +71,7 @@ export {
   findWalletAnywhere,
   findWalletByAddress,
   listWallets,
+  ownerOfAccount,
   type WalletFilters,
   walletsMadeWith,
 } from './store/wallets.ts'
@@ -80,6 +83,7 @@ export {
   createWallets,
   deriveWallet,
   requireWallet,
+  type SmartAccountKind,
   updateWallet,
   walletsPerSetMax,
 } from './wallets.ts'

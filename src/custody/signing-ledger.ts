@@ -6,7 +6,14 @@
 import { formatInstant } from '#lib/time'
 import { constraintOf, type Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { insertInSequence, type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
+import {
+  insertInSequence,
+  insertOperations,
+  type NonceRef,
+  type OperationRow,
+  type PayloadRow,
+  payloadsOf,
+} from './store/signatures.ts'
 
 /** A payload that custody refuses to sign, because another one was signed for its nonce. */
 export class SecondPayload extends Error {}
@@ -34,6 +41,27 @@ export async function recordPayloads(tx: Db, rows: readonly PayloadRow[], nowMs:
   if (!refused) return
   const { nonce, address, blockchain } = refused
   throw new SecondPayload(`something else was signed for nonce ${nonce} of ${address} on ${blockchain}`)
+}
+
+/** Records the user operations about to be signed. */
+export async function recordOperations(
+  tx: Db,
+  rows: readonly Omit<OperationRow, 'createDate'>[],
+  nowMs: number,
+): Promise<void> {
+  const createDate = formatInstant(nowMs)
+  await insertOperations(
+    tx,
+    rows.map((row) => ({ ...row, createDate })),
+  )
+  await recordChanges(
+    tx,
+    nowMs,
+    rows.map(({ entityId, intentId, blockchain, address, digest }) => ({
+      ...{ entityId, actor: 'transactions', type: 'signature.recorded', resourceId: address },
+      data: { blockchain, intentId, digest: digest.toString('hex') },
+    })),
+  )
 }
 
 /**

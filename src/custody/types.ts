@@ -19,6 +19,8 @@ export type Wallet = {
   address: string
   derivationIndex: number
   accountType: 'EOA' | 'SCA'
+  /** The version of a smart account; null for an account that is a key. */
+  scaCore: string | null
   custodyType: 'DEVELOPER' | 'ENDUSER'
   state: 'LIVE' | 'FROZEN'
   name: string | null

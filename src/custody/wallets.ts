@@ -33,7 +33,12 @@ export type CreateWalletsInput = {
   count: number
   /** One for each of `count`; the wallets of one index share it. */
   metadata?: readonly WalletMetadata[] | undefined
+  /** The wallets are contracts that the keys own; without it, they are the addresses of the keys. */
+  smartAccount?: SmartAccountKind | undefined
 }
+
+/** The version of new smart accounts, and the address of the one that a key owns. */
+export type SmartAccountKind = { core: string; addressOf: (owner: string) => string }
 
 /**
  * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
@@ -49,21 +54,23 @@ export async function createWallets(
   if (!set) throw notFound('wallet set', input.walletSetId, 'walletSetNotFound', 'walletSetId')
   requireRoom(set, input.count * input.chains.length)
   const names = input.chains.map((chain) => chain.blockchain)
-  const first = await nextIndex(db, entity.id, input.walletSetId, names)
+  const first = await nextIndex(db, entity.id, input.walletSetId, names, typeOf(input.smartAccount?.core))
   const keys = await keysFor(ctx, secret, input, set, first)
   const rows = input.chains.flatMap(({ blockchain }) =>
     keys.map((key, position) => ({
       keyId: key.id,
       blockchain,
-      address: key.address,
+      address: input.smartAccount?.addressOf(key.address) ?? key.address,
       derivationIndex: key.derivationIndex,
       name: input.metadata?.[position]?.name || null,
       refId: input.metadata?.[position]?.refId || null,
     })),
   )
-  const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows)
+  const batchId = await addWallets(ctx, input.walletSetId, input.chains, rows, input.smartAccount?.core)
   return walletsOfBatch(db, entity.id, batchId)
 }
+
+const typeOf = (core: string | null | undefined) => (core == null ? 'EOA' : 'SCA')
 
 function requireRoom(set: LockedSet, added: number): void {
   if (set.walletCount + added > walletsPerSetMax) {
@@ -122,13 +129,19 @@ async function addWallets(
   walletSetId: string,
   chains: readonly WalletChain[],
   seeds: readonly WalletSeed[],
+  scaCore: string | null = null,
 ): Promise<string> {
   const { db, entity } = ctx
   const nowMs = ctx.clock.nowMs()
   const createDate = formatInstant(nowMs)
   const batchId = newId(nowMs)
   const rows = seeds.map((seed): NewWallet => ({ id: newId(nowMs), ...seed }))
-  await insertWallets(db, { entityId: entity.id, walletSetId, batchId, createDate }, rows)
+  const accountType = typeOf(scaCore)
+  await insertWallets(
+    db,
+    { entityId: entity.id, walletSetId, batchId, createDate, accountType, scaCore },
+    rows,
+  )
   await countWallets(db, entity.id, walletSetId, rows.length)
   const onChain = new Set(chains.filter((chain) => chain.onChain).map((chain) => chain.blockchain))
   const watched = rows
@@ -195,6 +208,7 @@ export async function deriveWallet(
         refId: metadata.refId || null,
       },
     ],
+    source.scaCore,
   )
   const [wallet] = await walletsOfBatch(db, entity.id, batchId)
   return { made: true, wallet: wallet! }

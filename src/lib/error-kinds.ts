@@ -157,6 +157,21 @@ export const errorKinds = {
     status: 400,
     text: 'Smart contract accounts are not available on this blockchain.',
   },
+  smartAccountFeeLevel: {
+    code: 155232,
+    status: 400,
+    text: 'Transactions of a smart account need feeLevel, and take no other prices.',
+  },
+  accountTypeUnsupported: {
+    code: 155515,
+    status: 400,
+    text: 'The operation is not available to this type of account.',
+  },
+  smartAccountNotDeployed: {
+    code: 155517,
+    status: 400,
+    text: 'The smart account is not deployed: its first transaction deploys it.',
+  },
   blockchainUnsupportedForOperation: {
     code: 155510,
     status: 400,

@@ -1,5 +1,5 @@
 import { type FeeFields, parseFeeRequest } from '#api/fee-request'
-import { requireSource } from '#api/source'
+import { requireKeyAccount, requireSource } from '#api/source'
 import type { Blockchain } from '#chains/blockchains'
 import type { Chain } from '#chains/chain'
 import type { AbiParameter, ContractAbi } from '#chains/contracts'
@@ -64,6 +64,7 @@ export async function deploy(
   const { walletId, blockchain, refId = '' } = fields
   const chain = requireContractChain(ctx, blockchain)
   const wallet = await requireSource(ctx, { walletId, blockchain })
+  requireKeyAccount(wallet, 'walletId')
   const abi = requireAbi(chain, creation.abiJson)
   const parameters = constructorOf(abi)
   const data = requireCreation(chain, creation.bytecode, parameters, creation.constructorParameters)

@@ -21,7 +21,7 @@ export async function estimateDeployment(ctx: Ctx, { body }: { body: EstimateDep
   const values = body.constructorParameters ?? []
   const { parameters, errors } = constructorIn(chain, body, values)
   const data = requireCreation(chain, body.bytecode, parameters, values)
-  return estimateTable(ctx, chain, source.address, { to: undefined, valueAtomic: 0n, data }, errors)
+  return estimateTable(ctx, chain, source, { to: undefined, valueAtomic: 0n, data }, errors)
 }
 
 type Constructor = { parameters: readonly AbiParameter[]; errors: readonly AbiError[] }

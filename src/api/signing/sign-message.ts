@@ -3,7 +3,7 @@ import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { bytesOf, isHex } from '#lib/hex'
-import { requireSigner, type SignerFields, sign } from './signer.ts'
+import { digestFor, requireSigner, type SignerFields, sign } from './signer.ts'
 
 export type MessageBody = SignerFields & { message: string; encodedByHex?: boolean }
 
@@ -12,7 +12,7 @@ export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, sec
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
   const bytes = bytesFrom(body)
-  const digest = messageDigest(bytes)
+  const digest = await digestFor(ctx, wallet, messageDigest(bytes))
   const operation = { kind: 'signMessage', ...decodeMessage(bytes) } as const
   const signature = await sign(ctx, secret, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }

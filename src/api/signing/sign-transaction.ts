@@ -1,3 +1,4 @@
+import { requireKeyAccount } from '#api/source'
 import type { Blockchain } from '#chains/blockchains'
 import { signableChain } from '#chains/chain-ids'
 import {
@@ -23,6 +24,7 @@ export type TransactionBody = SignerFields & { rawTransaction?: string; transact
 export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
+  requireKeyAccount(wallet, 'walletId')
   const signable = requireSignable(body, wallet)
   const { digest, attach } = signable
   // Transactions with authorisations (EIP-7702) are refused on reading.

@@ -4,7 +4,7 @@ import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { checkBounds } from '#runtime/http/bounds'
-import { requireSigner, type SignerFields, sign } from './signer.ts'
+import { digestFor, requireSigner, type SignerFields, sign } from './signer.ts'
 
 export type TypedDataBody = SignerFields & { data: string }
 
@@ -13,8 +13,9 @@ export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody },
   await spendCiphertext(ctx, secret)
   const wallet = await requireSigner(ctx, body)
   const data = typedDataIn(body.data)
+  const digest = await digestFor(ctx, wallet, data.digest)
   const operation = { kind: 'signTypedData', ...decodeTypedData(data) } as const
-  const signature = await sign(ctx, secret, wallet, { digest: data.digest, operation, memo: body.memo })
+  const signature = await sign(ctx, secret, wallet, { digest, operation, memo: body.memo })
   return { signature: packSignature(signature) }
 }
 

@@ -1,7 +1,10 @@
+import { requireChain } from '#api/connected-chain'
+import { answered } from '#api/estimate'
 import { requireSource, type SourceFields } from '#api/source'
 import { onOtherEnvironment } from '#api/usable-chains'
 import { type Blockchain, environmentOf, isVirtual } from '#chains/blockchains'
 import { capabilitiesOf } from '#chains/capabilities'
+import { accountMessageDigest } from '#chains/signing'
 import {
   decidePolicy,
   type EntitySecret,
@@ -41,6 +44,18 @@ const findSigner: typeof findWalletByAddress = async (db, entityId, blockchain, 
   if (wallet || !isVirtual(blockchain as Blockchain)) return wallet
   const known = await findWalletAnywhere(db, entityId, address)
   return known && { ...known, blockchain }
+}
+
+/**
+ * The 32 bytes that the key of a wallet signs for a hash. The contract of a smart account accepts the signature (ERC-1271) once it is
+ * deployed; before, nothing could verify it (155517).
+ */
+export async function digestFor(ctx: Ctx, wallet: Wallet, hash: Buffer): Promise<Buffer> {
+  if (wallet.accountType === 'EOA') return hash
+  const chain = requireChain(ctx, wallet.blockchain)
+  const isDeployed = await answered(ctx, chain, chain.hasCode(wallet.address))
+  if (!isDeployed) throw new ApiError('smartAccountNotDeployed')
+  return accountMessageDigest(chain.network.chainId, wallet.address, hash)
 }
 
 export type Signing = {

@@ -27,12 +27,14 @@ async function controlled(
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
   if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
-  const changed = await requestReplacement(ctx, row, requested)
+  const changed = row.userOpHash === null ? await requestReplacement(ctx, row, requested) : undefined
   if (changed) return changed
   throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(requested, row)}.`)
 }
 
-function reasonAgainst(requested: 'bump' | 'cancel', { state }: TransactionRow): string {
+function reasonAgainst(requested: 'bump' | 'cancel', { state, userOpHash }: TransactionRow): string {
+  if (userOpHash !== null)
+    return `${state}: the operation of a smart account is signed, and your treasury accelerates what carries it`
   if (requested === 'cancel')
     return `${state}: only INITIATED, CLEARED, QUEUED, SENT and STUCK transactions can be cancelled`
   if (state === 'SENT' || state === 'STUCK')

@@ -20,7 +20,7 @@ export async function createExecution(ctx: Ctx, { body }: { body: ExecutionBody 
       wallet,
       chain,
       call,
-      fee: parseFeeRequest(body, chain, call),
+      fee: parseFeeRequest(body, chain, call, wallet.accountType),
       refId,
       shown: {
         operation: 'CONTRACT_EXECUTION',

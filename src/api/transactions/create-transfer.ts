@@ -23,7 +23,7 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
   const leaving = await requireLeaving(ctx, token, body)
   const destinationAddress = await requireDestination(ctx, body.destinationAddress, wallet.blockchain, token)
   const call = leaving.call(chain, { from: wallet.address, to: destinationAddress })
-  const fee = parseFeeRequest(body, chain, call)
+  const fee = parseFeeRequest(body, chain, call, wallet.accountType)
   const ofUnlisted = !token.listed
   const tokens = leaving.units.map((unit) => ({ ...unit, ofUnlisted }))
   if (ofUnlisted) {

@@ -10,5 +10,5 @@ export async function estimateExecution(ctx: Ctx, { body }: { body: EstimateSour
   const chain = requireChain(ctx, source.blockchain)
   const call = requireCall(chain, body, { neither: true })
   const errors = await errorsOfCall(ctx.db, chain, { entityId: ctx.entity.id, callTo: call.to })
-  return estimateTable(ctx, chain, source.address, call, errors)
+  return estimateTable(ctx, chain, source, call, errors)
 }

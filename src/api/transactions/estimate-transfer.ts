@@ -26,5 +26,5 @@ export async function estimateTransfer(ctx: Ctx, { body }: { body: EstimateBody 
       'destinationAddressInvalid',
     )
   const call = leaving.call(chain, { from: source.address, to: destination })
-  return estimateTable(ctx, chain, source.address, call)
+  return estimateTable(ctx, chain, source, call)
 }

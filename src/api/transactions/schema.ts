@@ -206,7 +206,10 @@ export const transactionShape = Type.Object(
     nfts: Type.Union([Type.Array(Type.String()), Type.Null()], {
       description: 'One JSON text for each NFT, with nftTokenId and amount; null for fungible tokens.',
     }),
-    txHash: optionalString('The hash of the on-chain transaction, from SENT on.'),
+    txHash: optionalString(
+      'The hash of the on-chain transaction, from SENT on; of a smart account, from CONFIRMED on.',
+    ),
+    userOpHash: optionalString('The hash of the user operation of a smart account, from QUEUED on.'),
     blockHash: optionalString('The hash of the block that contains it.'),
     blockHeight: Type.Optional(Type.Integer({ description: 'The number of that block.' })),
     networkFee: Type.String({ description: 'The paid fee in native coins; empty before it is known.' }),
@@ -280,6 +283,7 @@ export function showTransaction(row: TransactionRow) {
     ...given('amounts', row.amounts),
     nfts: showNfts(row),
     ...(hashless.has(row.state) ? {} : given('txHash', row.txHash)),
+    ...given('userOpHash', row.userOpHash),
     ...given('blockHash', row.blockHash),
     ...given('blockHeight', row.blockHeight),
     networkFee: row.networkFee === null ? '' : formatAmount(row.networkFee, nativeDecimals),

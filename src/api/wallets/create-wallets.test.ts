@@ -87,7 +87,13 @@ describe('POST /v1/w3s/developer/wallets', () => {
     ['a main network', { blockchains: ['BASE-SEPOLIA', 'BASE'] }, 400, 156006, 'blockchains[1]'],
     ['a network that is not connected', { blockchains: ['OP-SEPOLIA'] }, 400, 155511, 'blockchains[0]'],
     ['another family', { blockchains: ['SOL-DEVNET'] }, 400, 155511, 'blockchains[0]'],
-    ['a smart account', { accountType: 'SCA' }, 400, 155507, 'accountType'],
+    [
+      'a smart account without a chain',
+      { accountType: 'SCA', blockchains: ['EVM-TESTNET'] },
+      400,
+      155507,
+      'blockchains[0]',
+    ],
     [
       'a smart account off EVM',
       { accountType: 'SCA', blockchains: ['SOL-DEVNET'] },

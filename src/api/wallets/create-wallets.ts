@@ -1,7 +1,16 @@
 import type { Static } from 'typebox'
 import { capabilitiesOf } from '#chains/capabilities'
-import { createWallets, type EntitySecret, spendCiphertext, type Wallet } from '#custody/index'
+import type { Address } from '#chains/chain'
+import { smartAccountOf } from '#chains/signing'
+import {
+  createWallets,
+  type EntitySecret,
+  type SmartAccountKind,
+  spendCiphertext,
+  type Wallet,
+} from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { requireSponsor } from '#engines/treasury/index'
 import { invalid } from '#lib/errors'
 import type { createWalletsBody } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
@@ -16,21 +25,42 @@ export async function createWalletsOf(
 ): Promise<Wallet[]> {
   await spendCiphertext(ctx, secret)
   const { walletSetId, blockchains, count = 1, metadata } = body
-  if (body.accountType === 'SCA') refuseSmartAccounts(body)
   const chains = blockchains.map((name, index) => requireWalletChain(ctx, name, `blockchains[${index}]`))
   if (metadata && metadata.length !== count) {
     const reason = `has ${metadata.length} items, but count is ${count}`
     throw invalid('metadata', reason, undefined, 'metadataCountDiffers', 'length_outside_bounds')
   }
+  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(body) : undefined
   const { family } = chains[0]!
-  return createWallets(ctx, secret, { walletSetId, family, chains, count, metadata })
+  const input = { walletSetId, family, chains, count, metadata, smartAccount }
+  const wallets = await createWallets(ctx, secret, input)
+  if (smartAccount) await sponsorAll(ctx, blockchains)
+  return wallets
 }
 
-function refuseSmartAccounts({ blockchains }: CreateWalletsBody): never {
+/** The version of the smart accounts that are created. */
+const newCore = 'circle_6900_singleowner_v3'
+
+const smartAccountKind: SmartAccountKind = {
+  core: newCore,
+  addressOf: (owner) => smartAccountOf(owner as Address),
+}
+
+/** Lets the treasury of the entity pay the gas of its smart accounts. */
+export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Promise<void> {
+  for (const blockchain of blockchains) {
+    const chain = ctx.chains.find(blockchain)
+    if (chain) await requireSponsor(ctx, ctx.entity.id, chain.network)
+  }
+}
+
+function requireSmartAccounts({ blockchains }: CreateWalletsBody): SmartAccountKind {
   const index = blockchains.findIndex((name) => !capabilitiesOf(name).smartAccounts)
-  const [field, reason, value] =
-    index >= 0
-      ? [`blockchains[${index}]`, 'has no smart contract accounts: use accountType EOA', blockchains[index]]
-      : ['accountType', 'SCA is not available on this server yet: use EOA', 'SCA']
-  throw invalid(field!, reason!, value, 'smartAccountUnavailable')
+  if (index < 0) return smartAccountKind
+  throw invalid(
+    `blockchains[${index}]`,
+    'has no smart contract accounts: use accountType EOA',
+    blockchains[index],
+    'smartAccountUnavailable',
+  )
 }

@@ -7,6 +7,7 @@ import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
+import { sponsorAll } from './create-wallets.ts'
 import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
 
@@ -47,6 +48,11 @@ async function derive(
   }
   const chain = requireWalletChain(ctx, target, field)
   if (source.state === 'FROZEN') throw new ApiError('walletFrozen')
+  if (source.accountType === 'SCA' && !capabilitiesOf(target).smartAccounts) {
+    const reason = 'has no smart contract accounts: derive the wallet on another blockchain'
+    throw invalid(field, reason, target, 'smartAccountUnavailable')
+  }
   const { made, wallet } = await deriveWallet(ctx, source, chain, metadata)
+  if (wallet.accountType === 'SCA') await sponsorAll(ctx, [target])
   return answer(made ? 201 : 200, { wallet: showWallet(wallet) })
 }

@@ -19,7 +19,7 @@ const scaCoreField = Type.Enum(
     'circle_6900_singleowner_v2',
     'circle_6900_singleowner_v3',
   ],
-  { title: 'ScaCore', description: 'The version of a smart contract account. This server has none.' },
+  { title: 'ScaCore', description: 'The version of a smart contract account.' },
 )
 
 export const walletProperties = {
@@ -32,8 +32,9 @@ export const walletProperties = {
   address: Type.String({ description: 'The address in lower case.' }),
   blockchain: described(blockchainField, 'The blockchain of the wallet.'),
   accountType: Type.Enum(['EOA', 'SCA'], {
-    description: 'Always EOA: an account that a key owns, not a smart contract.',
+    description: 'EOA: an account that is a key. SCA: a smart contract that a key owns.',
   }),
+  scaCore: Type.Optional(scaCoreField),
   updateDate: updateDateField,
   createDate: createDateField,
 }
@@ -79,7 +80,8 @@ export const createWalletsBody = Type.Object(
     accountType: Type.Optional(
       Type.Enum(['EOA', 'SCA'], {
         default: 'EOA',
-        description: 'The type of account; only EOA is available.',
+        description:
+          'EOA: an account that is a key. SCA: a smart contract that a key owns, whose gas your treasury pays.',
       }),
     ),
     metadata: Type.Optional(
@@ -163,6 +165,7 @@ export const showWallet = (wallet: Wallet) => ({
   address: wallet.address,
   blockchain: wallet.blockchain,
   accountType: wallet.accountType,
+  ...(wallet.scaCore !== null && { scaCore: wallet.scaCore }),
   updateDate: wallet.updateDate,
   createDate: wallet.createDate,
 })

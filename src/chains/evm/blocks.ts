@@ -2,10 +2,11 @@ import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { tokenAddress } from '../network.ts'
+import { entryPoint } from './accounts/deployment.ts'
 import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
-import { address, hash, integer, quantity, toQuantity } from './quantities.ts'
+import { address, bytes, hash, integer, quantity, toQuantity } from './quantities.ts'
 import { type BlockReceipts, readBlockReceipts } from './receipts.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 
@@ -23,6 +24,7 @@ type RawTransaction = {
   from: unknown
   to: unknown
   value: unknown
+  input?: unknown
   nonce: unknown
   blockHash: unknown
   blockNumber: unknown
@@ -107,16 +109,20 @@ export function refOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'ti
   }
 }
 
+const entryPointAddress = entryPoint.toLowerCase()
+
 function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTransaction[] {
   if (!Array.isArray(raw.transactions)) throw new RpcUnreachable("the node's block has no transactions")
   const transactions = (raw.transactions as RawTransaction[]).map((item, index) => {
     checkPlace(item, index, ref, chainId)
+    const to = item.to == null ? undefined : address(item.to, 'recipient')
     return {
       hash: hash(item.hash, 'transaction hash'),
       from: address(item.from, 'sender'),
-      to: item.to == null ? undefined : address(item.to, 'recipient'),
+      to,
       valueAtomic: quantity(item.value, 'value'),
       nonce: integer(item.nonce, 'nonce'),
+      ...(to === entryPointAddress && { bundle: bytes(item.input, 'input') }),
     }
   })
   if (new Set(transactions.map((item) => item.hash)).size < transactions.length) {

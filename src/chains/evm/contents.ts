@@ -12,8 +12,9 @@ export function contentHashOf(block: Block, receipts: BlockReceipts['byHash']): 
   const shown = sharedTransactions(block)
   const lines = [
     [number, parentHash, timeMs],
-    ...shown.map(({ hash, from, to, valueAtomic, nonce }) => {
-      return [hash, from, to, valueAtomic, nonce, ...outcomeOf(receipts.get(hash))]
+    ...shown.map(({ hash, from, to, valueAtomic, nonce, bundle }) => {
+      const input = bundle === undefined ? [] : [bundle]
+      return [hash, from, to, valueAtomic, nonce, ...outcomeOf(receipts.get(hash)), ...input]
     }),
     ...logs.map(({ txHash, logIndex, address, topics, data }) => [txHash, logIndex, address, topics, data]),
   ]

@@ -2,6 +2,7 @@ import { type Hex, isHex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
+import { accountsThrough } from './accounts/index.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
 import { attachSignature, callDataBytesMax, digestOf, intrinsicGas, transferCall } from './build.ts'
@@ -45,13 +46,17 @@ const totalSupplySelector = '0x18160ddd'
 /** Prefix of the code of an account that delegates to a contract (EIP-7702). */
 const delegationPrefix = '0xef0100'
 
+/** Endpoints with connections and health records of their own, for histories and for what pages read. */
+function ownEndpoints(input: EvmChainInput) {
+  const uninspected = { ...input, urls: input.rpcUrls ?? [input.rpcUrl], inspection: undefined }
+  return { historyRpc: createEndpoints(uninspected), pageRpc: createEndpoints(uninspected) }
+}
+
 /** An EVM chain through its endpoints. */
 export function createEvmChain(input: EvmChainInput): Chain {
   const { network, rpcUrl, confirmations, finalityDepth, local, inFlightMax = network.inFlightMax } = input
   const rpc = createEndpoints({ ...input, urls: input.rpcUrls ?? [rpcUrl] })
-  const uninspected = { ...input, urls: input.rpcUrls ?? [rpcUrl], inspection: undefined }
-  const historyRpc = createEndpoints(uninspected)
-  const pageRpc = createEndpoints(uninspected)
+  const { historyRpc, pageRpc } = ownEndpoints(input)
   const recent = recentReceipts()
   const contents = openContents(rpc, input)
   const believed = <Read>(reading: Promise<Read>) =>
@@ -98,6 +103,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     callDataBytesMax,
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
+    accounts: accountsThrough(rpc, network),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),

@@ -64,7 +64,7 @@ export function explainRevert({ message, data }: RpcError, errors: readonly AbiE
 export const explainHalt = ({ message }: RpcError): string => `the call fails: ${quoteReason(message)}`
 
 /** Nodes put the bytes into `data`, or one level below it. */
-function revertData(data: unknown): Hex | undefined {
+export function revertData(data: unknown): Hex | undefined {
   const inner = typeof data === 'object' && data !== null && 'data' in data ? data.data : data
   return isHex(inner) && inner.length > 2 && inner.length <= 2 + 2 * dataBytesMax ? inner : undefined
 }

@@ -58,3 +58,23 @@ export const payloadsOf = (db: Db, refs: readonly NonceRef[]) =>
     cross join lateral (select * from signatures l where l.entity_id = n.entity_id and l.address = n.address
       and l.blockchain = n.blockchain and l.nonce = n.nonce order by l.ordinal limit ${lineMax}) s
     order by s.entity_id, s.address, s.blockchain, s.nonce, s.ordinal`)
+
+/** A user operation signed for an intent. */
+export type OperationRow = {
+  entityId: string
+  intentId: string
+  blockchain: string
+  address: string
+  digest: Buffer
+  createDate: string
+}
+
+/** Inserts each row after those that were signed for its intent before. */
+export const insertOperations = (tx: Db, rows: readonly OperationRow[]) =>
+  tx.run(sql`insert into operation_signatures (entity_id, intent_id, ordinal, blockchain, address, digest, create_date)
+    select n.e, n.i, coalesce((select max(s.ordinal) + 1 from operation_signatures s
+      where s.entity_id = n.e and s.intent_id = n.i), 0), n.b, n.a, n.d, n.c
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.intentId)}::uuid[],
+      ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
+      ${rows.map((row) => row.digest)}::bytea[], ${rows.map((row) => row.createDate)}::timestamptz[])
+      as n(e, i, b, a, d, c)`)

@@ -5,7 +5,7 @@ import type { Wallet, WalletMetadata } from '../types.ts'
 import { isFrozen } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
-  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.custody_type as "custodyType",
+  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.sca_core as "scaCore", w.custody_type as "custodyType",
   case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
 
 export const findWallet = (db: Db, entityId: string, id: string) =>
@@ -14,6 +14,15 @@ export const findWallet = (db: Db, entityId: string, id: string) =>
 export const findWalletByAddress = (db: Db, entityId: string, blockchain: string, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address}`)
+
+/** The address whose key owns a smart account. */
+export const ownerOfAccount = async (db: Db, entityId: string, blockchain: string, account: string) =>
+  (
+    await db.maybe<{ address: string }>(sql`select k.address from wallets w
+      join keys k on k.entity_id = w.entity_id and k.id = w.key_id
+      where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${account}
+        and w.account_type = 'SCA'`)
+  )?.address
 
 /** A wallet of an address on any blockchain, a frozen one first; all share one key. */
 export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
@@ -46,7 +55,7 @@ export type WalletFilters = {
   where?: Sql | undefined
 }
 
-/** One page of the entity's wallets. There are no smart accounts yet, so a `scaCore` matches none. */
+/** One page of the entity's wallets. */
 export const listWallets = (db: Db, entityId: string, filters: WalletFilters, page: PageQuery) =>
   readPage<Wallet>(
     db,
@@ -60,24 +69,25 @@ export const listWallets = (db: Db, entityId: string, filters: WalletFilters, pa
         filters.blockchain === undefined ? undefined : sql`w.blockchain = ${filters.blockchain}`,
         filters.walletSetId === undefined ? undefined : sql`w.wallet_set_id = ${filters.walletSetId}`,
         filters.refId === undefined ? undefined : sql`w.ref_id = ${filters.refId}`,
-        filters.scaCore === undefined ? undefined : sql`false`,
+        filters.scaCore === undefined ? undefined : sql`w.sca_core = ${filters.scaCore}`,
         filters.where,
       ],
     },
     page,
   )
 
-/** The lowest index that is above every used one on each of the blockchains. */
+/** The lowest index that is above every one that accounts of this type use on each of the blockchains. */
 export async function nextIndex(
   tx: Db,
   entityId: string,
   walletSetId: string,
   blockchains: readonly string[],
+  accountType: Wallet['accountType'],
 ): Promise<number> {
   const row = await tx.one<{ next: number }>(sql`select coalesce(max(last.index) + 1, 0) as next
     from unnest(${blockchains}::text[]) as chain(name)
     cross join lateral (select max(w.derivation_index) as index from wallets w where w.entity_id = ${entityId}
-      and w.wallet_set_id = ${walletSetId} and w.blockchain = chain.name and w.account_type = 'EOA') as last`)
+      and w.wallet_set_id = ${walletSetId} and w.blockchain = chain.name and w.account_type = ${accountType}) as last`)
   return row.next
 }
 
@@ -93,12 +103,20 @@ export type NewWallet = {
 
 export const insertWallets = (
   tx: Db,
-  shared: { entityId: string; walletSetId: string; batchId: string; createDate: string },
+  shared: {
+    entityId: string
+    walletSetId: string
+    batchId: string
+    createDate: string
+    accountType: Wallet['accountType']
+    scaCore: string | null
+  },
   rows: readonly NewWallet[],
 ) =>
-  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, custody_type, state,
+  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, custody_type, state,
       create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
-    select ${shared.entityId}::uuid, ${shared.walletSetId}::uuid, ${shared.batchId}::uuid, 'EOA', 'DEVELOPER', 'LIVE',
+    select ${shared.entityId}::uuid, ${shared.walletSetId}::uuid, ${shared.batchId}::uuid, ${shared.accountType}, ${shared.scaCore}::text,
+      'DEVELOPER', 'LIVE',
       ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
     from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],

@@ -19,6 +19,7 @@ import {
   lockChain,
 } from './store/blocks.ts'
 import { deleteObserved, insertTransactions, insertTransfers } from './store/observed.ts'
+import { deleteOperations, insertOperations } from './store/observed-operations.ts'
 import { insertTokenTransfers } from './store/observed-tokens.ts'
 import { appendStep, haveAllProcessedSteps } from './store/steps.ts'
 
@@ -51,6 +52,7 @@ export async function applyBlock(
     await insertTransfers(tx, nowMs, seen.transfers)
     await insertTokenTransfers(tx, nowMs, tokenTransfers)
     await insertTransactions(tx, seen.transactions)
+    await insertOperations(tx, seen.operations)
     await post(tx, nowMs, seen.postings)
     await recordBlockLogs(tx, nowMs, blockchain, block)
     const { hash: blockHash, number: blockNumber } = block
@@ -98,4 +100,5 @@ async function deleteContents(tx: Db, blockchain: string, { hash, number }: Bloc
       `${blockchain}: block ${number} is applied again when every engine has reverted its false contents`,
     )
   await deleteObserved(tx, blockchain, hash)
+  await deleteOperations(tx, blockchain, hash)
 }

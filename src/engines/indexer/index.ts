@@ -57,6 +57,7 @@ export {
   observedTransactionsOf,
   observedTransfersOf,
 } from './store/observed.ts'
+export { type ObservedOperation, observedOperationsOf } from './store/observed-operations.ts'
 export {
   coveredIn,
   decideClaims,

@@ -4,8 +4,17 @@ import { type ManagedAddress, managedAmong } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import {
+  addressesOf,
+  type BlockOperations,
+  coinMovements,
+  compensationPostings,
+  managedOperations,
+  operationsIn,
+} from './observe-operations.ts'
 import { claimsOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
+import type { ObservedOperation } from './store/observed-operations.ts'
 import type { ObservedTokenTransfer } from './store/observed-tokens.ts'
 
 /** The effects of one block on managed addresses: rows to store and facts to book. */
@@ -15,6 +24,7 @@ export type Observation = {
   /** Number of transfers of nothing that are not recorded. */
   emptyOmitted: number
   transactions: ObservedTransaction[]
+  operations: ObservedOperation[]
   postings: Posting[]
 }
 
@@ -37,11 +47,19 @@ export async function observe(
 ): Promise<Observation> {
   const { blockchain } = chain.network
   const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
-  const managed = await managedIn(db, blockchain, block, claims)
+  const executed = operationsIn(chain, block)
+  const managed = await managedIn(db, blockchain, block, claims, executed)
   if (managed.size === 0)
-    return { transfers: [], tokenTransfers: [], emptyOmitted: 0, transactions: [], postings: [] }
+    return {
+      transfers: [],
+      tokenTransfers: [],
+      emptyOmitted: 0,
+      transactions: [],
+      operations: [],
+      postings: [],
+    }
   const receipts = await receiptsOf(chain, block, managed)
-  const transfers = movementsOf(block, receipts, tokens).flatMap((movement) =>
+  const transfers = movementsOf(block, receipts, tokens, executed).flatMap((movement) =>
     sidesOf(movement, managed, blockchain, block),
   )
   const transactions = sentBy(managed, receipts, blockchain, block)
@@ -52,7 +70,12 @@ export async function observe(
     tokenTransfers: tokenTransfers.rows,
     emptyOmitted: tokenTransfers.omitted,
     transactions,
-    postings: [...transfers.map(postingOf), ...transactions.map((sent) => feePosting(sent, native.id))],
+    operations: managedOperations(executed, managed, blockchain, block),
+    postings: [
+      ...transfers.map(postingOf),
+      ...transactions.map((sent) => feePosting(sent, native.id)),
+      ...compensationPostings(executed, managed, { blockchain, blockHash: block.hash, tokenId: native.id }),
+    ],
   }
 }
 
@@ -63,8 +86,9 @@ async function managedIn(
   blockchain: string,
   block: Block,
   claims: readonly ClaimedTransfer[],
+  executed: BlockOperations,
 ): Promise<Managed> {
-  const addresses = new Set<string>()
+  const addresses = new Set<string>(addressesOf(executed))
   for (const { from, to } of block.transactions) {
     addresses.add(from)
     if (to) addresses.add(to)
@@ -95,6 +119,7 @@ function movementsOf(
   block: Block,
   receipts: ReadonlyMap<string, Receipt>,
   tokens: readonly Token[],
+  executed: BlockOperations,
 ): Movement[] {
   const native = tokens.find((token) => token.isNative)!
   const byAddress = new Map(tokens.map((token) => [token.address, token]))
@@ -108,7 +133,8 @@ function movementsOf(
     // Zero transfers move nothing; they are used to plant look-alike addresses in histories.
     return token && log.amountAtomic > 0n ? [{ ...log, token }] : []
   })
-  return [...values, ...logs]
+  const ofOperations = coinMovements(executed).map((movement) => ({ ...movement, token: native }))
+  return [...values, ...ofOperations, ...logs]
 }
 
 function sidesOf(
@@ -170,7 +196,7 @@ function postingOf(transfer: Omit<ObservedTransfer, 'id'>): Posting {
     entityId,
     blockchain,
     blockHash,
-    fact: `${logIndex < 0 ? 'value' : `log:${logIndex}`}:${direction}:${txHash}`,
+    fact: `${logIndex === -1 ? 'value' : `log:${logIndex}`}:${direction}:${txHash}`,
     entries: [
       { kind: 'address', tokenId, address, amountAtomic },
       { kind: 'outside', tokenId, amountAtomic: -amountAtomic },

@@ -8,7 +8,8 @@ import type { Db } from '#runtime/db/db'
 import { defer, newTurn, type Turn } from '#runtime/turns/store'
 import { feeMaxAtomic, replacementFee, suggestedFees } from './fees.ts'
 import { intentBytes } from './intent.ts'
-import { pricedNonce, type SigningOutcome } from './sign.ts'
+import { pricedNonce } from './sign.ts'
+import type { SigningOutcome } from './signing-round.ts'
 import { insertAttempts, isReplaced, lockNonces, nonceState } from './store/attempts.ts'
 import {
   attemptsAboveGaps,

@@ -8,6 +8,7 @@ import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { requeueAfterExternalUse } from './external-nonce-use.ts'
 import { noteStates } from './note-states.ts'
+import { minedOperations } from './operations/follow-operations.ts'
 import { failReceived, recordReceived } from './receive.ts'
 import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
@@ -18,6 +19,7 @@ import {
   returnToSent,
 } from './store/chain-effects.ts'
 import { noopFeeHolders } from './store/gaps.ts'
+import { releaseOrphaned } from './store/operations.ts'
 import type { Ref } from './store/transactions.ts'
 
 /** Applies one step of the feed to the transactions. */
@@ -26,6 +28,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   if (!chain) return
   if (step.kind === 'undone') return undoBlock(ctx, tx, step)
   await confirmSent(ctx, tx, step)
+  await confirmOperations(ctx, tx, step)
   await recordReceived(ctx, tx, chain.network, step)
   await complete(ctx, tx, step)
   await settleFinal(ctx, tx, chain, step)
@@ -54,7 +57,7 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
     nowMs,
     rows.filter(({ kind }) => kind === 'original' || kind === 'bump'),
   )
-  await release(ctx, tx, changed)
+  await confirm(ctx, tx, changed)
   const cancelled = await markCancelled(
     tx,
     nowMs,
@@ -66,10 +69,20 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
     cancelled.map((ref) => ({ ...ref, success: false })),
   )
   if (cancelled.length > 0) failpoint('before-cancel-record')
+  for (const row of cancelled) await noteStates(ctx, tx, [row], row.state, row.errorReason ?? undefined)
+}
+
+/** Operations of smart accounts are confirmed by the nonce that the EntryPoint tells of. */
+async function confirmOperations(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const mined = await minedOperations(tx, step)
+  if (mined.length > 0) await confirm(ctx, tx, await markInBlock(tx, ctx.clock.nowMs(), mined))
+}
+
+async function confirm(ctx: EngineCtx, tx: Db, changed: readonly (Ref & { success: boolean })[]) {
+  await release(ctx, tx, changed)
   const [good, bad] = [changed.filter(({ success }) => success), changed.filter(({ success }) => !success)]
   await noteStates(ctx, tx, good, 'CONFIRMED')
   await noteStates(ctx, tx, bad, 'FAILED', 'FAILED_ON_CHAIN')
-  for (const row of cancelled) await noteStates(ctx, tx, [row], row.state, row.errorReason ?? undefined)
 }
 
 /** Resolves the holds of mined transactions: the fee is posted; the amount is posted on success and voided otherwise. */
@@ -126,6 +139,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const seen = await observedTransactionsOf(tx, blockchain, blockHash)
   const revived = await reviveOrphaned(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
+  await releaseOrphaned(tx, sent)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
   await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)

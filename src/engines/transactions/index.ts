@@ -15,6 +15,7 @@ import { stuckBumper } from './bump-stuck.ts'
 import { gapFiller } from './fill-gaps.ts'
 import { followStep } from './follow.ts'
 import { type JournalKeeper, startKeeper } from './journal/keeper.ts'
+import { signWaitingOperations } from './operations/sign-operations.ts'
 import { signReplacements } from './replace.ts'
 import { readRevertReasons } from './revert-reasons.ts'
 import { screener } from './screen.ts'
@@ -27,12 +28,24 @@ export { failUnsent } from './end-unsent.ts'
 export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
+export { noteStates } from './note-states.ts'
+export { denyListed } from './operations/deny-listed.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { recipientsIn } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
+export {
+  depositsInFlight,
+  lockWaiting,
+  markBundled,
+  releaseBundles,
+  signAgain,
+  type WaitingOperation,
+  waitingOperations,
+} from './store/operations.ts'
 export { queueDepths } from './store/queue.ts'
+export { findSponsor, insertSponsor, type Sponsor } from './store/sponsors.ts'
 export {
   announceWork,
   findTransaction,
@@ -102,11 +115,13 @@ const follow = (ctx: EngineCtx, keeper: JournalKeeper) =>
   })
 
 function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
-  const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain: chain.network.blockchain })
+  const { blockchain } = chain.network
+  const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
   let stopping = false
   const turns = {
     sending: newTurn('sending'),
     signing: newTurn('signing'),
+    signingOperations: newTurn('signing operations'),
     replacing: newTurn('replacing'),
     explaining: newTurn('explaining reverts'),
   }
@@ -115,16 +130,23 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     const journal = keeper.writer()
     return journal !== undefined && sendSigned(ctx, chain, journal, turns.sending, () => !stopping)
   }, trouble('sending transactions'))
-  const maySign = async () =>
-    (await keeper.maySign()) && !(await isHalted(ctx.database, chain.network.blockchain))
+  const maySign = async () => (await keeper.maySign()) && !(await isHalted(ctx.database, blockchain))
   const signing = repeat(
     async () => (await maySign()) && signWaiting(ctx, chain, turns.signing, sending.wake),
     trouble('signing transactions'),
   )
+  const signingOperations = repeat(
+    async () =>
+      (await maySign()) &&
+      signWaitingOperations(ctx, chain, turns.signingOperations, () =>
+        announceWork(ctx.database, blockchain),
+      ),
+    trouble('signing operations'),
+  )
   const screenBatch = screener(ctx, chain)
   const screening = repeat(async () => {
     const did = (await maySign()) && (await screenBatch())
-    if (did) signing.wake()
+    if (did) for (const loop of [signing, signingOperations]) loop.wake()
     return did
   }, trouble('screening transactions'))
   const fillGaps = gapFiller(ctx, chain)
@@ -142,7 +164,7 @@ function chainLoop(ctx: EngineCtx, chain: Chain, keeper: JournalKeeper) {
     () => readRevertReasons(ctx, chain, turns.explaining),
     trouble('explaining reverts'),
   )
-  const loops = [screening, signing, sending, maintaining, explaining]
+  const loops = [screening, signing, signingOperations, sending, maintaining, explaining]
   return {
     wake: () => {
       for (const loop of loops) loop.wake()

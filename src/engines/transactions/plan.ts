@@ -9,6 +9,7 @@ import { errorsOfCall } from './contract-errors.ts'
 import { currentFees, type Fee, feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
 import { callOf } from './intent.ts'
 import { logProviderFailure } from './provider-failures.ts'
+import { oldestOperation } from './store/operations.ts'
 import {
   oldestInFlight,
   type QueuedTransaction,
@@ -44,7 +45,7 @@ export async function planWaiting(
   const [suggestion, oldest] = await Promise.all([
     pricesOf(chain).catch((error: Error) => error),
     // Read before the simulations, so that a transaction mined meanwhile still counts as in flight.
-    rows[0] && oldestInFlight(ctx.database, blockchain, rows[0]),
+    rows[0] && (rows[0].ofAccount ? oldestOperation : oldestInFlight)(ctx.database, blockchain, rows[0]),
   ])
   if (suggestion instanceof Error) {
     await reportUndecided(ctx, chain, rows, suggestion.message)
@@ -223,7 +224,7 @@ async function lacksCoins(
 /** Books coins that arrived without a transfer before any transaction fails for insufficient funds. */
 async function refreshFunds(ctx: EngineCtx, chain: Chain, plans: readonly Plan[]): Promise<void> {
   const [first] = plans
-  if (!first) return
+  if (!first || first.row.ofAccount) return
   const needed = plans.reduce((sum, plan) => sum + ('fee' in plan ? costOf(plan) : 0n), 0n)
   const { entityId, address } = first.row
   const { blockchain } = chain.network

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import type { Chain, Signature, UnsignedTransaction } from '#chains/chain'
 import { isFrozen, SecondPayload, signForIntents, WalletFrozen } from '#custody/index'
 import { shareLists } from '#engines/compliance/index'
@@ -9,13 +8,13 @@ import { bytesOf } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
-import { defer, type Turn } from '#runtime/turns/store'
+import type { Turn } from '#runtime/turns/store'
 import { type Failure, failUnsent } from './end-unsent.ts'
 import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
-import { logSigningFailure } from './provider-failures.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
+import { type SignBatch, type SigningOutcome, SigningRefused, signRound } from './signing-round.ts'
 import {
   insertAttempts,
   lockNonces,
@@ -24,136 +23,15 @@ import {
   nonceState,
   requireConnection,
 } from './store/attempts.ts'
-import {
-  markQueued,
-  type Sender,
-  type WaitingSender,
-  type WaitingTransaction,
-  waitingOf,
-  waitingSenders,
-} from './store/transactions.ts'
+import { markQueued, type WaitingTransaction, waitingOf } from './store/transactions.ts'
 
-const batchMax = 400
-/** Number of senders in one round; senders that arrive meanwhile wait for the next one. */
-const sendersMax = 24
-/** Number of concurrent senders: while one waits for the node or the disk, another one is signed. */
-const sendersAtOnce = 6
-/**
- * Time in which a round takes further senders of the same entities; senders that arrive meanwhile wait for the next round.
- */
-const roundMs = 200
+export type Ready = Extract<Plan, { gasLimit: bigint }>
 
-type Ready = Extract<Plan, { gasLimit: bigint }>
+/** Signs one round of transactions of keys. */
+export const signWaiting = (ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) =>
+  signRound(ctx, chain, turn, { ofAccounts: false, signBatch }, onSigned)
 
-/** `blocked`: the sender cannot proceed yet. `busy`: another worker is processing it. */
-export type SigningOutcome = 'advanced' | 'blocked' | 'busy'
-
-/**
- * Signs one round of waiting transactions: one sender of each entity, then further ones while time remains. `onSigned` is
- * called after each batch. A sender that cannot proceed is deferred, and a round retries only a few of those. True when
- * something was done, or when more wait.
- */
-export async function signWaiting(
-  ctx: EngineCtx,
-  chain: Chain,
-  turn: Turn,
-  onSigned: () => void,
-): Promise<boolean> {
-  const { blockchain } = chain.network
-  let did = false
-  const signOne = async (sender: WaitingSender) => {
-    // The failure of one sender must not block the others of the chain.
-    const outcome = await signSender(ctx, chain, sender).catch((error): SigningOutcome => {
-      logSigningFailure(ctx, chain, sender, error)
-      return 'blocked'
-    })
-    if (outcome === 'blocked') await deferSender(ctx, turn, blockchain, sender)
-    if (outcome !== 'advanced') return
-    did = true
-    onSigned()
-  }
-  const senders = await waitingSenders(ctx.database, turn, blockchain, sendersMax)
-  const fresh = senders.filter(({ wasTried }) => !wasTried)
-  const again = senders.filter(({ wasTried }) => wasTried).slice(0, sendersAtOnce)
-  const chosen = [...fresh, ...again]
-  const first = chosen.filter(
-    (sender) => sender === chosen.find(({ entityId }) => entityId === sender.entityId),
-  )
-  const further = chosen.filter((sender) => !first.includes(sender))
-  const left = untilDeadline(fromRandomStart(first), fromRandomStart(further), performance.now() + roundMs)
-  let freshBegun = 0
-  const work = async () => {
-    for (const sender of left) {
-      if (!sender.wasTried) freshBegun += 1
-      await signOne(sender)
-    }
-  }
-  await Promise.all(Array.from({ length: sendersAtOnce }, work))
-  return did || freshBegun < fresh.length || fresh.length === sendersMax
-}
-
-/** Yields all of `first`, then those of `others` that start before `endMs`. */
-function* untilDeadline<Each>(first: Iterable<Each>, others: Iterable<Each>, endMs: number) {
-  yield* first
-  for (const each of others) {
-    if (performance.now() > endMs) return
-    yield each
-  }
-}
-
-const deferSender = (
-  ctx: EngineCtx,
-  { queue }: Turn,
-  blockchain: string,
-  { entityId, address, createDate, seen }: WaitingSender,
-) => {
-  const waitedMs = ctx.clock.nowMs() - Date.parse(createDate)
-  return defer(ctx.database, queue, blockchain, [{ entityId, key: address, seen, waitedMs }])
-}
-
-/** Yields the senders from a random start, so that workers that start together do not all begin with the same sender. */
-function* fromRandomStart<Each>(senders: readonly Each[]) {
-  const start = senders.length === 0 ? 0 : randomInt(senders.length)
-  yield* senders.slice(start)
-  yield* senders.slice(0, start)
-}
-
-/** Custody refuses to sign one of these intents: its grant is gone, or was made for another intent. */
-class SigningRefused extends Error {
-  readonly ids: readonly string[]
-
-  constructor(cause: unknown, ids: readonly string[]) {
-    super('custody refuses to sign', { cause })
-    this.ids = ids
-  }
-}
-
-/** Halves a batch that cannot be signed until the faulty transaction is alone; that one fails, the others proceed. */
-async function signSender(ctx: EngineCtx, chain: Chain, sender: Sender): Promise<SigningOutcome> {
-  const unsignable = new Set<string>()
-  for (let limit = batchMax; ; ) {
-    try {
-      return await signBatch(ctx, chain, sender, limit, unsignable)
-    } catch (error) {
-      if (error instanceof WalletFrozen) return 'blocked'
-      if (!(error instanceof SigningRefused)) throw error
-      ctx.log.error(
-        { err: error.cause, ...sender, count: error.ids.length },
-        'custody refuses to sign a transaction',
-      )
-      if (error.ids.length === 1) unsignable.add(error.ids[0]!)
-      limit = Math.max(1, Math.floor(error.ids.length / 2))
-    }
-  }
-}
-
-async function signBatch(
-  ctx: EngineCtx,
-  chain: Chain,
-  { entityId, address }: Sender,
-  limit: number,
-  unsignable: ReadonlySet<string>,
-): Promise<SigningOutcome> {
+const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, unsignable) => {
   const { blockchain } = chain.network
   const sender = { entityId, address }
   if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
@@ -168,7 +46,7 @@ async function signBatch(
   // Simulates no more transactions than may be in flight.
   const { room: roomBefore } = await roomIn(ctx.database)
   if (roomBefore <= 0) return 'blocked'
-  const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, false)
+  const waiting = await waitingOf(ctx.database, blockchain, sender, roomBefore, { lock: false })
   const planned = await planWaiting(ctx, chain, waiting)
   if (planned.length === 0) return 'blocked'
   await readIssuers(ctx, chain, planned)
@@ -179,7 +57,7 @@ async function signBatch(
     if (room <= 0) return 'blocked'
     // From here on no list changes: what is cleared now stays so until the signatures are durable.
     await shareLists(tx)
-    const claimed = await waitingOf(tx, blockchain, sender, room, true)
+    const claimed = await waitingOf(tx, blockchain, sender, room, { lock: true })
     if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
     const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
     const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
@@ -199,7 +77,7 @@ async function signBatch(
   return outcome
 }
 
-const failureOf = (plan: Plan): Failure[] =>
+export const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
 function feeNotCovered(plan: Ready): Failure[] {
@@ -209,7 +87,7 @@ function feeNotCovered(plan: Ready): Failure[] {
   return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 
-const grantMissing = ({ row }: Plan): Failure => ({
+export const grantMissing = ({ row }: Plan): Failure => ({
   entityId: row.entityId,
   id: row.id,
   reason: 'INTERNAL_ERROR',
@@ -330,7 +208,7 @@ function attemptOf(
   }
 }
 
-const recordQueued = (tx: Db, nowMs: number, plans: readonly Ready[]) =>
+export const recordQueued = (tx: Db, nowMs: number, plans: readonly Pick<Plan, 'row'>[]) =>
   recordChanges(
     tx,
     nowMs,
@@ -349,7 +227,7 @@ function unsignedOf({ row, fee, gasLimit }: Ready, nonce: number): UnsignedTrans
   return { ...call, nonce, gasLimit, maxFeeAtomic, priorityFeeAtomic }
 }
 
-const shownFee = ({ fee, gasLimit }: Ready) => ({
+export const shownFee = ({ fee, gasLimit }: Pick<Ready, 'fee' | 'gasLimit'>) => ({
   gasLimit: gasLimit.toString(),
   baseFee: fee.baseFeeAtomic.toString(),
   priorityFee: fee.priorityFeeAtomic.toString(),

@@ -86,6 +86,7 @@ export async function submit(
   const submitted = await accept({ ...ctx, nowMs: ctx.receivedMs }, request, {
     signatory: wallet,
     walletId: wallet.id,
+    ofAccount: wallet.accountType === 'SCA',
     custodyType: wallet.custodyType,
     operation: { kind, ...chain.decodeCall(call) },
     grant: (decision) => grantSigning(ctx, secret, decision),
@@ -109,6 +110,7 @@ export const submitFromTreasury = (
   accept(ctx, request, {
     signatory: request.treasury,
     walletId: null,
+    ofAccount: false,
     custodyType: 'PLATFORM',
     operation: request.sweep
       ? { kind: 'sweep', effects: [], dangers: [] }
@@ -120,6 +122,8 @@ export const submitFromTreasury = (
 type Origin = {
   signatory: Signatory
   walletId: string | null
+  /** Whether the sender is a smart account, which has no key. */
+  ofAccount: boolean
   custodyType: string
   operation: Operation
   grant: (decision: Decision) => Promise<void>
@@ -150,6 +154,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     id,
     blockchain,
     walletId: origin.walletId,
+    ofAccount: origin.ofAccount,
     address: signatory.address,
     custodyType: origin.custodyType,
     ...request.shown,

@@ -1,7 +1,9 @@
 import type { EngineCtx } from '#engines/ctx'
-import { followSteps, observedTransfersOf } from '#engines/indexer/index'
+import { followSteps, observedTransactionsOf, observedTransfersOf } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn } from '#runtime/turns/store'
+import { startBundling } from './bundling/start-bundling.ts'
+import { reopenCalls } from './bundling/store.ts'
 import { creditDeposits, revertDeposits } from './deposits/credit-deposits.ts'
 import { bookUnclaimed } from './deposits/unclaimed.ts'
 import { creditWires, revertWires } from './deposits/wires.ts'
@@ -28,6 +30,7 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
     if (kind === 'undone') {
       await revertDeposits(tx, nowMs, blockchain, block)
       await reopenDisbursements(tx, nowMs, step)
+      await reopenCalls(tx, blockchain, await observedTransactionsOf(tx, blockchain, blockHash))
       await revertWires(tx, nowMs, transfers)
     } else await creditDeposits(ctx, tx, chain, { ...block, completeTo }, transfers)
     await bookUnclaimed(tx, nowMs, chain.network, transfers, kind === 'undone' ? -1n : 1n)
@@ -40,5 +43,8 @@ export function startTreasury(ctx: EngineCtx, gasFaucet?: GasFaucet): { stop(): 
     logTrouble(ctx.log, 'closing payment intents'),
   )
   const paying = startPaying(ctx, gasFaucet)
-  return { stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop()])) }
+  const bundling = startBundling(ctx, gasFaucet)
+  return {
+    stop: async () => void (await Promise.all([feed.stop(), expiry.stop(), paying.stop(), bundling.stop()])),
+  }
 }

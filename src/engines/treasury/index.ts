@@ -32,6 +32,7 @@ export {
   type RecipientStatus,
   recipientStatuses,
 } from './address-book/store/recipients.ts'
+export { requireSponsor } from './bundling/sponsor.ts'
 export { decideReview } from './decide-review.ts'
 export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'
 export {

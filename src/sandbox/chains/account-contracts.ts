@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { getContractAddress } from 'viem'
 import {
   accountContracts,
   entryPoint,
   modularContracts,
   runtimeCodeOf,
+  senderCreator,
 } from '#chains/evm/accounts/deployment'
 
 type PlacedContract = { balance: string; nonce: string; code: string; storage?: Record<string, string> }
@@ -26,10 +26,9 @@ const notEntered = word(1n)
  * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows.
  */
 export function placedAccountContracts(): Record<string, PlacedContract> {
-  const senderCreator = getContractAddress({ from: entryPoint, nonce: 1n })
   const placed: Record<string, PlacedContract> = {
     [entryPoint]: {
-      ...contract(entryPointCode(senderCreator)),
+      ...contract(entryPointCode()),
       // The creation of the creator of accounts took the first nonce.
       nonce: '0x2',
       storage: { [guardSlot]: notEntered },
@@ -46,7 +45,7 @@ export function placedAccountContracts(): Record<string, PlacedContract> {
 const contract = (code: string): PlacedContract => ({ balance: '0x0', nonce: '0x1', code })
 
 /** The one immutable of the EntryPoint is the address of the creator of accounts: 32 bytes of zeros after a PUSH32. */
-function entryPointCode(senderCreator: string): string {
+function entryPointCode(): string {
   const { deployedBytecode } = readArtifact('EntryPoint')
   return deployedBytecode.replaceAll(
     `7f${'0'.repeat(64)}`,

@@ -8,11 +8,14 @@ import { sponsorPaymasterCode } from './artifacts/sponsor-paymaster.ts'
 /** The contracts that accounts of one kind are made of. Their addresses are part of the address of each account. */
 export type AccountContracts = { factory: Address; implementation: Address; plugin: Address }
 
-/** A contract that anyone can create at its one address, by a call of the deterministic deployer. */
-export type Creation = { address: Address; call: { to: Address; data: Hex } }
+/** A contract at the one address that its code gives it, and the call of the deterministic deployer that creates it. */
+export type CreatedContract = { address: Address; call: { to: Address; data: Hex } }
 
 /** EntryPoint 0.7, at the same address on every chain. */
 export const entryPoint: Address = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+
+/** The contract that the EntryPoint creates accounts with, the first that it created. */
+export const senderCreator: Address = getContractAddress({ from: entryPoint, nonce: 1n })
 
 /** The deployer of contracts at addresses that their code alone determines. It takes a salt and the creation code. */
 export const create2Deployer: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
@@ -26,7 +29,7 @@ export const modularContracts: AccountContracts = {
 
 const noSalt: Hex = `0x${'0'.repeat(64)}`
 
-function creation(code: Hex, ...addresses: readonly Address[]): Creation {
+function creation(code: Hex, ...addresses: readonly Address[]): CreatedContract {
   const types = addresses.map(() => ({ type: 'address' }) as const)
   const bytecode = concatHex([code, encodeAbiParameters(types, addresses)])
   return {
@@ -47,10 +50,10 @@ export const accountContracts: AccountContracts = {
 }
 
 /** Their creations, in an order that works. */
-export const accountCreations: readonly Creation[] = [plugin, implementation, factory]
+export const accountCreations: readonly CreatedContract[] = [plugin, implementation, factory]
 
 /** The creation of the paymaster of a sponsor, which is at the same address on every chain. */
-export const paymasterOf = (sponsor: Address): Creation =>
+export const paymasterOf = (sponsor: Address): CreatedContract =>
   creation(sponsorPaymasterCode.creation, entryPoint, sponsor)
 
 type Code = { runtime: Hex; immutables: Readonly<Record<string, readonly number[]>> }

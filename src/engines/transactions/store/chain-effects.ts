@@ -9,7 +9,13 @@ import type { Ref } from './transactions.ts'
 /**
  * Records block, fee and outcome of mined transactions; `revert-reasons.ts` adds revert reasons later. Returns those that changed.
  */
-export const markInBlock = (tx: Db, nowMs: number, rows: readonly (Ref & { seen: ObservedTransaction })[]) =>
+export const markInBlock = (
+  tx: Db,
+  nowMs: number,
+  rows: readonly (Ref & {
+    seen: Pick<ObservedTransaction, 'success' | 'txHash' | 'blockHash' | 'blockNumber' | 'fee' | 'blockTime'>
+  })[],
+) =>
   tx.all<
     Ref & { success: boolean }
   >(sql`update transactions t set state = case when n.s then 'CONFIRMED' else 'FAILED' end,

@@ -35,6 +35,7 @@ export type NewOutbound = DisplayedRequest & {
   blockchain: string
   /** Null for a treasury. */
   walletId: string | null
+  ofAccount: boolean
   address: string
   custodyType: string
   callTo: string | null
@@ -58,7 +59,7 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
-      ref_id, nft_token_ids, create_date, update_date)
+      ref_id, nft_token_ids, smart_account, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
       ${amountTexts}, ${textOf(transfer?.amountAtomic)},
@@ -66,7 +67,7 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
       ${called?.abiParameters === undefined ? null : JSON.stringify(called.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${transfer?.nftTokenIds ?? null},
-      ${at}, ${at})`)
+      ${row.ofAccount}, ${at}, ${at})`)
 }
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null

@@ -17,7 +17,7 @@ export const queueDepths = (db: Db, blockchains: readonly string[]) =>
     from unnest(${[...blockchains]}::text[]) as chain(name) cross join lateral (
       (select 'waiting' as state, t.create_date from transactions t
         where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'
-          and t.state in ('CLEARED', 'QUEUED') and t.tx_hash is null limit ${countedMax})
+          and t.state in ('CLEARED', 'QUEUED') and t.tx_hash is null and t.user_op_hash is null limit ${countedMax})
       union all
       (select 'waiting', t.create_date from transactions t
         where t.blockchain = chain.name and t.transaction_type = 'OUTBOUND'

@@ -73,6 +73,7 @@ export const cancelUnsigned = async (tx: Db, nowMs: number, { entityId, id }: Re
   (await tx.run(sql`update transactions set state = 'CANCELLED', error_details = null,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
+      and user_op_hash is null
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 
 /** A transaction with a pending request, and the last of its attempts that a node may hold. */

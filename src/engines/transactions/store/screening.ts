@@ -18,7 +18,8 @@ export type UnscreenedTransaction = Ref & {
 }
 
 const unscreened = sql`q.transaction_type = 'OUTBOUND' and q.state = 'INITIATED' and q.screening is null`
-const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null`
+const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null
+  and q.user_op_hash is null`
 
 /** Accepted transactions that were never screened, oldest first; entities take turns. */
 export const claimUnscreened = (db: Db, turn: Turn, blockchain: string, limit: number) =>

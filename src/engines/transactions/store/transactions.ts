@@ -33,6 +33,8 @@ export type TransactionRow = {
   estimatedFee: SignedFee | null
   refId: string
   txHash: string | null
+  userOpHash: string | null
+  ofAccount: boolean
   blockHash: string | null
   blockHeight: number | null
   networkFee: bigint | null
@@ -49,7 +51,8 @@ const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.
   t.custody_type as "custodyType", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
   t.destination_address as "destinationAddress", t.amounts, t.nft_token_ids as "nftTokenIds", t.contract_address as "contractAddress",
   t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
-  t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.block_hash as "blockHash",
+  t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.user_op_hash as "userOpHash",
+  t.smart_account as "ofAccount", t.block_hash as "blockHash",
   t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
   t.screening, t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
   t.update_date as "updateDate"`
@@ -151,6 +154,8 @@ export type WaitingTransaction = {
    * Whether the sender is a treasury, which no customer is asked to fund: the transaction waits for coins instead of failing.
    */
   ofTreasury: boolean
+  /** Whether the sender is a smart account, whose gas is sponsored. */
+  ofAccount: boolean
 }
 
 /** A waiting transaction in its queue. */
@@ -162,9 +167,12 @@ export type QueuedTransaction = WaitingTransaction & {
 
 const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
-  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury"`
+  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury", smart_account as "ofAccount"`
 
-const isWaiting = sql`transaction_type = 'OUTBOUND' and state in ('CLEARED', 'QUEUED') and tx_hash is null`
+/** `ofAccounts`: those of smart accounts, for which operations are signed. */
+const isWaiting = (ofAccounts: boolean) =>
+  sql`transaction_type = 'OUTBOUND' and state in ('CLEARED', 'QUEUED') and tx_hash is null and user_op_hash is null
+    and smart_account = ${ofAccounts}`
 
 export type Sender = { entityId: string; address: string }
 
@@ -190,10 +198,11 @@ export async function waitingSenders(
   turn: Turn,
   blockchain: string,
   limit: number,
+  ofAccounts: boolean,
 ): Promise<readonly WaitingSender[]> {
-  const own = sql`q.blockchain = ${blockchain} and q.entity_id = turn.entity_id and ${isWaiting}`
+  const own = sql`q.blockchain = ${blockchain} and q.entity_id = turn.entity_id and ${isWaiting(ofAccounts)}`
   const first = sql`select q.create_date, q.id from transactions q where q.blockchain = ${blockchain}
-    and q.address = s.address and q.entity_id is not distinct from turn.entity_id and ${isWaiting}`
+    and q.address = s.address and q.entity_id is not distinct from turn.entity_id and ${isWaiting(ofAccounts)}`
   const until = deferredUntil(turn.queue, blockchain, sql`turn.entity_id`, sql`s.address`, sql`looks.seen`)
   const rows = sql`with recursive s as (
         select (select min(q.address) from transactions q where ${own}) as address, 1 as n
@@ -213,7 +222,7 @@ export async function waitingSenders(
       order by deferred.until nulls first, oldest.create_date, s.address`
   const shared = {
     from: sql`transactions q`,
-    where: sql`q.blockchain = ${blockchain} and ${isWaiting}`,
+    where: sql`q.blockchain = ${blockchain} and ${isWaiting(ofAccounts)}`,
     rows,
   }
   return served(turn, await db.all<WaitingSender>(inTurns(turn, shared, limit)))
@@ -224,10 +233,16 @@ export async function waitingSenders(
  * the planner from an index that starts with the entity: in the requested order, it might walk all transactions of the
  * entity.
  */
-export const waitingOf = (db: Db, blockchain: string, sender: Sender, limit: number, lock: boolean) =>
+export const waitingOf = (
+  db: Db,
+  blockchain: string,
+  sender: Sender,
+  limit: number,
+  { lock, ofAccounts = false }: { lock: boolean; ofAccounts?: boolean },
+) =>
   db.all<QueuedTransaction>(sql`select ${waitingColumns}, create_date as "createDate",
       not ${isNotDeferred('signing', blockchain, sql`entity_id`, sql`id::text`)} as "isDeferred"
-    from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting}
+    from transactions where blockchain = ${blockchain} and address = ${sender.address} and ${isWaiting(ofAccounts)}
       and entity_id is not distinct from ${sender.entityId}
     order by create_date, id limit ${limit} ${lock ? sql`for update skip locked` : sql``}`)
 
@@ -244,6 +259,7 @@ export const lockUnsigned = (tx: Db, refs: readonly Ref[]) =>
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i
     where t.transaction_type = 'OUTBOUND' and t.state in ('INITIATED', 'CLEARED', 'QUEUED') and t.tx_hash is null
+      and t.user_op_hash is null
     order by t.id for update of t skip locked`)
 
 /** The fields of a transaction that its grant is bound to. */

@@ -1,0 +1,98 @@
+import type { Hex } from '#lib/hex'
+import type { Address, TxId } from './addresses/types.ts'
+import type { ChainLog } from './chain-log.ts'
+
+/** A call that creates a contract at the one address that its code determines. */
+export type ContractCreation = { address: Address; call: { to: Address; valueAtomic: bigint; data: Hex } }
+
+/** The contract that pays the gas of an operation from the deposit of its sponsor; `data` is what it checks. */
+export type Sponsorship = { address: Address; verificationGas: bigint; postOpGas: bigint; data: Hex }
+
+/** A user operation (ERC-4337): a call of a smart account, before its owner has signed it. Fees are wei per gas. */
+export type UnsignedOperation = {
+  account: Address
+  nonce: bigint
+  /** Creates the account, with its first operation. */
+  creation?: { factory: Address; data: Hex } | undefined
+  callData: Hex
+  callGas: bigint
+  verificationGas: bigint
+  preVerificationGas: bigint
+  maxFeeAtomic: bigint
+  priorityFeeAtomic: bigint
+  sponsorship?: Sponsorship | undefined
+}
+
+export type UserOperation = UnsignedOperation & { signature: Hex }
+
+/** The call that an operation makes, and its terms. `owner`: the address whose key signs for the account. */
+export type OperationRequest = {
+  account: Address
+  owner: Address
+  nonce: bigint
+  isDeployed: boolean
+  call: { to: Address; valueAtomic: bigint; data: Hex }
+  /** Gas of the call as a transaction of its own. */
+  gas: bigint
+  fee: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
+}
+
+/** The gas limits of an operation. */
+export type OperationGas = { callGas: bigint; verificationGas: bigint; preVerificationGas: bigint }
+
+/** An operation in a block, as the EntryPoint tells of it. `transfers`: the native coins that its calls carried. */
+export type ExecutedOperation = {
+  hash: Hex
+  txHash: TxId
+  logIndex: number
+  account: Address
+  nonce: bigint
+  success: boolean
+  feeAtomic: bigint
+  gasUsed: bigint
+  transfers: readonly { to: Address; amountAtomic: bigint }[]
+}
+
+/** The coins that the EntryPoint paid for the operations of one transaction, and to whom. */
+export type Compensation = { txHash: TxId; beneficiary: Address; amountAtomic: bigint }
+
+/** `failed`: the operation at `index` makes the whole bundle fail. `unknown`: the node gave no verdict. */
+export type BundleSimulation =
+  | { kind: 'passes' }
+  | { kind: 'failed'; index: number; reason: string }
+  | { kind: 'unknown'; message: string }
+
+/** Smart contract accounts of a chain. */
+export type Accounts = {
+  /** The contract that executes operations. */
+  entryPoint: Address
+  /** The contracts that accounts need, in the order of their creation. */
+  creations: readonly ContractCreation[]
+  /** The paymaster of a sponsor. */
+  paymasterOf(sponsor: Address): ContractCreation
+  /** The deposit at the EntryPoint that a paymaster pays from. */
+  depositOf(paymaster: Address): Promise<bigint>
+  /** The call that adds to it. */
+  depositCall(paymaster: Address, amountAtomic: bigint): { to: Address; valueAtomic: bigint; data: Hex }
+  /** The gas limits of an operation whose call needs `gas` as a transaction of its own. */
+  gasOf(request: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas'>): OperationGas
+  /** Builds an operation that the paymaster of `sponsor` pays for, with the 32 bytes that the sponsor signs. */
+  build(request: OperationRequest, sponsor: Address): { operation: UnsignedOperation; sponsorDigest: Buffer }
+  attachSponsor(operation: UnsignedOperation, signature: Buffer): UnsignedOperation
+  /** The hash that identifies an operation, and the 32 bytes that the owner of the account signs. */
+  hashesOf(operation: UnsignedOperation): { hash: Hex; digest: Buffer }
+  attachOwner(operation: UnsignedOperation, signature: Buffer): UserOperation
+  /** The deposit that the EntryPoint requires for an operation before it executes it. */
+  requiredDeposit(operation: UnsignedOperation): bigint
+  /** The call that executes operations and pays their gas to `beneficiary`. */
+  bundleCall(
+    operations: readonly UserOperation[],
+    beneficiary: Address,
+  ): { to: Address; valueAtomic: bigint; data: Hex }
+  simulate(operations: readonly UserOperation[], beneficiary: Address): Promise<BundleSimulation>
+  /** The operations in a block, and what was paid for them. */
+  executedIn(block: {
+    transactions: readonly { hash: TxId; to: Address | undefined; bundle?: Hex | undefined }[]
+    logs: readonly ChainLog[]
+  }): { operations: ExecutedOperation[]; compensations: Compensation[] }
+}

@@ -1,0 +1,116 @@
+import { decodeAbiParameters, decodeEventLog, decodeFunctionData, toEventSelector } from 'viem'
+import { entryPoint07Abi } from 'viem/account-abstraction'
+import type { Hex } from '#lib/hex'
+import type { Accounts, Compensation, ExecutedOperation } from '../../accounts.ts'
+import type { Address, ChainLog } from '../../chain.ts'
+import { smartAccountAbi } from './artifacts/smart-account.ts'
+import { entryPoint } from './deployment.ts'
+
+const entryPointAddress = entryPoint.toLowerCase() as Address
+const operationTopic = toEventSelector(
+  'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
+)
+
+type Executed = Omit<ExecutedOperation, 'transfers'>
+
+/**
+ * The operations that the EntryPoint executed in a block. The native coins that their calls carried leave no log: they are
+ * read from the input of the transaction, where that is a call of the EntryPoint itself.
+ */
+export const executedIn: Accounts['executedIn'] = ({ transactions, logs }) => {
+  const events = logs.flatMap(executedOf)
+  if (events.length === 0) return { operations: [], compensations: [] }
+  const bundles = new Map(
+    transactions.map(({ hash, bundle }) => [hash, bundle === undefined ? undefined : bundleOf(bundle)]),
+  )
+  const operations = events.map((event) => {
+    const call = bundles.get(event.txHash)?.calls.get(keyOf(event))
+    return { ...event, transfers: event.success && call ? transfersIn(event.account, call) : [] }
+  })
+  const compensations = [...new Set(events.map(({ txHash }) => txHash))].flatMap((txHash): Compensation[] => {
+    const bundle = bundles.get(txHash)
+    if (!bundle) return []
+    const paid = events.filter((event) => event.txHash === txHash)
+    const amountAtomic = paid.reduce((sum, { feeAtomic }) => sum + feeAtomic, 0n)
+    return [{ txHash, beneficiary: bundle.beneficiary, amountAtomic }]
+  })
+  return { operations, compensations }
+}
+
+const keyOf = ({ account, nonce }: { account: string; nonce: bigint }) => `${account.toLowerCase()}:${nonce}`
+
+function executedOf({ address, topics, data, logIndex, txHash }: ChainLog): Executed[] {
+  if (address !== entryPointAddress || topics[0] !== operationTopic) return []
+  const { args } = decodeEventLog({
+    abi: entryPoint07Abi,
+    eventName: 'UserOperationEvent',
+    topics: topics as [Hex, ...Hex[]],
+    data,
+  })
+  const { userOpHash: hash, sender, nonce, success, actualGasCost: feeAtomic, actualGasUsed: gasUsed } = args
+  const account = sender.toLowerCase() as Address
+  return [{ hash, txHash, logIndex, account, nonce, success, feeAtomic, gasUsed }]
+}
+
+/** The calls of a bundle by account and nonce; `undefined` when the input is no bundle. */
+function bundleOf(input: Hex): { beneficiary: Address; calls: Map<string, Hex> } | undefined {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: entryPoint07Abi, data: input })
+    if (functionName !== 'handleOps') return undefined
+    const [operations, beneficiary] = args
+    const calls = operations.map(
+      ({ sender, nonce, callData }) => [keyOf({ account: sender, nonce }), callData] as const,
+    )
+    return { beneficiary: beneficiary.toLowerCase() as Address, calls: new Map(calls) }
+  } catch {
+    return undefined
+  }
+}
+
+type CoinTransfer = { to: Address; amountAtomic: bigint }
+type InnerCall = { target: string; value: bigint; data: Hex }
+
+/** How deep the calls of an account to itself are followed. */
+const depthMax = 4
+
+/** The native coins that calls of an account carry, also those that it makes through itself, such as a batch. */
+function transfersIn(account: Address, callData: Hex, depth = 0): CoinTransfer[] {
+  if (depth > depthMax) return []
+  return callsIn(callData).flatMap(({ target, value, data }) => {
+    const to = target.toLowerCase() as Address
+    if (to === account) return transfersIn(account, data, depth + 1)
+    return value > 0n ? [{ to, amountAtomic: value }] : []
+  })
+}
+
+function callsIn(callData: Hex): readonly InnerCall[] {
+  try {
+    const { functionName, args } = decodeFunctionData({ abi: smartAccountAbi, data: callData })
+    if (functionName === 'execute') return [{ target: args[0], value: args[1], data: args[2] }]
+    return functionName === 'executeBatch' ? args[0] : []
+  } catch {
+    return []
+  }
+}
+
+const failedOpSelector = '0x220266b6'
+const failedOpWithRevertSelector = '0x65c8fd4d'
+
+/** Which operation makes a bundle fail, from the data that `handleOps` reverts with. */
+export function failedOperation(data: Hex): { index: number; reason: string } | undefined {
+  const types = { [failedOpSelector]: failedOp, [failedOpWithRevertSelector]: failedOpWithRevert }
+  const parameters = types[data.slice(0, 10).toLowerCase() as keyof typeof types]
+  if (!parameters) return undefined
+  try {
+    const [index, reason] = decodeAbiParameters(parameters, `0x${data.slice(10)}`) as readonly [
+      bigint,
+      string,
+    ]
+    return { index: Number(index), reason }
+  } catch {
+    return undefined
+  }
+}
+
+const failedOp = [{ type: 'uint256' }, { type: 'string' }] as const
+const failedOpWithRevert = [...failedOp, { type: 'bytes' }] as const

@@ -1,0 +1,24 @@
+import { hashTypedData } from 'viem'
+import { bytesOf, type Hex, hexOf } from '#lib/hex'
+import type { Address } from '../../chain.ts'
+import { accountContracts } from './deployment.ts'
+
+/**
+ * The 32 bytes that an owner of an account signs for the hash of a message, so that the account's `isValidSignature` accepts
+ * it on this chain and nowhere else (ERC-1271).
+ */
+export const accountMessageDigest = (chainId: number, account: Address, hash: Buffer): Buffer =>
+  bytesOf(
+    hashTypedData({
+      domain: {
+        name: 'Weighted Multisig Webauthn Plugin',
+        version: '1.0.0',
+        chainId,
+        verifyingContract: accountContracts.plugin,
+        salt: `${account}${'0'.repeat(24)}` as Hex,
+      },
+      types: { CircleWeightedWebauthnMultisigMessage: [{ name: 'hash', type: 'bytes32' }] },
+      primaryType: 'CircleWeightedWebauthnMultisigMessage',
+      message: { hash: hexOf(hash) },
+    }),
+  )

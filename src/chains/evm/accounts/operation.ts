@@ -1,0 +1,188 @@
+/**
+ * User operations of EntryPoint 0.7: packed as the EntryPoint takes them, their hash, and the signatures of the owner and of
+ * the sponsor.
+ */
+import {
+  concatHex,
+  encodeFunctionData,
+  hashMessage,
+  hashTypedData,
+  numberToHex,
+  type TypedDataDomain,
+} from 'viem'
+import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction'
+import { bytesOf, type Hex } from '#lib/hex'
+import type { OperationGas, OperationRequest, UnsignedOperation, UserOperation } from '../../accounts.ts'
+import type { Address } from '../../chain.ts'
+import { splitSignature } from '../signature.ts'
+import { accountCreation, ownedBy } from './account.ts'
+import { smartAccountAbi } from './artifacts/smart-account.ts'
+import { entryPoint, paymasterOf } from './deployment.ts'
+
+/**
+ * Gas limits with room above what contracts/test/accounts measures: verification of one signature by an address, the same
+ * with the creation of the account, the signature of the sponsor, and the account's own work around a call.
+ */
+const verificationGas = 80_000n
+const creationGas = 400_000n
+const sponsorGas = 45_000n
+const executionGas = 15_000n
+/** A call from a contract pays more for coins than a transaction does: for the transfer, and for an account that is new. */
+const coinsGas = 34_000n
+/** Work of the EntryPoint for one operation outside the measured parts. */
+const overheadGas = 40_000n
+const byteGas = 16n
+
+export const encodeExecution = ({ to, valueAtomic, data }: OperationRequest['call']): Hex =>
+  encodeFunctionData({ abi: smartAccountAbi, functionName: 'execute', args: [to as Hex, valueAtomic, data] })
+
+export function gasOf({
+  isDeployed,
+  call,
+  gas,
+}: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas'>): OperationGas {
+  const bytes = BigInt((encodeExecution(call).length - 2) / 2 + (isDeployed ? 600 : 1_600))
+  return {
+    callGas: gas + executionGas + (call.valueAtomic > 0n ? coinsGas : 0n),
+    verificationGas: isDeployed ? verificationGas : creationGas,
+    preVerificationGas: overheadGas + byteGas * bytes,
+  }
+}
+
+const unsigned: Hex = `0x${'0'.repeat(130)}`
+/** Valid at any time. */
+const anyTime: Hex = `0x${'0'.repeat(24)}`
+
+export function build(chainId: number, request: OperationRequest, sponsor: Address) {
+  const { account, owner, nonce, isDeployed, fee } = request
+  const operation: UnsignedOperation = {
+    account,
+    nonce,
+    creation: isDeployed ? undefined : accountCreation(ownedBy(owner)),
+    callData: encodeExecution(request.call),
+    ...gasOf(request),
+    ...fee,
+    sponsorship: {
+      address: paymasterOf(sponsor as Hex).address.toLowerCase() as Address,
+      verificationGas: sponsorGas,
+      postOpGas: 0n,
+      data: concatHex([anyTime, unsigned]),
+    },
+  }
+  return { operation, sponsorDigest: sponsorDigest(chainId, operation) }
+}
+
+const sponsorTypes = {
+  UserOperationRequest: [
+    { name: 'sender', type: 'address' },
+    { name: 'nonce', type: 'uint256' },
+    { name: 'initCode', type: 'bytes' },
+    { name: 'callData', type: 'bytes' },
+    { name: 'accountGasLimits', type: 'bytes32' },
+    { name: 'preVerificationGas', type: 'uint256' },
+    { name: 'gasFees', type: 'bytes32' },
+    { name: 'paymasterVerificationGasLimit', type: 'uint256' },
+    { name: 'paymasterPostOpGasLimit', type: 'uint256' },
+    { name: 'validAfter', type: 'uint48' },
+    { name: 'validUntil', type: 'uint48' },
+  ],
+} as const
+
+/** The bytes that the paymaster checks: of every field of the operation that its price depends on. */
+export function sponsorDigest(chainId: number, operation: UnsignedOperation): Buffer {
+  const { sponsorship } = operation
+  const domain: TypedDataDomain = {
+    name: 'Bezant Sponsor',
+    version: '1',
+    chainId,
+    verifyingContract: sponsorship!.address as Hex,
+  }
+  const { sender, nonce, initCode, callData, accountGasLimits, preVerificationGas, gasFees } = packed({
+    ...operation,
+    signature: '0x',
+  })
+  const message = {
+    ...{ sender, nonce, initCode, callData, accountGasLimits, preVerificationGas, gasFees },
+    paymasterVerificationGasLimit: sponsorship!.verificationGas,
+    paymasterPostOpGasLimit: sponsorship!.postOpGas,
+    validAfter: 0,
+    validUntil: 0,
+  }
+  return bytesOf(hashTypedData({ domain, types: sponsorTypes, primaryType: 'UserOperationRequest', message }))
+}
+
+export const attachSponsor = (operation: UnsignedOperation, signature: Buffer): UnsignedOperation => ({
+  ...operation,
+  sponsorship: { ...operation.sponsorship!, data: concatHex([anyTime, packedSignature(signature, 27)]) },
+})
+
+/** Added to the last byte of a signature of a personal message, which signatures of operations are. */
+const personal = 32
+
+export const attachOwner = (operation: UnsignedOperation, signature: Buffer): UserOperation => ({
+  ...operation,
+  signature: packedSignature(signature, 27 + personal),
+})
+
+function packedSignature(signature: Buffer, base: number): Hex {
+  const { r, s, yParity } = splitSignature(signature)
+  return concatHex([r, s, numberToHex(base + yParity, { size: 1 })])
+}
+
+export function hashesOf(chainId: number, operation: UnsignedOperation): { hash: Hex; digest: Buffer } {
+  const userOperation = named({ ...operation, signature: '0x' })
+  const hash = getUserOperationHash({
+    chainId,
+    entryPointAddress: entryPoint,
+    entryPointVersion: '0.7',
+    userOperation,
+  })
+  return { hash, digest: bytesOf(hashMessage({ raw: hash })) }
+}
+
+export function requiredDeposit(operation: UnsignedOperation): bigint {
+  const { callGas, verificationGas: verification, preVerificationGas, sponsorship, maxFeeAtomic } = operation
+  const ofSponsor = sponsorship ? sponsorship.verificationGas + sponsorship.postOpGas : 0n
+  return (callGas + verification + preVerificationGas + ofSponsor) * maxFeeAtomic
+}
+
+/** The fields by the names that the interfaces of bundlers give them. */
+export function named(operation: UserOperation) {
+  const { account, nonce, creation, callData, sponsorship, signature } = operation
+  return {
+    sender: account as Hex,
+    nonce,
+    callData,
+    callGasLimit: operation.callGas,
+    verificationGasLimit: operation.verificationGas,
+    preVerificationGas: operation.preVerificationGas,
+    maxFeePerGas: operation.maxFeeAtomic,
+    maxPriorityFeePerGas: operation.priorityFeeAtomic,
+    signature,
+    ...(creation && { factory: creation.factory as Hex, factoryData: creation.data }),
+    ...(sponsorship && {
+      paymaster: sponsorship.address as Hex,
+      paymasterVerificationGasLimit: sponsorship.verificationGas,
+      paymasterPostOpGasLimit: sponsorship.postOpGas,
+      paymasterData: sponsorship.data,
+    }),
+  }
+}
+
+const packed = (operation: UserOperation) => toPackedUserOperation(named(operation))
+
+export const bundleCall = (operations: readonly UserOperation[], beneficiary: Address) => ({
+  to: entryPoint.toLowerCase() as Address,
+  valueAtomic: 0n,
+  data: encodeFunctionData({
+    abi: entryPoint07Abi,
+    functionName: 'handleOps',
+    args: [operations.map(packed), beneficiary as Hex],
+  }),
+})
+
+export const depositCall = (paymaster: Address, valueAtomic: bigint) => ({
+  to: entryPoint.toLowerCase() as Address,
+  valueAtomic,
+  data: encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args: [paymaster as Hex] }),
+})

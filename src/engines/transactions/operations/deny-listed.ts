@@ -1,0 +1,36 @@
+import type { Chain } from '#chains/chain'
+import { screenRecipients, shareLists } from '#engines/compliance/index'
+import type { EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
+import { denyUnsigned } from '../end-unsent.ts'
+import { callOf } from '../intent.ts'
+import { recipientsOf } from '../recipients.ts'
+import { endOperations, type WaitingOperation } from '../store/operations.ts'
+
+/**
+ * Denies those of the signed operations that pay an address that was listed since, if no bundle ever carried them: nothing
+ * can execute those. One that a bundle carried goes into no further one. Returns the ids of the others. No list changes
+ * before the `tx` ends.
+ */
+export async function denyListed(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  waiting: readonly WaitingOperation[],
+): Promise<Set<string>> {
+  if (waiting.length === 0) return new Set()
+  await shareLists(tx)
+  const { blockchain } = chain.network
+  const groups = waiting.map((row) => ({ blockchain, addresses: recipientsOf(chain, callOf(row)) }))
+  const decisions = await screenRecipients({ ...ctx, db: tx }, groups)
+  const listed = waiting.flatMap((row, index) => {
+    const { actions, ruleName = '' } = decisions[index]!
+    const details = `screening denies it (${ruleName}); nothing was sent`
+    return actions.includes('DENY') ? [{ ...row, ruleName, details }] : []
+  })
+  const denied = listed.filter(({ wasBundled }) => !wasBundled)
+  await denyUnsigned(tx, ctx, denied)
+  await endOperations(tx, denied)
+  const left = new Set(listed.map(({ id }) => id))
+  return new Set(waiting.map(({ id }) => id).filter((id) => !left.has(id)))
+}

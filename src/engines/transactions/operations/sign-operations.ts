@@ -1,0 +1,152 @@
+/**
+ * Signs the user operations of smart accounts. An operation is priced, sponsored by the entity's treasury and signed by the
+ * key of its account in one `tx` with the row that holds it; the treasury bundles it afterwards. Its nonce is made from the
+ * id of its transaction, so that operations of one account need not wait for each other; only the first one, which creates
+ * the account, goes alone.
+ */
+import type { UnsignedOperation } from '#chains/accounts'
+import type { Chain } from '#chains/chain'
+import { operationToJson } from '#chains/operation-json'
+import { isFrozen, ownerOfAccount, signOperations, signWithPlatformKey, WalletFrozen } from '#custody/index'
+import { shareLists } from '#engines/compliance/index'
+import type { EngineCtx } from '#engines/ctx'
+import { failpoint } from '#lib/failpoints'
+import type { Db } from '#runtime/db/db'
+import type { Turn } from '#runtime/turns/store'
+import { failUnsent } from '../end-unsent.ts'
+import { callOf, intentBytes } from '../intent.ts'
+import { planWaiting } from '../plan.ts'
+import { readIssuers } from '../read-issuers.ts'
+import { screenUnsigned } from '../screen.ts'
+import { failureOf, grantMissing, type Ready, recordQueued, shownFee } from '../sign.ts'
+import { type SignBatch, SigningRefused, signRound } from '../signing-round.ts'
+import { lockNonces, requireConnection } from '../store/attempts.ts'
+import { insertOperations, oldestOperation } from '../store/operations.ts'
+import { findSponsor, type Sponsor } from '../store/sponsors.ts'
+import { waitingOf } from '../store/transactions.ts'
+import { nonceOf } from './nonce.ts'
+
+/** Operations of one account that are signed at once: as many as one bundle takes. */
+const batchMax = 40
+
+/** Signs one round of operations; entities and their accounts take turns. */
+export const signWaitingOperations = (ctx: EngineCtx, chain: Chain, turn: Turn, onSigned: () => void) =>
+  signRound(ctx, chain, turn, { ofAccounts: true, signBatch }, onSigned)
+
+const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, unsignable) => {
+  const { blockchain } = chain.network
+  const sender = { entityId, address }
+  if (await isFrozen(ctx.database, { ...sender, blockchain })) return 'blocked'
+  const [isDeployed, owner, sponsor] = await Promise.all([
+    chain.hasCode(address),
+    ownerOfAccount(ctx.database, entityId, blockchain, address),
+    findSponsor(ctx.database, entityId, blockchain),
+  ])
+  if (!owner || !sponsor) throw new Error(`the smart account ${address} has no owner or no sponsor`)
+  const creating = async (db: Db) => !isDeployed && (await oldestOperation(db, blockchain, sender))
+  if (await creating(ctx.database)) return 'blocked'
+  const count = isDeployed ? Math.min(limit, batchMax) : 1
+  const rows = (lock: boolean, db: Db) => waitingOf(db, blockchain, sender, count, { lock, ofAccounts: true })
+  const planned = await planWaiting(ctx, chain, await rows(false, ctx.database))
+  if (planned.length === 0) return 'blocked'
+  await readIssuers(ctx, chain, planned)
+  const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
+  const outcome = await ctx.database.tx(async (tx) => {
+    if (!(await lockNonces(tx, blockchain, address)) || (await creating(tx))) return 'busy'
+    // From here on no list changes: what is cleared now stays so until the signatures are durable.
+    await shareLists(tx)
+    const claimed = await rows(true, tx)
+    if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
+    const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
+    const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
+    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan && !unsignable.has(plan.row.id))
+    const failed = [
+      ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
+      ...refused.map(grantMissing),
+    ]
+    await failUnsent(tx, ctx, failed)
+    await signAll(tx, ctx, chain, { owner, sponsor, isDeployed }, ready)
+    failpoint('before-attempt-commit')
+    return ready.length + failed.length > 0 ? 'advanced' : 'blocked'
+  })
+  if (outcome === 'advanced') failpoint('after-attempt-commit')
+  return outcome
+}
+
+type SigningAccount = { owner: string; sponsor: Sponsor; isDeployed: boolean }
+
+async function signAll(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  account: SigningAccount,
+  plans: readonly Ready[],
+): Promise<void> {
+  const [first] = plans
+  if (!first) return
+  const { blockchain } = chain.network
+  const nowMs = ctx.clock.nowMs()
+  const operations: UnsignedOperation[] = []
+  for (const plan of plans) operations.push(await sponsored(tx, ctx, chain, account, plan))
+  const hashes = operations.map(chain.accounts.hashesOf)
+  const requests = plans.map(({ row }, index) => ({
+    entityId: row.entityId,
+    intentId: row.id,
+    intent: intentBytes({ blockchain, ...row }),
+    payload: hashes[index]!.digest,
+    blockchain,
+  }))
+  const signatures = await signOperations(ctx.custody, tx, requests, nowMs).catch(async (error) => {
+    if (error instanceof WalletFrozen) throw error
+    // Throws the original error when the connection is lost; otherwise custody refused.
+    await requireConnection(tx).catch(() => {
+      throw error
+    })
+    throw new SigningRefused(
+      error,
+      plans.map(({ row }) => row.id),
+    )
+  })
+  failpoint('after-signature')
+  await insertOperations(
+    tx,
+    nowMs,
+    blockchain,
+    first.row.address,
+    plans.map((plan, index) => {
+      const operation = operations[index]!
+      const { callGas, verificationGas, preVerificationGas } = operation
+      return {
+        entityId: plan.row.entityId,
+        id: plan.row.id,
+        userOpHash: hashes[index]!.hash,
+        operation: operationToJson(chain.accounts.attachOwner(operation, signatures[index]!)),
+        createsAccount: !account.isDeployed,
+        requiredDepositAtomic: chain.accounts.requiredDeposit(operation),
+        fee: shownFee({ fee: plan.fee, gasLimit: callGas + verificationGas + preVerificationGas }),
+      }
+    }),
+  )
+  await recordQueued(tx, nowMs, plans)
+}
+
+/** Builds the operation of a transaction, with the signature of the treasury that pays its gas. */
+async function sponsored(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  { owner, sponsor, isDeployed }: SigningAccount,
+  { row, fee, gasLimit }: Ready,
+): Promise<UnsignedOperation> {
+  const { to, valueAtomic, data } = callOf(row)
+  if (to === undefined) throw new Error(`transaction ${row.id} of a smart account creates a contract`)
+  const request = {
+    ...{ account: row.address, owner, isDeployed, fee, gas: gasLimit },
+    nonce: nonceOf(row.id),
+    call: { to, valueAtomic, data },
+  }
+  const { operation, sponsorDigest } = chain.accounts.build(request, sponsor.address)
+  const { entityId, keyId } = sponsor
+  const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: sponsorDigest })
+  return chain.accounts.attachSponsor(operation, signature)
+}

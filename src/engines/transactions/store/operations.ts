@@ -1,0 +1,156 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
+import { statesBefore } from '../states.ts'
+import type { Ref, Sender, SignedFee } from './transactions.ts'
+
+/** The user operation that was signed for a transaction, as JSON. */
+export type SignedOperation = Ref & {
+  userOpHash: string
+  operation: string
+  createsAccount: boolean
+  requiredDepositAtomic: bigint
+  fee: SignedFee
+}
+
+/** Records signed operations, before anything else learns of them; one that is signed again takes the place of the first. */
+export async function insertOperations(
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  account: string,
+  rows: readonly SignedOperation[],
+): Promise<void> {
+  const at = formatInstant(nowMs)
+  await tx.run(sql`insert into operations (entity_id, id, blockchain, account, user_op_hash, operation, creates_account,
+      required_deposit, state, create_date)
+    select e, i, ${blockchain}, ${account}, h, o::jsonb, c, d, 'signed', ${at}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.userOpHash)}::text[], ${rows.map((row) => row.operation)}::text[],
+      ${rows.map((row) => row.createsAccount)}::bool[], ${rows.map((row) => row.requiredDepositAtomic.toString())}::numeric[])
+      as n(e, i, h, o, c, d)
+    on conflict (entity_id, id) do update set user_op_hash = excluded.user_op_hash, operation = excluded.operation,
+      creates_account = excluded.creates_account, required_deposit = excluded.required_deposit, state = 'signed',
+      bundle_id = null`)
+  await tx.run(sql`update transactions t set state = 'QUEUED', user_op_hash = n.h, estimated_fee = n.f::jsonb,
+      error_details = null, update_date = ${at}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.userOpHash)}::text[], ${rows.map((row) => JSON.stringify(row.fee))}::text[]) as n(e, i, h, f)
+    where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('QUEUED'), 'QUEUED']}::text[])`)
+}
+
+const isOpen = sql`o.state <> 'ended' and t.state in ('QUEUED', 'SENT') and t.block_hash is null`
+
+/** The oldest transaction of an account whose operation is signed and in no block yet. */
+export const oldestOperation = async (
+  db: Db,
+  blockchain: string,
+  { entityId, address }: Sender,
+): Promise<string | undefined> =>
+  (
+    await db.maybe<{ id: string }>(sql`select o.id from operations o
+      join transactions t on t.entity_id = o.entity_id and t.id = o.id
+      where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.account = ${address} and ${isOpen}
+      order by o.create_date, o.id limit 1`)
+  )?.id
+
+/** An operation that waits for a bundle, with the call that it makes. */
+export type WaitingOperation = Ref & {
+  operation: string
+  requiredDepositAtomic: bigint
+  createDate: string
+  callTo: string | null
+  callValue: bigint
+  callData: Buffer
+  /** Whether a bundle ever carried it: since then, its bytes may be known. */
+  wasBundled: boolean
+}
+
+/** Signed operations that no bundle carries, oldest first; entities take turns. */
+export async function waitingOperations(
+  db: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly WaitingOperation[]> {
+  const where = sql`q.blockchain = ${blockchain} and q.state = 'signed'`
+  const rows = sql`select q.entity_id as "entityId", q.id, q.operation::text as operation,
+      q.required_deposit as "requiredDepositAtomic", q.create_date as "createDate", t.call_to as "callTo",
+      t.call_value as "callValue", t.call_data as "callData", q.was_bundled as "wasBundled"
+    from operations q join transactions t on t.entity_id = q.entity_id and t.id = q.id
+    where ${where} and q.entity_id = turn.entity_id
+      and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
+    order by q.create_date, q.id`
+  return served(
+    turn,
+    await db.all<WaitingOperation>(inTurns(turn, { from: sql`operations q`, where, rows }, limit)),
+  )
+}
+
+/** Locks those of the operations that still wait. */
+export const lockWaiting = (tx: Db, refs: readonly Ref[]) =>
+  tx.all<Ref>(sql`select q.entity_id as "entityId", q.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join operations q on q.entity_id = n.e and q.id = n.i where q.state = 'signed'
+    order by q.id for update of q skip locked`)
+
+export async function markBundled(
+  tx: Db,
+  nowMs: number,
+  refs: readonly Ref[],
+  bundleId: string,
+): Promise<Ref[]> {
+  const pairs = sql`unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)`
+  await tx.run(sql`update operations q set state = 'bundled', bundle_id = ${bundleId}, was_bundled = true from ${pairs}
+    where q.entity_id = n.e and q.id = n.i`)
+  return tx.all<Ref>(sql`update transactions t set state = 'SENT', error_details = null, update_date = ${formatInstant(nowMs)}
+    from ${pairs} where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('SENT')]}::text[])
+    returning t.entity_id as "entityId", t.id`)
+}
+
+/** The sum of the deposits that the EntryPoint asks for operations of an entity in bundles that no block holds yet. */
+export const depositsInFlight = async (db: Db, entityId: string, blockchain: string): Promise<bigint> =>
+  (
+    await db.one<{
+      amount: bigint
+    }>(sql`select coalesce(sum(o.required_deposit), 0) as amount from transactions t
+      join operations o on o.entity_id = t.entity_id and o.id = t.id
+      where t.entity_id = ${entityId} and t.blockchain = ${blockchain} and t.state = 'SENT' and t.smart_account
+        and o.state = 'bundled'`)
+  ).amount
+
+/** Lets operations wait for another bundle, as far as no block holds them. */
+export const releaseBundles = (tx: Db, bundles: readonly Ref[]) =>
+  tx.run(sql`update operations o set state = 'signed', bundle_id = null
+    from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b),
+      transactions t
+    where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and t.entity_id = o.entity_id and t.id = o.id
+      and t.block_hash is null and t.state in ('QUEUED', 'SENT')`)
+
+/** Ends operations that nothing will carry, since their transactions ended. */
+export const endOperations = (tx: Db, refs: readonly Ref[]) =>
+  tx.run(sql`update operations q set state = 'ended'
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where q.entity_id = n.e and q.id = n.i`)
+
+/** Lets transactions be signed again, whose operations cannot be executed as they are. */
+export async function signAgain(tx: Db, nowMs: number, refs: readonly Ref[], details: string): Promise<void> {
+  await endOperations(tx, refs)
+  await tx.run(sql`update transactions t set user_op_hash = null, state = 'QUEUED', error_details = ${details},
+      update_date = ${formatInstant(nowMs)}
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state in ('QUEUED', 'SENT') and t.block_hash is null`)
+}
+
+/** The transactions among these ids that are of a smart account; the EntryPoint's nonces name them. */
+export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
+  db.all<Ref>(sql`select t.entity_id as "entityId", t.id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join transactions t on t.entity_id = n.e and t.id = n.i where t.smart_account and t.transaction_type = 'OUTBOUND'`)
+
+/** Lets operations of an orphaned block wait for another bundle where theirs ended without effect. */
+export const releaseOrphaned = (tx: Db, refs: readonly Ref[]) =>
+  tx.run(sql`update operations o set state = 'signed', bundle_id = null
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where o.entity_id = n.e and o.id = n.i and o.state = 'bundled' and exists (select 1 from transactions b
+      where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state in ('FAILED', 'DENIED', 'CANCELLED'))`)

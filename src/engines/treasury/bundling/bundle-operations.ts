@@ -1,0 +1,199 @@
+/**
+ * Bundles signed user operations. The treasury of an entity executes the operations of its accounts in transactions of its
+ * own, which the transaction engine signs, sends, accelerates and follows like all others, and gets the gas back from the
+ * deposit of its paymaster. A bundle is simulated first: an operation that would make it fail is taken out and waits, or is
+ * signed again, and delays no other. Operations of a bundle that ended without them go into another one; the EntryPoint
+ * executes each of them once at most.
+ */
+import type { UserOperation } from '#chains/accounts'
+import { capabilitiesOf } from '#chains/capabilities'
+import type { Chain } from '#chains/chain'
+import { operationFromJson } from '#chains/operation-json'
+import { WalletFrozen } from '#custody/index'
+import type { EngineCtx } from '#engines/ctx'
+import { InsufficientFunds } from '#engines/ledger/index'
+import {
+  announceWork,
+  denyListed,
+  feeAt,
+  findSponsor,
+  lockWaiting,
+  markBundled,
+  noteStates,
+  signAgain,
+  suggestedFees,
+  type WaitingOperation,
+  waitingOperations,
+} from '#engines/transactions/index'
+import { failpoint } from '#lib/failpoints'
+import { defer, type Turn } from '#runtime/turns/store'
+import { actingFor } from '../actor.ts'
+import { type GasFaucet, gasOf, refillGas } from '../gas.ts'
+import type { TreasuryRow } from '../store/treasuries.ts'
+import { availableDeposit } from './fund-paymaster.ts'
+import { treasuryOf } from './sponsor.ts'
+import { submitCall } from './submit-call.ts'
+
+/** Operations that are claimed at once, and those of one bundle. */
+const claimedMax = 200
+const bundledMax = 40
+/** Gas of one bundle, well below what a block of any supported chain takes. */
+const bundleGasMax = 12_000_000n
+const bundleOverheadGas = 60_000n
+
+type Bundleable = WaitingOperation & { parsed: UserOperation }
+
+/** Bundles waiting operations, those of each entity apart. True when it bundled some. */
+export async function bundleWaiting(
+  ctx: EngineCtx,
+  chain: Chain,
+  turn: Turn,
+  gasFaucet: GasFaucet | undefined,
+): Promise<boolean> {
+  const { blockchain } = chain.network
+  const claimed = await waitingOperations(ctx.database, turn, blockchain, claimedMax)
+  const entities = new Set(claimed.map(({ entityId }) => entityId))
+  let did = false
+  for (const entityId of entities) {
+    const waiting = claimed
+      .filter((row) => row.entityId === entityId)
+      .map((row) => ({ ...row, parsed: operationFromJson(row.operation) }))
+    // The trouble of one entity must not delay the others.
+    const outcome = await bundleOf(ctx, chain, entityId, waiting, gasFaucet).catch((error): BundleOutcome => {
+      if (!(error instanceof WalletFrozen) && !(error instanceof InsufficientFunds))
+        ctx.log.error({ err: error, entityId, blockchain }, 'cannot bundle operations yet; will retry')
+      return 'blocked'
+    })
+    did ||= outcome === 'bundled'
+    if (outcome === 'blocked') await postpone(ctx, chain, waiting)
+  }
+  return did
+}
+
+const postpone = (ctx: EngineCtx, chain: Chain, rows: readonly Bundleable[]) =>
+  defer(
+    ctx.database,
+    'bundling operations',
+    chain.network.blockchain,
+    rows.map(({ entityId, id, createDate }) => {
+      return { entityId, key: id, waitedMs: ctx.clock.nowMs() - Date.parse(createDate) }
+    }),
+  )
+
+/** `calling`: the treasury's own calls are under way, whose end wakes the loop. */
+type BundleOutcome = 'bundled' | 'calling' | 'blocked'
+
+/** Bundles the first of the operations of an entity; the others go into the next bundle. */
+async function bundleOf(
+  ctx: EngineCtx,
+  chain: Chain,
+  entityId: string,
+  waiting: readonly Bundleable[],
+  gasFaucet: GasFaucet | undefined,
+): Promise<BundleOutcome> {
+  const { blockchain } = chain.network
+  const sponsor = await findSponsor(ctx.database, entityId, blockchain)
+  if (!sponsor) throw new Error(`entity ${entityId} has no sponsor on ${blockchain}`)
+  const treasury = treasuryOf(sponsor, capabilitiesOf(chain.network.blockchain).keys!)
+  const chosen = firstOf(waiting)
+  if (!(await hasGas(ctx, chain, treasury, chosen, gasFaucet))) return 'blocked'
+  const neededAtomic = chosen.reduce((sum, { requiredDepositAtomic }) => sum + requiredDepositAtomic, 0n)
+  const depositAtomic = await availableDeposit(ctx, chain, treasury, neededAtomic)
+  if (depositAtomic === 'calling') return 'calling'
+  const passing = await passingOf(ctx, chain, treasury, within(chosen, depositAtomic))
+  if (passing.length === 0) return 'blocked'
+  const isBundled = await ctx.database.tx(async (tx) => {
+    const locked = new Set((await lockWaiting(tx, passing)).map(({ id }) => id))
+    const allowed = await denyListed(
+      tx,
+      ctx,
+      chain,
+      passing.filter(({ id }) => locked.has(id)),
+    )
+    const rows = passing.filter(({ id }) => allowed.has(id))
+    if (rows.length === 0) return false
+    const operations = rows.map(({ parsed }) => parsed)
+    const call = chain.accounts.bundleCall(operations, treasury.address)
+    const scope = actingFor(ctx, tx, treasury)
+    const bundleId = await submitCall(scope, chain, treasury, 'bundle', call)
+    const sent = await markBundled(tx, ctx.clock.nowMs(), rows, bundleId)
+    await noteStates(ctx, tx, sent, 'SENT')
+    failpoint('before-treasury-commit')
+    return true
+  })
+  failpoint('after-treasury-commit')
+  if (isBundled) await announceWork(ctx.database, blockchain)
+  return isBundled ? 'bundled' : 'blocked'
+}
+
+const gasOfOperation = ({ callGas, verificationGas, preVerificationGas, sponsorship }: UserOperation) =>
+  callGas + verificationGas + preVerificationGas + (sponsorship?.verificationGas ?? 0n)
+
+/** The first operations, as many as fit into one bundle; at least one. */
+function firstOf(waiting: readonly Bundleable[]): Bundleable[] {
+  let gas = bundleOverheadGas
+  const end = waiting.findIndex(({ parsed }, index) => {
+    gas += gasOfOperation(parsed)
+    return index > 0 && (index >= bundledMax || gas > bundleGasMax)
+  })
+  return waiting.slice(0, end < 0 ? waiting.length : end)
+}
+
+/** The first operations that this deposit covers together. */
+function within(waiting: readonly Bundleable[], depositAtomic: bigint): Bundleable[] {
+  let left = depositAtomic
+  const end = waiting.findIndex(({ requiredDepositAtomic }) => (left -= requiredDepositAtomic) < 0n)
+  return waiting.slice(0, end < 0 ? waiting.length : end)
+}
+
+async function hasGas(
+  ctx: EngineCtx,
+  chain: Chain,
+  treasury: TreasuryRow,
+  chosen: readonly Bundleable[],
+  gasFaucet: GasFaucet | undefined,
+): Promise<boolean> {
+  const gas = chosen.reduce((sum, { parsed }) => sum + gasOfOperation(parsed), bundleOverheadGas)
+  const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
+  const found = await gasOf(ctx.database, treasury, gas * maxFeeAtomic)
+  if (found !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)
+  return found !== 'none'
+}
+
+/** Codes of the EntryPoint for what passes by itself: a nonce that a block has used, a deposit that is short. */
+const passing = /^AA(25|21|31)\b/
+
+/** The operations that can be executed together now; the others wait, or are signed again. */
+async function passingOf(
+  ctx: EngineCtx,
+  chain: Chain,
+  treasury: TreasuryRow,
+  chosen: readonly Bundleable[],
+): Promise<Bundleable[]> {
+  let left = [...chosen]
+  while (left.length > 0) {
+    const operations = left.map(({ parsed }) => parsed)
+    const outcome = await chain.accounts.simulate(operations, treasury.address)
+    if (outcome.kind === 'passes') return left
+    if (outcome.kind === 'unknown') throw new Error(`a bundle cannot be simulated: ${outcome.message}`)
+    const failing = left[outcome.index]
+    if (!failing) throw new Error(`a bundle fails without an operation: ${outcome.reason}`)
+    left = left.filter((row) => row !== failing)
+    await setAside(ctx, chain, failing, outcome.reason)
+  }
+  return []
+}
+
+async function setAside(ctx: EngineCtx, chain: Chain, failing: Bundleable, reason: string): Promise<void> {
+  const { blockchain } = chain.network
+  const { entityId, id, createDate } = failing
+  ctx.log.warn({ entityId, id, blockchain, reason }, 'an operation cannot be executed now')
+  await postpone(ctx, chain, [failing])
+  if (passing.test(reason)) return
+  const nowMs = ctx.clock.nowMs()
+  await ctx.database.tx(async (tx) => {
+    if ((await lockWaiting(tx, [failing])).length === 0) return
+    await signAgain(tx, nowMs, [failing], `its operation is signed again: ${reason}`)
+    await defer(tx, 'signing', blockchain, [{ entityId, key: id, waitedMs: nowMs - Date.parse(createDate) }])
+  })
+}

@@ -1,0 +1,62 @@
+import { type Db, sql } from '#runtime/db/db'
+import { inTurns, served, type Turn } from '#runtime/turns/store'
+import type { SentTransaction } from '../store/platform-transactions.ts'
+
+/** The purpose of a treasury's call for smart accounts: a bundle of operations, the creation of a contract, a deposit. */
+export type CallPurpose = 'bundle' | 'contract' | 'deposit'
+
+export type AccountCall = { entityId: string; id: string; blockchain: string; purpose: CallPurpose }
+
+export const insertAccountCall = (tx: Db, row: AccountCall & { createDate: string }) =>
+  tx.run(sql`insert into account_calls (entity_id, id, blockchain, purpose, create_date)
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.purpose}, ${row.createDate})`)
+
+/** Serializes the calls that an entity needs once, until the `tx` ends. */
+export const lockCalls = (tx: Db, entityId: string, blockchain: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`calls:${entityId}:${blockchain}`}, 0))`)
+
+/** Whether a call of this purpose is under way. */
+export async function isCalling(
+  db: Db,
+  { entityId, blockchain, purpose }: Omit<AccountCall, 'id'>,
+): Promise<boolean> {
+  const found = await db.maybe(sql`select 1 from account_calls c where c.blockchain = ${blockchain}
+    and c.entity_id = ${entityId} and c.purpose = ${purpose} and not c.settled limit 1`)
+  return found !== undefined
+}
+
+export type SettledCall = AccountCall & { state: string; errorDetails: string | null }
+
+/** Settles the calls whose transactions have ended, in a block or without one; entities take turns. */
+export async function settleCalls(
+  tx: Db,
+  turn: Turn,
+  blockchain: string,
+  limit: number,
+): Promise<readonly SettledCall[]> {
+  const where = sql`c.blockchain = ${blockchain} and not c.settled`
+  const hasEnded = sql`t.state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'DENIED', 'CANCELLED')`
+  const rows = sql`select c.entity_id, c.id from account_calls c
+    join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
+    where ${where} and c.entity_id = turn.entity_id and ${hasEnded} order by c.create_date, c.id`
+  return served(
+    turn,
+    await tx.all<SettledCall>(sql`
+    with chosen as materialized (${inTurns(turn, { from: sql`account_calls c`, where, rows }, limit)}),
+    ended as materialized (
+      select c.entity_id, c.id, t.state, t.error_details from chosen
+      join account_calls c on c.entity_id = chosen.entity_id and c.id = chosen.id
+      join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
+      where ${where} and ${hasEnded} order by c.entity_id, c.id for update of c skip locked
+    )
+    update account_calls u set settled = true from ended t where u.entity_id = t.entity_id and u.id = t.id
+    returning u.entity_id as "entityId", u.id, u.blockchain, u.purpose, t.state, t.error_details as "errorDetails"`),
+  )
+}
+
+/** Settles calls again whose block was orphaned: the same transactions are sent again and decide again. */
+export const reopenCalls = (tx: Db, blockchain: string, sent: readonly SentTransaction[]) =>
+  tx.run(sql`update account_calls c set settled = false from platform_transactions t
+    where t.entity_id = c.entity_id and t.id = c.id and c.blockchain = ${blockchain} and c.settled
+      and (t.entity_id, t.tx_hash) in (select * from unnest(${sent.map((row) => row.entityId)}::uuid[],
+        ${sent.map((row) => row.txHash)}::text[]))`)
