@@ -16,6 +16,7 @@ import {
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
 import { stablecoinAbi } from '#chains/evm/abi/stablecoin'
 import { runtimeBytecode, stablecoinStorage } from '#sandbox/artifacts/stablecoin'
+import { placedAccountContracts } from '#sandbox/chains/account-contracts'
 import { viemChain } from '../../testing/viem-chain.ts'
 
 /** Keys made from a number: the accounts of these tests, funded in genesis. */
@@ -97,6 +98,7 @@ function genesis() {
     coinbase: zeroAddress,
     alloc: {
       ...Object.fromEntries(coins),
+      ...placedAccountContracts(),
       [tokenAddress]: { balance: '0x0', code: runtimeBytecode, storage: stablecoinStorage(openingState) },
       [blankAddress]: { balance: '0x0', code: runtimeBytecode },
     },

@@ -25,12 +25,12 @@ export async function createWalletsOf(
 ): Promise<Wallet[]> {
   await spendCiphertext(ctx, secret)
   const { walletSetId, blockchains, count = 1, metadata } = body
+  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(body) : undefined
   const chains = blockchains.map((name, index) => requireWalletChain(ctx, name, `blockchains[${index}]`))
   if (metadata && metadata.length !== count) {
     const reason = `has ${metadata.length} items, but count is ${count}`
     throw invalid('metadata', reason, undefined, 'metadataCountDiffers', 'length_outside_bounds')
   }
-  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(body) : undefined
   const { family } = chains[0]!
   const input = { walletSetId, family, chains, count, metadata, smartAccount }
   const wallets = await createWallets(ctx, secret, input)

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import {
   accountContracts,
+  create2Deployer,
   entryPoint,
   modularContracts,
   runtimeCodeOf,
@@ -9,9 +10,12 @@ import {
 } from '#chains/evm/accounts/deployment'
 
 type PlacedContract = { balance: string; nonce: string; code: string; storage?: Record<string, string> }
-type Artifact = { deployedBytecode: `0x${string}` }
+type Artifact = { bytecode: string; deployedBytecode: string }
 
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`
+
+const create2DeployerCode =
+  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 
 /** The slot of OpenZeppelin's Initializable (ERC-7201), and what a locked implementation has there. */
 const initializableSlot = '0xf0c57e16840df040f15088dc2f81fe391c3923bec73e23a9662efc9c229c6a00'
@@ -22,18 +26,19 @@ const guardSlot = word(2n)
 const notEntered = word(1n)
 
 /**
- * The contracts of smart accounts, as part of a genesis file: the EntryPoint with the creator of accounts that it deploys,
+ * The contracts of smart accounts, as part of a genesis file: the deterministic deployer, the EntryPoint with the creator of accounts that it deploys,
  * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows.
  */
 export function placedAccountContracts(): Record<string, PlacedContract> {
   const placed: Record<string, PlacedContract> = {
+    [create2Deployer]: contract(create2DeployerCode),
     [entryPoint]: {
       ...contract(entryPointCode()),
       // The creation of the creator of accounts took the first nonce.
       nonce: '0x2',
       storage: { [guardSlot]: notEntered },
     },
-    [senderCreator]: contract(readArtifact('SenderCreator').deployedBytecode),
+    [senderCreator]: contract(senderCreatorCode()),
   }
   for (const contracts of [accountContracts, modularContracts]) {
     for (const { address, code } of runtimeCodeOf(contracts)) placed[address] = contract(code)
@@ -51,6 +56,19 @@ function entryPointCode(): string {
     `7f${'0'.repeat(64)}`,
     `7f${senderCreator.slice(2).toLowerCase().padStart(64, '0')}`,
   )
+}
+
+/**
+ * The EntryPoint's own creation code holds that of its creator of accounts, which copies as many bytes as it names from behind
+ * itself. The package's artifact of that contract is of another compilation.
+ */
+function senderCreatorCode(): string {
+  const found = /6080806040523461001657(61([0-9a-f]{4}))908161001c8239f35b600080fdfe/.exec(
+    readArtifact('EntryPoint').bytecode,
+  )
+  if (!found) throw new Error('the EntryPoint of the package creates no creator of accounts')
+  const start = found.index + found[0].length
+  return `0x${found.input.slice(start, start + 2 * Number.parseInt(found[2]!, 16))}`
 }
 
 const { resolve } = createRequire(import.meta.url)

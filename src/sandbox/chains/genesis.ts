@@ -1,13 +1,9 @@
-import { create2Deployer } from '#chains/evm/accounts/deployment'
 import type { Network, NetworkToken } from '#chains/network'
 import { runtimeBytecode, stablecoinStorage } from '../artifacts/stablecoin.ts'
 import { faucetAccount, issuerAccount } from '../constants.ts'
 import { placedAccountContracts } from './account-contracts.ts'
 
 type AllocatedAccount = { balance: string; nonce?: string; code?: string; storage?: Record<string, string> }
-
-const create2DeployerCode =
-  '0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3'
 
 const zeroWord = `0x${'0'.repeat(64)}`
 const zeroAddress = `0x${'0'.repeat(40)}`
@@ -23,7 +19,6 @@ export function genesisOf(network: Network, { timestampS, gasLimit }: GenesisOpt
   const alloc: Record<string, AllocatedAccount> = {
     [faucetAccount.address]: { balance: hex(faucetBalance) },
     [issuerAccount.address]: { balance: hex(issuerBalance) },
-    [create2Deployer]: { balance: '0x0', nonce: '0x1', code: create2DeployerCode },
     ...placedAccountContracts(),
   }
   for (const token of network.tokens) alloc[token.address] = stablecoinAccount(token)

@@ -1,0 +1,133 @@
+import { type Address, BaseError, type Hex, hashTypedData, parseEther, parseEventLogs, toHex } from 'viem'
+import { entryPoint07Abi } from 'viem/account-abstraction'
+import type { UnsignedOperation, UserOperation } from '#chains/accounts'
+import { accountAddress, accountCreation, type FirstOwners } from '#chains/evm/accounts/account'
+import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
+import { accountContracts, entryPoint } from '#chains/evm/accounts/deployment'
+import { failedOperation } from '#chains/evm/accounts/executed'
+import { bundleCall, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
+import { revertData } from '#chains/evm/revert'
+import { viemChain } from '../../../testing/viem-chain.ts'
+import { people, startTokenChain, type TokenChain } from '../token-chain.ts'
+import { type Signer, signBy } from './keys.ts'
+
+export const chainId = viemChain.id
+export const startAccountChain = startTokenChain
+
+/** Creates the account of these owners, with a coin of its own to pay its gas; returns its address. */
+export async function deploy({ client }: TokenChain, first: FirstOwners): Promise<Address> {
+  const address = accountAddress(first) as Address
+  const { factory, data } = accountCreation(first)
+  await client.sendTransactionSync({ account: people.carol, to: factory as Address, data })
+  await client.sendTransactionSync({ account: people.carol, to: address, value: parseEther('1') })
+  return address
+}
+
+let nonces = 0n
+
+export const operationOf = (
+  account: Address,
+  callData: Hex,
+  changes: Partial<UnsignedOperation> = {},
+): UnsignedOperation => ({
+  account,
+  nonce: ++nonces << 64n,
+  callData,
+  callGas: 200_000n,
+  verificationGas: 900_000n,
+  preVerificationGas: 50_000n,
+  maxFeeAtomic: 2_000_000_000n,
+  priorityFeeAtomic: 1_000_000_000n,
+  ...changes,
+})
+
+export const payment = (to: Address, valueAtomic: bigint): Hex =>
+  encodeExecution({ to, valueAtomic, data: '0x' })
+
+/** The operation with the signature of these owners, whose hash is made for `onChain`. */
+export async function signed(
+  operation: UnsignedOperation,
+  signers: readonly Signer[],
+  { onChain = chainId, isOperation = true } = {},
+): Promise<UserOperation> {
+  const { hash } = hashesOf(onChain, operation)
+  return { ...operation, signature: await signBy(signers, hash, isOperation) }
+}
+
+export type Executed = { success: boolean; feeAtomic: bigint; gasUsed: bigint }
+
+/** Executes operations in one bundle; gives back their outcomes, or the reason of the EntryPoint against one of them. */
+export async function execute(
+  { client }: TokenChain,
+  ...operations: readonly UserOperation[]
+): Promise<Executed[] | string> {
+  const { to, data } = bundleCall(operations, people.minter.address)
+  const call = { account: people.minter, to: to as Address, data, gas: 15_000_000n }
+  try {
+    await client.call(call)
+  } catch (error) {
+    return reasonIn(error)
+  }
+  const { logs } = await client.sendTransactionSync(call)
+  return parseEventLogs({ abi: entryPoint07Abi, eventName: 'UserOperationEvent', logs }).map(({ args }) => ({
+    success: args.success,
+    feeAtomic: args.actualGasCost,
+    gasUsed: args.actualGasUsed,
+  }))
+}
+
+function reasonIn(error: unknown): string {
+  const isRaw = (each: unknown) => revertData((each as { data?: unknown })?.data) !== undefined
+  const raw = error instanceof BaseError ? error.walk(isRaw) : undefined
+  const data = revertData((raw as { data?: unknown } | undefined)?.data)
+  const failed = data === undefined ? undefined : failedOperation(data)
+  return failed?.reason ?? String(error)
+}
+
+/** The digest that owners sign for the hash of a message. */
+export const messageDigestOf = (
+  account: Address,
+  hash: Hex,
+  { onChain = chainId, plugin = accountContracts.plugin } = {},
+): Hex =>
+  hashTypedData({
+    domain: {
+      name: 'Weighted Multisig Webauthn Plugin',
+      version: '1.0.0',
+      chainId: onChain,
+      verifyingContract: plugin,
+      salt: `${account}${'0'.repeat(24)}` as Hex,
+    },
+    types: { CircleWeightedWebauthnMultisigMessage: [{ name: 'hash', type: 'bytes32' }] },
+    primaryType: 'CircleWeightedWebauthnMultisigMessage',
+    message: { hash },
+  })
+
+/** Whether the account accepts the signature for the hash; a revert counts as a refusal. */
+export async function accepts(
+  { client }: TokenChain,
+  account: Address,
+  hash: Hex,
+  signature: Hex,
+): Promise<boolean> {
+  const call = { address: account, abi: smartAccountAbi, functionName: 'isValidSignature' } as const
+  const answer = await client.readContract({ ...call, args: [hash, signature] }).catch(() => '0x')
+  return answer === '0x1626ba7e'
+}
+
+/** Calls the account as the EntryPoint does; gives back whether it went through. */
+export async function asEntryPoint({ client }: TokenChain, to: Address, data: Hex): Promise<boolean> {
+  await client.impersonateAccount({ address: entryPoint })
+  await client.setBalance({ address: entryPoint, value: parseEther('100') })
+  try {
+    await client.call({ account: entryPoint, to, data })
+    const receipt = await client.sendTransactionSync({ account: entryPoint, to, data, gas: 3_000_000n })
+    return receipt.status === 'success'
+  } catch {
+    return false
+  } finally {
+    await client.stopImpersonatingAccount({ address: entryPoint })
+  }
+}
+
+export const randomHash = (): Hex => toHex(crypto.getRandomValues(new Uint8Array(32)))
