@@ -26,7 +26,7 @@ create table operations (
   -- signed: waits for a bundle. bundled: the treasury's transaction `bundle_id` carries it. ended: nothing will.
   state text not null check (state in ('signed', 'bundled', 'ended')),
   bundle_id uuid,
-  -- Whether a bundle ever carried it: since then, its bytes may be known.
+  -- Whether a signed bundle ever carried it: since then, its bytes may be known.
   was_bundled boolean not null default false,
   create_date timestamptz(3) not null,
   primary key (entity_id, id),

@@ -23,6 +23,7 @@ import { denyUnsigned } from './end-unsent.ts'
 import { freezeReceivers } from './freeze-receivers.ts'
 import { callOf } from './intent.ts'
 import { recipientsOf } from './recipients.ts'
+import { bundledCalls } from './store/operations.ts'
 import {
   claimOutdated,
   claimUnscreened,
@@ -72,7 +73,7 @@ export function screener(ctx: EngineCtx, chain: Chain): () => Promise<boolean> {
 async function askAbout(ctx: EngineCtx, chain: Chain, refs: readonly Ref[]): Promise<readonly Ref[]> {
   if (ctx.config.screeningUrl === undefined) return refs
   const rows = await unscreenedOf(ctx.database, refs)
-  const groups = recipientGroups(chain, rows)
+  const groups = await recipientGroups(ctx.database, chain, rows)
   const left = new Set((await askProvider(ctx, askedOf(groups))).map(({ address }) => address))
   return rows.filter((_, index) => groups[index]?.addresses.every((address) => !left.has(address)))
 }
@@ -98,7 +99,7 @@ export async function screenUnsigned(
 ): Promise<boolean> {
   const revision = await listsRevision(tx)
   const rows = await lockUnscreened(tx, refs, revision)
-  const groups = recipientGroups(chain, rows)
+  const groups = await recipientGroups(tx, chain, rows)
   if (groups.length === 0) return true
   const scope = { ...ctx, db: tx }
   const decisions = await screenRecipients(scope, groups)
@@ -123,14 +124,17 @@ function unlessOpaque(chain: Chain, row: UnscreenedTransaction, decision: RiskDe
 
 const denies = ({ actions }: RiskDecision) => actions.includes('DENY')
 
-/** The recipients of each transaction, of as many as fit into one batch. */
-function recipientGroups(chain: Chain, rows: readonly UnscreenedTransaction[]) {
+/** The recipients of each transaction, of as many as fit into one batch; of a bundle those of its operations, too. */
+async function recipientGroups(db: Db, chain: Chain, rows: readonly UnscreenedTransaction[]) {
   const { blockchain } = chain.network
+  const ofTreasuries = rows.filter(({ walletId }) => walletId === null)
+  const bundled = ofTreasuries.length > 0 ? await bundledCalls(db, ofTreasuries) : []
   const groups: { blockchain: string; addresses: readonly string[] }[] = []
   let count = 0
   for (const row of rows) {
     if (count >= recipientsMax) break
-    const addresses = recipientsOf(chain, callOf(row))
+    const inside = bundled.filter(({ bundleId }) => bundleId === row.id)
+    const addresses = [row, ...inside].flatMap((each) => recipientsOf(chain, callOf(each)))
     groups.push({ blockchain, addresses })
     count += addresses.length
   }

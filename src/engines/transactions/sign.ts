@@ -14,15 +14,8 @@ import { callOf, intentBytes } from './intent.ts'
 import { costOf, type Plan, planWaiting } from './plan.ts'
 import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
-import { type SignBatch, type SigningOutcome, SigningRefused, signRound } from './signing-round.ts'
-import {
-  insertAttempts,
-  lockNonces,
-  type NewAttempt,
-  type NonceState,
-  nonceState,
-  requireConnection,
-} from './store/attempts.ts'
+import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
+import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
 import { markQueued, type WaitingTransaction, waitingOf } from './store/transactions.ts'
 
 export type Ready = Extract<Plan, { gasLimit: bigint }>
@@ -143,14 +136,8 @@ async function signAll(
   const signatures = await signForIntents(ctx.custody, tx, requests, nowMs).catch(async (error) => {
     // The intents are valid: another payload was signed for this nonce, or the wallet is frozen.
     if (error instanceof SecondPayload || error instanceof WalletFrozen) throw error
-    // Throws the original error when the connection is lost; otherwise custody refused.
-    await requireConnection(tx).catch(() => {
-      throw error
-    })
-    throw new SigningRefused(
-      error,
-      plans.map(({ row }) => row.id),
-    )
+    const ids = plans.map(({ row }) => row.id)
+    return throwRefusal(tx, error, ids)
   })
   failpoint('after-signature')
   const attempts = plans.map(({ row }, index) =>

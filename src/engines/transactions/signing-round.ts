@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto'
 import type { Chain } from '#chains/chain'
 import { WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
+import type { Db } from '#runtime/db/db'
 import { defer, type Turn } from '#runtime/turns/store'
 import { logSigningFailure } from './provider-failures.ts'
+import { requireConnection } from './store/attempts.ts'
 import { type Sender, type WaitingSender, waitingSenders } from './store/transactions.ts'
 
 const batchMax = 400
@@ -103,13 +105,24 @@ function* fromRandomStart<Each>(senders: readonly Each[]) {
 }
 
 /** Custody refuses to sign one of these intents: its grant is gone, or was made for another intent. */
-export class SigningRefused extends Error {
+class SigningRefused extends Error {
   readonly ids: readonly string[]
 
   constructor(cause: unknown, ids: readonly string[]) {
     super('custody refuses to sign', { cause })
     this.ids = ids
   }
+}
+
+/**
+ * Throws the error of a failed signature: the same one when the connection is lost, which the batch may outlive; otherwise
+ * that custody refused it.
+ */
+export async function throwRefusal(tx: Db, error: unknown, ids: readonly string[]): Promise<never> {
+  await requireConnection(tx).catch(() => {
+    throw error
+  })
+  throw new SigningRefused(error, ids)
 }
 
 /** Halves a batch that cannot be signed until the faulty transaction is alone; that one fails, the others proceed. */

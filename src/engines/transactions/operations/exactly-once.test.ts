@@ -6,9 +6,6 @@ import { randomInt } from 'node:crypto'
 import { keccak256 } from 'viem'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { operationFromJson } from '#chains/operation-json'
-import { startIndexer } from '#engines/indexer/index'
-import { startTransactionWorker } from '#engines/transactions/index'
-import { startTreasury } from '#engines/treasury/index'
 import type { Failpoint } from '#lib/failpoints'
 import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet, type World, worldOf } from '../../../../testing/builders.ts'
@@ -16,109 +13,39 @@ import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { spawnWorker } from '../../../../testing/programs.ts'
 import { isDeep } from '../../../../testing/size.ts'
+import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
 import { until } from '../../../../testing/until.ts'
 import type { Worker } from '../../../../testing/worker.ts'
 
-type Engine = { stop(): Promise<void> }
-
 let harness: Harness
 let world: World
+let accounts: ReturnType<typeof accountActions>
+let engines: ReturnType<typeof separateEngines>
 let wallet: Wallet
-let tokenId: string
-const engines: Record<'indexer' | 'transactions' | 'treasury', Engine | undefined> = {
-  indexer: undefined,
-  transactions: undefined,
-  treasury: undefined,
-}
 const workers: Worker[] = []
 
 beforeAll(async () => {
   harness = await openHarness()
   world = worldOf(harness)
-  wallet = await makeAccount()
-  await transferred(await transfer(wallet, freshAddress()))
+  accounts = accountActions(world)
+  engines = separateEngines(world)
+  wallet = await accounts.make()
+  await transferred(await accounts.transfer(wallet, freshAddress()))
   await harness.stopEngines()
 })
 afterEach(async () => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')
-  await stop('treasury', 'transactions')
+  await engines.stop('treasury', 'transactions')
 })
 afterAll(async () => {
-  await stop('treasury', 'transactions', 'indexer')
+  await engines?.stop('treasury', 'transactions', 'indexer')
   await harness?.close()
 })
 
-const starts = { indexer: startIndexer, transactions: startTransactionWorker, treasury: startTreasury }
-
-function start(...names: (keyof typeof engines)[]) {
-  for (const name of names) engines[name] ??= starts[name](harness.ctx)
-}
-
-async function stop(...names: (keyof typeof engines)[]) {
-  for (const name of names) {
-    await engines[name]?.stop()
-    engines[name] = undefined
-  }
-}
-
-async function makeAccount(): Promise<Wallet> {
-  const { wallets } = await world.call('POST', '/v1/w3s/developer/wallets', {
-    idempotencyKey: crypto.randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
-    walletSetId: (await world.walletSet()).id,
-    blockchains: ['BASE-SEPOLIA'],
-    accountType: 'SCA',
-  })
-  const [made] = wallets
-  await harness.fundWallet(made.address, { usdc: '1000' })
-  await until(async () => {
-    const { tokenBalances } = await world.call('GET', `/v1/w3s/wallets/${made.id}/balances`)
-    tokenId = tokenBalances[0]?.token.id
-    return tokenBalances.length > 0
-  }, 'the account has its coins')
-  return made
-}
-
-const request = async (from: Wallet) => ({
-  idempotencyKey: crypto.randomUUID(),
-  entitySecretCiphertext: await harness.sealSecret(),
-  walletId: from.id,
-  feeLevel: 'MEDIUM',
-})
-
-async function transfer(from: Wallet, destinationAddress: string, amount = '1'): Promise<string> {
-  const body = { ...(await request(from)), tokenId, destinationAddress, amounts: [amount] }
-  return (await world.call('POST', '/v1/w3s/developer/transactions/transfer', body)).id
-}
-
-/** A call of the token itself, whose amount no hold covers. */
-async function callTransfer(from: Wallet, to: string, amountAtomic: bigint): Promise<string> {
-  const body = {
-    ...(await request(from)),
-    contractAddress: harness.chain().tokens.USDC,
-    abiFunctionSignature: 'transfer(address,uint256)',
-    abiParameters: [to, String(amountAtomic)],
-  }
-  return (await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', body)).id
-}
-
-const read = async (id: string) => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
-
-const reaches = (id: string, ...states: string[]) =>
-  until(async () => states.includes((await read(id)).state), `${id} is ${states}`)
-
 async function transferred(id: string) {
-  await reaches(id, 'COMPLETE', 'FAILED')
-  expect(await read(id)).toMatchObject({ state: 'COMPLETE' })
+  await accounts.reaches(id, 'COMPLETE', 'FAILED')
+  expect(await accounts.read(id)).toMatchObject({ state: 'COMPLETE' })
 }
-
-const movedOnce = (from: Wallet, recipients: readonly string[]) =>
-  harness.chain().oracle.checkMovedOnce(
-    recipients.map((to) => ({
-      ...{ from: from.address, to, token: harness.chain().tokens.USDC },
-      amountAtomic: 1_000_000n,
-    })),
-  )
 
 async function worker(failpoint?: { point: Failpoint; hit: number }): Promise<Worker> {
   const { blockchain, rpcUrl } = harness.chain()
@@ -146,46 +73,46 @@ const some = [deaths[randomInt(3)]!, deaths[3 + randomInt(4)]!]
 it.each(isDeep ? deaths : some)(
   'property 76: operations move their coins once though their worker dies at $point, hit $hit',
   async ({ point, hit }) => {
-    start('indexer')
+    engines.start('indexer')
     const recipients = [freshAddress(), freshAddress()]
     const doomed = await worker({ point, hit })
-    const ids = await Promise.all(recipients.map((to) => transfer(wallet, to)))
+    const ids = await Promise.all(recipients.map((to) => accounts.transfer(wallet, to)))
     // Both may be signed in one batch: another one reaches a second commit.
     await until(async () => {
       if (doomed.state() === 'dead') return true
-      if ((await Promise.all(ids.map(read))).every(({ state }) => state === 'COMPLETE')) {
+      if ((await Promise.all(ids.map(accounts.read))).every(({ state }) => state === 'COMPLETE')) {
         recipients.push(freshAddress())
-        ids.push(await transfer(wallet, recipients.at(-1)!))
+        ids.push(await accounts.transfer(wallet, recipients.at(-1)!))
       }
       return false
     }, `the worker has died at ${point}`)
     await worker()
     for (const id of ids) await transferred(id)
-    await movedOnce(wallet, recipients)
+    await accounts.movedOnce(wallet, recipients)
     await checkLedger(harness.database)
   },
 )
 
 it('property 76: an operation whose block is orphaned is executed once in another one', async () => {
-  start('indexer', 'transactions', 'treasury')
+  engines.start('indexer', 'transactions', 'treasury')
   const to = freshAddress()
-  const id = await transfer(wallet, to)
+  const id = await accounts.transfer(wallet, to)
   await transferred(id)
-  const { blockHash } = await read(id)
+  const { blockHash } = await accounts.read(id)
   await harness.chain().reorg(1)
   await until(async () => {
-    const { state, blockHash: now } = await read(id)
+    const { state, blockHash: now } = await accounts.read(id)
     return state === 'COMPLETE' && now !== blockHash
   }, 'it is complete in another block')
-  await movedOnce(wallet, [to])
+  await accounts.movedOnce(wallet, [to])
 })
 
 it('property 76: an operation that a stranger bundles is recognised, and not executed again', async () => {
-  start('indexer', 'transactions')
+  engines.start('indexer', 'transactions')
   const to = freshAddress()
-  const id = await transfer(wallet, to)
-  await reaches(id, 'QUEUED')
-  await until(async () => (await read(id)).userOpHash !== undefined, 'it is signed')
+  const id = await accounts.transfer(wallet, to)
+  await accounts.reaches(id, 'QUEUED')
+  await accounts.signed(id)
   const { operation } = await harness.database.one<{ operation: string }>(
     sql`select operation::text as operation from operations where id = ${id}`,
   )
@@ -194,20 +121,20 @@ it('property 76: an operation that a stranger bundles is recognised, and not exe
   const call = chain.accounts.bundleCall([operationFromJson(operation)], outsider)
   const sent = { from: outsider, to: call.to, data: call.data, gas: '0x200000' }
   const txHash = await harness.chain().rpc<string>('eth_sendTransaction', [sent])
-  await reaches(id, 'COMPLETE')
-  expect(await read(id)).toMatchObject({ txHash })
-  start('treasury')
+  await accounts.reaches(id, 'COMPLETE')
+  expect(await accounts.read(id)).toMatchObject({ txHash })
+  engines.start('treasury')
   const next = freshAddress()
-  await transferred(await transfer(wallet, next))
-  await movedOnce(wallet, [to, next])
+  await transferred(await accounts.transfer(wallet, next))
+  await accounts.movedOnce(wallet, [to, next])
 })
 
 it('property 76: an account that a stranger deploys first makes its first operation once', async () => {
-  start('indexer', 'transactions')
-  const fresh = await makeAccount()
+  engines.start('indexer', 'transactions')
+  const fresh = await accounts.make()
   const to = freshAddress()
-  const id = await transfer(fresh, to)
-  await until(async () => (await read(id)).userOpHash !== undefined, 'it is signed')
+  const id = await accounts.transfer(fresh, to)
+  await accounts.signed(id)
   const { creation } = await harness.database.one<{ creation: { factory: string; data: string } }>(
     sql`select operation->'creation' as creation from operations where id = ${id}`,
   )
@@ -215,40 +142,39 @@ it('property 76: an account that a stranger deploys first makes its first operat
   const deployment = { from: outsider, to: creation.factory, data: creation.data }
   await harness.chain().rpc('eth_sendTransaction', [deployment])
   expect(await harness.chain().rpc('eth_getCode', [fresh.address, 'latest'])).not.toBe('0x')
-  start('treasury')
+  engines.start('treasury')
   await transferred(id)
-  await movedOnce(fresh, [to])
+  await accounts.movedOnce(fresh, [to])
 })
 
 it('an operation that reverts in its block fails alone, with its reason, and pays its gas', async () => {
-  start('indexer', 'transactions', 'treasury')
-  const fresh = await makeAccount()
-  await transferred(await transfer(fresh, freshAddress()))
-  await stop('treasury')
+  engines.start('indexer', 'transactions', 'treasury')
+  const fresh = await accounts.make()
+  await transferred(await accounts.transfer(fresh, freshAddress()))
+  await engines.stop('treasury')
   // Each can be paid, and both together cannot.
-  const ids = await Promise.all([1, 2].map(() => callTransfer(fresh, freshAddress(), 900_000_000n)))
+  const ids = await Promise.all([1, 2].map(() => accounts.callTransfer(fresh, freshAddress(), 900_000_000n)))
   const other = freshAddress()
-  const good = await transfer(wallet, other)
-  for (const id of [...ids, good])
-    await until(async () => (await read(id)).userOpHash !== undefined, 'it is signed')
-  start('treasury')
+  const good = await accounts.transfer(wallet, other)
+  for (const id of [...ids, good]) await accounts.signed(id)
+  engines.start('treasury')
   await transferred(good)
-  for (const id of ids) await reaches(id, 'COMPLETE', 'FAILED')
-  const failed = (await Promise.all(ids.map(read))).filter(({ state }) => state === 'FAILED')
+  for (const id of ids) await accounts.reaches(id, 'COMPLETE', 'FAILED')
+  const failed = (await Promise.all(ids.map(accounts.read))).filter(({ state }) => state === 'FAILED')
   expect(failed).toHaveLength(1)
   expect(failed[0]).toMatchObject({
     errorReason: 'FAILED_ON_CHAIN',
     networkFee: expect.stringMatching(/[1-9]/),
   })
   await until(
-    async () => (await read(failed[0].id)).errorDetails?.includes('exceeds balance'),
+    async () => (await accounts.read(failed[0].id)).errorDetails?.includes('exceeds balance'),
     'its reason is read',
   )
-  await movedOnce(wallet, [other])
+  await accounts.movedOnce(wallet, [other])
 })
 
 it('a deposit that another party drained is filled again, and operations wait for it', async () => {
-  start('indexer', 'transactions', 'treasury')
+  engines.start('indexer', 'transactions', 'treasury')
   const chain = harness.ctx.chains.find('BASE-SEPOLIA')!
   const { address } = await harness.database.one<{ address: string }>(
     sql`select address from sponsors limit 1`,
@@ -258,8 +184,8 @@ it('a deposit that another party drained is filled again, and operations wait fo
   await harness.chain().rpc('anvil_setStorageAt', [chain.accounts.entryPoint, slot, `0x${'0'.repeat(64)}`])
   expect(await chain.accounts.depositOf(paymaster)).toBe(0n)
   const to = freshAddress()
-  await transferred(await transfer(wallet, to))
-  await movedOnce(wallet, [to])
+  await transferred(await accounts.transfer(wallet, to))
+  await accounts.movedOnce(wallet, [to])
   expect(await chain.accounts.depositOf(paymaster)).toBeGreaterThan(0n)
 })
 

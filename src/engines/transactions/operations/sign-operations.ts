@@ -19,8 +19,8 @@ import { planWaiting } from '../plan.ts'
 import { readIssuers } from '../read-issuers.ts'
 import { screenUnsigned } from '../screen.ts'
 import { failureOf, grantMissing, type Ready, recordQueued, shownFee } from '../sign.ts'
-import { type SignBatch, SigningRefused, signRound } from '../signing-round.ts'
-import { lockNonces, requireConnection } from '../store/attempts.ts'
+import { type SignBatch, signRound, throwRefusal } from '../signing-round.ts'
+import { lockNonces } from '../store/attempts.ts'
 import { insertOperations, oldestOperation } from '../store/operations.ts'
 import { findSponsor, type Sponsor } from '../store/sponsors.ts'
 import { waitingOf } from '../store/transactions.ts'
@@ -98,14 +98,8 @@ async function signAll(
   }))
   const signatures = await signOperations(ctx.custody, tx, requests, nowMs).catch(async (error) => {
     if (error instanceof WalletFrozen) throw error
-    // Throws the original error when the connection is lost; otherwise custody refused.
-    await requireConnection(tx).catch(() => {
-      throw error
-    })
-    throw new SigningRefused(
-      error,
-      plans.map(({ row }) => row.id),
-    )
+    const ids = plans.map(({ row }) => row.id)
+    return throwRefusal(tx, error, ids)
   })
   failpoint('after-signature')
   await insertOperations(

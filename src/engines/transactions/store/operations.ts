@@ -62,7 +62,7 @@ export type WaitingOperation = Ref & {
   callTo: string | null
   callValue: bigint
   callData: Buffer
-  /** Whether a bundle ever carried it: since then, its bytes may be known. */
+  /** Whether a signed bundle ever carried it: since then, its bytes may be known. */
   wasBundled: boolean
 }
 
@@ -101,7 +101,7 @@ export async function markBundled(
   bundleId: string,
 ): Promise<Ref[]> {
   const pairs = sql`unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)`
-  await tx.run(sql`update operations q set state = 'bundled', bundle_id = ${bundleId}, was_bundled = true from ${pairs}
+  await tx.run(sql`update operations q set state = 'bundled', bundle_id = ${bundleId} from ${pairs}
     where q.entity_id = n.e and q.id = n.i`)
   return tx.all<Ref>(sql`update transactions t set state = 'SENT', error_details = null, update_date = ${formatInstant(nowMs)}
     from ${pairs} where t.entity_id = n.e and t.id = n.i and t.state = any(${[...statesBefore('SENT')]}::text[])
@@ -119,13 +119,33 @@ export const depositsInFlight = async (db: Db, entityId: string, blockchain: str
         and o.state = 'bundled'`)
   ).amount
 
-/** Lets operations wait for another bundle, as far as no block holds them. */
-export const releaseBundles = (tx: Db, bundles: readonly Ref[]) =>
-  tx.run(sql`update operations o set state = 'signed', bundle_id = null
+/**
+ * Lets operations wait for another bundle, as far as no block holds them. The bytes of those in a bundle that was signed may
+ * be known; the others are as they were before.
+ */
+export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Ref[]): Promise<void> {
+  const released = await tx.all<Ref & { wasBundled: boolean }>(sql`update operations o set state = 'signed',
+      bundle_id = null, was_bundled = o.was_bundled or exists
+        (select 1 from attempts a where a.entity_id = o.entity_id and a.transaction_id = o.bundle_id)
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b),
       transactions t
     where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and t.entity_id = o.entity_id and t.id = o.id
-      and t.block_hash is null and t.state in ('QUEUED', 'SENT')`)
+      and t.block_hash is null and t.state in ('QUEUED', 'SENT')
+    returning o.entity_id as "entityId", o.id, o.was_bundled as "wasBundled"`)
+  const unsent = released.filter(({ wasBundled }) => !wasBundled)
+  await tx.run(sql`update transactions t set state = 'QUEUED', update_date = ${formatInstant(nowMs)}
+    from unnest(${unsent.map((ref) => ref.entityId)}::uuid[], ${unsent.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where t.entity_id = n.e and t.id = n.i and t.state = 'SENT'`)
+}
+
+/** The calls that the operations of these bundles make. */
+export const bundledCalls = (db: Db, bundles: readonly Ref[]) =>
+  db.all<{ bundleId: string; callTo: string | null; callValue: bigint; callData: Buffer }>(
+    sql`select o.bundle_id as "bundleId", t.call_to as "callTo", t.call_value as "callValue", t.call_data as "callData"
+    from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
+    join operations o on o.entity_id = n.e and o.bundle_id = n.b
+    join transactions t on t.entity_id = o.entity_id and t.id = o.id`,
+  )
 
 /** Ends operations that nothing will carry, since their transactions ended. */
 export const endOperations = (tx: Db, refs: readonly Ref[]) =>
@@ -150,7 +170,7 @@ export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
 
 /** Lets operations of an orphaned block wait for another bundle where theirs ended without effect. */
 export const releaseOrphaned = (tx: Db, refs: readonly Ref[]) =>
-  tx.run(sql`update operations o set state = 'signed', bundle_id = null
+  tx.run(sql`update operations o set state = 'signed', bundle_id = null, was_bundled = true
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where o.entity_id = n.e and o.id = n.i and o.state = 'bundled' and exists (select 1 from transactions b
       where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state in ('FAILED', 'DENIED', 'CANCELLED'))`)

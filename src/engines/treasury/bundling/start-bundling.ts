@@ -40,7 +40,7 @@ async function settleEnded(ctx: EngineCtx, blockchain: string, turn: Turn): Prom
     const withoutEffect = ended.filter(({ state }) => state !== 'CONFIRMED' && state !== 'COMPLETE')
     for (const { entityId, id, purpose, state, errorDetails } of withoutEffect)
       ctx.log.warn({ entityId, id, blockchain, purpose, state, errorDetails }, 'a call for accounts failed')
-    await releaseBundles(tx, withoutEffect)
+    await releaseBundles(tx, ctx.clock.nowMs(), withoutEffect)
     return ended.length
   })
   if (settled > 0) await announceWork(ctx.database, blockchain)

@@ -1,0 +1,75 @@
+/** An address that is listed after an operation to it was signed is not paid, at whatever point of its way to a block. */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { parseScreenedAddress } from '#chains/screening-chains'
+import { addEntry } from '#engines/compliance/index'
+import { sql } from '#runtime/db/db'
+import { freshAddress, type Wallet, worldOf } from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
+
+let harness: Harness
+let accounts: ReturnType<typeof accountActions>
+let engines: ReturnType<typeof separateEngines>
+let wallet: Wallet
+
+beforeAll(async () => {
+  harness = await openHarness()
+  const world = worldOf(harness)
+  accounts = accountActions(world)
+  engines = separateEngines(world)
+  wallet = await accounts.make()
+  await accounts.reaches(await accounts.transfer(wallet, freshAddress()), 'COMPLETE')
+  await harness.stopEngines()
+})
+afterEach(() => engines.stop('treasury', 'transactions'))
+afterAll(async () => {
+  await engines?.stop('treasury', 'transactions', 'indexer')
+  await harness?.close()
+})
+
+const list = (address: string) =>
+  addEntry(
+    { database: harness.database, clock: harness.ctx.clock, actor: 'operator' },
+    { list: 'block', entry: parseScreenedAddress('BASE-SEPOLIA', address)!, reason: 'test' },
+  )
+
+/** Two signed operations; the recipient of the first is to be listed. */
+async function signedPair() {
+  engines.start('indexer', 'transactions')
+  const [listed, other] = [freshAddress(), freshAddress()]
+  const ids = [await accounts.transfer(wallet, listed), await accounts.transfer(wallet, other)] as const
+  for (const id of ids) await accounts.signed(id)
+  return { listed, other, ids }
+}
+
+async function firstIsDenied({ listed, other, ids }: Awaited<ReturnType<typeof signedPair>>) {
+  await accounts.reaches(ids[0], 'DENIED', 'COMPLETE')
+  expect(await accounts.read(ids[0])).toMatchObject({ state: 'DENIED' })
+  await accounts.reaches(ids[1], 'COMPLETE')
+  await accounts.movedOnce(wallet, [other])
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.balanceOf(listed, tokens.USDC)).toBe(0n)
+  await checkLedger(harness.database)
+}
+
+it('a signed operation to it goes into no bundle, and is denied', async () => {
+  const pair = await signedPair()
+  await list(pair.listed)
+  engines.start('treasury')
+  await firstIsDenied(pair)
+})
+
+it('a bundle that holds it is not signed, and its other operations go into another one', async () => {
+  const pair = await signedPair()
+  await engines.stop('transactions')
+  engines.start('treasury')
+  await accounts.reaches(pair.ids[0], 'SENT')
+  await list(pair.listed)
+  engines.start('transactions')
+  await firstIsDenied(pair)
+  const bundles = await harness.database.all(sql`select state from transactions t
+    join account_calls c on c.entity_id = t.entity_id and c.id = t.id and c.purpose = 'bundle'
+    where t.state = 'DENIED' and t.tx_hash is null`)
+  expect(bundles).toHaveLength(1)
+})

@@ -1,0 +1,83 @@
+import { randomUUID } from 'node:crypto'
+import { startIndexer } from '#engines/indexer/index'
+import { startTransactionWorker } from '#engines/transactions/index'
+import { startTreasury } from '#engines/treasury/index'
+import type { Wallet, World } from './builders.ts'
+import { until } from './until.ts'
+
+/** Actions on smart accounts of the first chain, through the API. */
+export function accountActions(world: World) {
+  const { harness } = world
+  const request = async (from: Wallet) => ({
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await harness.sealSecret(),
+    walletId: from.id,
+    feeLevel: 'MEDIUM',
+  })
+  const read = async (id: string) => (await world.call('GET', `/v1/w3s/transactions/${id}`)).transaction
+  const reaches = (id: string, ...states: string[]) =>
+    until(async () => states.includes((await read(id)).state), `${id} is ${states}`)
+  return {
+    read,
+    reaches,
+    /** Waits until the operation is signed. */
+    signed: (id: string) => until(async () => (await read(id)).userOpHash !== undefined, `${id} is signed`),
+    /** Makes an account with 1,000 USDC, as the API sees it too; it is not deployed. */
+    make: async (): Promise<Wallet> => {
+      const { wallets } = await world.call('POST', '/v1/w3s/developer/wallets', {
+        idempotencyKey: randomUUID(),
+        entitySecretCiphertext: await harness.sealSecret(),
+        walletSetId: (await world.walletSet()).id,
+        blockchains: [harness.chain().blockchain],
+        accountType: 'SCA',
+      })
+      const [made] = wallets
+      await harness.fundWallet(made.address, { usdc: '1000' })
+      await until(async () => {
+        const { tokenBalances } = await world.call('GET', `/v1/w3s/wallets/${made.id}/balances`)
+        return tokenBalances.length > 0
+      }, 'the account has its coins')
+      return made
+    },
+    transfer: async (from: Wallet, destinationAddress: string, amount = '1'): Promise<string> => {
+      const fields = { tokenId: world.usdcId, destinationAddress, amounts: [amount] }
+      const body = { ...(await request(from)), ...fields }
+      return (await world.call('POST', '/v1/w3s/developer/transactions/transfer', body)).id
+    },
+    /** Calls the token itself, for an amount that no hold covers. */
+    callTransfer: async (from: Wallet, to: string, amountAtomic: bigint): Promise<string> => {
+      const body = {
+        ...(await request(from)),
+        contractAddress: harness.chain().tokens.USDC,
+        abiFunctionSignature: 'transfer(address,uint256)',
+        abiParameters: [to, String(amountAtomic)],
+      }
+      return (await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', body)).id
+    },
+    /** Asserts by the chain that each recipient got one USDC of the account, once. */
+    movedOnce: (from: Wallet, recipients: readonly string[]) => {
+      const { oracle, tokens } = harness.chain()
+      const moved = { from: from.address, token: tokens.USDC, amountAtomic: 1_000_000n }
+      return oracle.checkMovedOnce(recipients.map((to) => ({ ...moved, to })))
+    },
+  }
+}
+
+const starts = { indexer: startIndexer, transactions: startTransactionWorker, treasury: startTreasury }
+type EngineName = keyof typeof starts
+
+/** Engines of a harness that a test starts and stops one by one. */
+export function separateEngines({ harness }: World) {
+  const running = new Map<EngineName, { stop(): Promise<void> }>()
+  return {
+    start: (...names: EngineName[]) => {
+      for (const name of names) if (!running.has(name)) running.set(name, starts[name](harness.ctx))
+    },
+    stop: async (...names: EngineName[]) => {
+      for (const name of names) {
+        await running.get(name)?.stop()
+        running.delete(name)
+      }
+    },
+  }
+}
