@@ -44,7 +44,7 @@ const refused = (args: string[]) =>
 
 /** One example of each product at the usual size. */
 const businessExample = drawnTests(1, 4)
-const walletsExample = drawnTests(1, 5)
+const walletsExample = drawnTests(1, 6)
 
 describe('the examples run against a sandbox with the chains that they name', () => {
   walletsExample(
@@ -103,6 +103,15 @@ describe('the examples run against a sandbox with the chains that they name', ()
   )
 
   walletsExample(
+    'smart-accounts: a first transfer that deploys the account, ten more at once, a signature for its contract',
+    async () => {
+      expect(await example('smart-accounts.mjs')).toMatch(
+        /has 0 bytes of code\n[\s\S]*has \d{2,} bytes of code\n[\s\S]*COMPLETE in \d transactions[\s\S]*holds 14 USDC and 0 wei\n[\s\S]*accepts its signature/,
+      )
+    },
+  )
+
+  walletsExample(
     'control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation',
     async () => {
       expect(await example('control-transactions.mjs')).toMatch(
@@ -153,7 +162,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(9)
+    expect(names).toHaveLength(10)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))

@@ -44,20 +44,20 @@ const replacing: readonly Failpoint[] = [
   'before-cancel-record',
 ]
 
-/** Failpoints of notifications, payouts, transfers, sweeps and event histories; a run makes none of them. */
+/** Failpoints of notifications, payouts, sweeps and event histories; a run makes none of them. */
 const foreignPoints: readonly Failpoint[] = [
   'before-screening',
   'before-screening-record',
   'before-delivery-record',
-  'before-treasury-commit',
-  'after-treasury-commit',
   'before-settlement-commit',
   'after-settlement-commit',
   'before-history-commit',
   'after-history-commit',
 ]
 
+/** Wallets that are keys; one more, the last, is a smart account. */
 export const walletCount = 3
+export const smartAccount = walletCount
 export const workerCount = 2
 
 /** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
@@ -108,21 +108,30 @@ function blockTimeOf(random: SeededRandom, replaces: boolean): number | undefine
 function transferOf(random: SeededRandom, seed: number, index: number, point: Failpoint): PlannedTransfer {
   const replaces = replacing.includes(point)
   const flawed = random.below(20)
-  const coin = random.oneIn(5) ? ('native' as const) : ('USDC' as const)
+  const wallet = random.below(walletCount + 1)
+  const isKey = wallet !== smartAccount
+  const coin = isKey && random.oneIn(5) ? ('native' as const) : ('USDC' as const)
   const made: PlannedTransfer = {
-    wallet: random.below(walletCount),
+    wallet,
     api: random.below(workerCount),
     to: `0x${((BigInt(seed >>> 0) << 32n) + 0xad00_0000n + BigInt(index)).toString(16).padStart(40, 'c')}`,
     amountAtomic: BigInt(1 + index),
     coin,
-    flaw: coin === 'native' ? 'none' : flawed === 0 ? 'little-gas' : flawed === 1 ? 'low-price' : 'none',
+    flaw:
+      coin === 'native' || !isKey
+        ? 'none'
+        : flawed === 0
+          ? 'little-gas'
+          : flawed === 1
+            ? 'low-price'
+            : 'none',
     waitMs: random.oneIn(2) ? random.between(0, 200) : 0,
   }
   const asked = random.oneIn(replaces ? 2 : 6)
   const verb =
     random.oneIn(2) || point === 'before-cancel-record' ? ('cancel' as const) : ('accelerate' as const)
   const afterMs = random.between(0, 300)
-  return asked ? { ...made, later: { verb, afterMs } } : made
+  return asked && isKey ? { ...made, later: { verb, afterMs } } : made
 }
 
 function faultsOf(random: SeededRandom, lastMs: number, point: Failpoint): ScheduledFault[] {

@@ -11,7 +11,7 @@ import { walletCount } from './schedule.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
 
-export type PlannedWallet = { id: string; address: string }
+export type PlannedWallet = { id: string; address: string; accountType: 'EOA' | 'SCA' }
 
 /** The database that each run gets a copy of: it contains the wallets and has no open connections. */
 export type SeededDatabase = {
@@ -53,11 +53,11 @@ export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
         ...body,
       })
     const { walletSet } = await post('/v1/w3s/developer/walletSets', { name: 'Adversary' })
-    const { wallets } = await post('/v1/w3s/developer/wallets', {
-      walletSetId: walletSet.id,
-      blockchains: [blockchain],
-      count: walletCount,
-    })
+    const walletsOf = async (accountType: 'EOA' | 'SCA', count: number): Promise<PlannedWallet[]> => {
+      const body = { walletSetId: walletSet.id, blockchains: [blockchain], count, accountType }
+      return (await post('/v1/w3s/developer/wallets', body)).wallets
+    }
+    const wallets = [...(await walletsOf('EOA', walletCount)), ...(await walletsOf('SCA', 1))]
     return { runServer, template: name, wallets, publicKey, drop }
   } finally {
     await api.stop()

@@ -65,7 +65,8 @@ export async function defectsOf(
   for (const each of moved)
     if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
       defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
-  for (const { address } of wallets)
+  // A smart account sends no transactions of its own.
+  for (const { address } of wallets.filter(({ accountType }) => accountType === 'EOA'))
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
   return [...defects, ...(await wrongInBooks(database, chain, wallets))]
 }
