@@ -42,7 +42,7 @@ const typedDataEndpoint = (
     auth: 'apiKey',
     body: typedDataBody,
     response: signatureAnswer,
-    errors: [...signerErrors, 'typedDataNotJson', 'typedDataInvalid'],
+    errors: [...signerErrors, 'smartAccountNotDeployed', 'typedDataNotJson', 'typedDataInvalid'],
     prepare: openSecretOf,
     verb: signTypedData,
   })
@@ -59,7 +59,7 @@ export const signingEndpoints = [
     auth: 'apiKey',
     body: messageBody,
     response: signatureAnswer,
-    errors: [...signerErrors, 'messageNotHex', 'messageInvalid'],
+    errors: [...signerErrors, 'smartAccountNotDeployed', 'messageNotHex', 'messageInvalid'],
     prepare: openSecretOf,
     verb: signMessage,
   }),
@@ -87,6 +87,7 @@ export const signingEndpoints = [
     response: signedTransactionAnswer,
     errors: [
       ...signerErrors,
+      'accountTypeUnsupported',
       'transactionInvalid',
       'notSignerOfTransaction',
       'transactionSigned',

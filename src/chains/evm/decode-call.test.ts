@@ -38,6 +38,27 @@ const mutated = (data: Hex, at: number, byte: number): Hex => {
 }
 
 describe('property 44: what a call does', () => {
+  it('a change of the owners of a smart account is one of its code, alone and in a batch of its own', () => {
+    const account = parseAbi([
+      'function addOwners(address[], uint256[], (uint256 x, uint256 y)[], uint256[], uint256)',
+      'function removeOwners(address[], (uint256 x, uint256 y)[], uint256)',
+      'function updateMultisigWeights(address[], uint256[], (uint256 x, uint256 y)[], uint256[], uint256)',
+      'function executeBatch((address target, uint256 value, bytes data)[])',
+    ])
+    const changed = [[token], [1n], [{ x: 1n, y: 2n }], [1n], 0n] as const
+    const calls = [
+      encodeFunctionData({ abi: account, functionName: 'addOwners', args: changed }),
+      encodeFunctionData({ abi: account, functionName: 'updateMultisigWeights', args: changed }),
+      encodeFunctionData({ abi: account, functionName: 'removeOwners', args: [[token], [], 0n] }),
+    ]
+    for (const data of calls) {
+      expect(decode(data).dangers).toEqual(['upgrade'])
+      const batch = [[{ target: token, value: 0n, data }]] as const
+      const inBatch = encodeFunctionData({ abi: account, functionName: 'executeBatch', args: batch })
+      expect(decode(inBatch).dangers).toEqual(['upgrade'])
+    }
+  })
+
   it('is exactly what another decoder reads, for every transfer', () => {
     fc.assert(
       fc.property(transfer, ({ args: [to, amountAtomic], data }) => {

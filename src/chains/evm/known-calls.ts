@@ -276,6 +276,18 @@ know(
   nothing,
   'upgrade',
 )
+// The owners of our smart accounts.
+const owners = 'address[] owners, uint256[] weights, Key[] keys, uint256[] keyWeights, uint256 threshold'
+know(
+  [
+    `addOwners(${owners})`,
+    `updateMultisigWeights(${owners})`,
+    'removeOwners(address[] owners, Key[] keys, uint256 threshold)',
+  ],
+  nothing,
+  'upgrade',
+  ['struct Key { uint256 x; uint256 y; }'],
+)
 know(['diamondCut(Cut[] cuts, address init, bytes data)'], nothing, 'upgrade', [
   'struct Cut { address facet; uint8 action; bytes4[] selectors; }',
 ])
