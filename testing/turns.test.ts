@@ -163,7 +163,6 @@ const operation = (made: NumberedRow): Row => ({
     account: addressOf(made),
     user_op_hash: operationHash,
     operation: {},
-    creates_account: false,
   },
   ...{ required_deposit: 1, state: 'signed', was_bundled: false, create_date: earlier },
 })

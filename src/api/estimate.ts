@@ -65,7 +65,7 @@ export async function estimateSource(
 export async function estimateTable(
   ctx: Ctx,
   chain: Chain,
-  { address: from, accountType }: Pick<Wallet, 'address' | 'accountType'>,
+  { address: from, accountType }: EstimatedSource,
   call: Call,
   errors: readonly AbiError[] = [],
 ) {

@@ -2,8 +2,11 @@ import type { Hex } from '#lib/hex'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 
+/** A call of an address: it creates no contract. */
+export type AddressedCall = { to: Address; valueAtomic: bigint; data: Hex }
+
 /** A call that creates a contract at the one address that its code determines. */
-export type ContractCreation = { address: Address; call: { to: Address; valueAtomic: bigint; data: Hex } }
+export type ContractCreation = { address: Address; call: AddressedCall }
 
 /** The contract that pays the gas of an operation from the deposit of its sponsor; `data` is what it checks. */
 export type Sponsorship = { address: Address; verificationGas: bigint; postOpGas: bigint; data: Hex }
@@ -31,7 +34,7 @@ export type OperationRequest = {
   owner: Address
   nonce: bigint
   isDeployed: boolean
-  call: { to: Address; valueAtomic: bigint; data: Hex }
+  call: AddressedCall
   /** Gas of the call as a transaction of its own. */
   gas: bigint
   fee: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
@@ -56,6 +59,9 @@ export type ExecutedOperation = {
 /** The coins that the EntryPoint paid for the operations of one transaction, and to whom. */
 export type Compensation = { txHash: TxId; beneficiary: Address; amountAtomic: bigint }
 
+/** The operations that a block executed. */
+export type BlockOperations = { operations: ExecutedOperation[]; compensations: Compensation[] }
+
 /** `failed`: the operation at `index` makes the whole bundle fail. `unknown`: the node gave no verdict. */
 export type BundleSimulation =
   | { kind: 'passes' }
@@ -73,7 +79,7 @@ export type Accounts = {
   /** The deposit at the EntryPoint that a paymaster pays from. */
   depositOf(paymaster: Address): Promise<bigint>
   /** The call that adds to it. */
-  depositCall(paymaster: Address, amountAtomic: bigint): { to: Address; valueAtomic: bigint; data: Hex }
+  depositCall(paymaster: Address, amountAtomic: bigint): AddressedCall
   /** The gas limits of an operation whose call needs `gas` as a transaction of its own. */
   gasOf(request: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas'>): OperationGas
   /** Builds an operation that the paymaster of `sponsor` pays for, with the 32 bytes that the sponsor signs. */
@@ -82,17 +88,16 @@ export type Accounts = {
   /** The hash that identifies an operation, and the 32 bytes that the owner of the account signs. */
   hashesOf(operation: UnsignedOperation): { hash: Hex; digest: Buffer }
   attachOwner(operation: UnsignedOperation, signature: Buffer): UserOperation
+  /** The gas that an operation may use, in all its parts. */
+  gasLimitOf(operation: UnsignedOperation): bigint
   /** The deposit that the EntryPoint requires for an operation before it executes it. */
   requiredDeposit(operation: UnsignedOperation): bigint
   /** The call that executes operations and pays their gas to `beneficiary`. */
-  bundleCall(
-    operations: readonly UserOperation[],
-    beneficiary: Address,
-  ): { to: Address; valueAtomic: bigint; data: Hex }
+  bundleCall(operations: readonly UserOperation[], beneficiary: Address): AddressedCall
   simulate(operations: readonly UserOperation[], beneficiary: Address): Promise<BundleSimulation>
   /** The operations in a block, and what was paid for them. */
   executedIn(block: {
     transactions: readonly { hash: TxId; to: Address | undefined; bundle?: Hex | undefined }[]
     logs: readonly ChainLog[]
-  }): { operations: ExecutedOperation[]; compensations: Compensation[] }
+  }): BlockOperations
 }

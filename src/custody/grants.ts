@@ -94,7 +94,7 @@ export async function signForIntents(
 ): Promise<Buffer[]> {
   if (requests.length === 0) return []
   const grants = await usableGrants(tx, requests)
-  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))))
+  const payloads = requests.map((request) => payloadOf(request, grants.get(keyOf(request))!))
   await recordPayloads(tx, payloads, nowMs)
   return signWithGrants(custody, requests, grants)
 }
@@ -112,9 +112,8 @@ export async function signOperations(
   if (requests.length === 0) return []
   const grants = await usableGrants(tx, requests)
   const rows = requests.map(({ entityId, intentId, blockchain, payload }) => {
-    const grant = grants.get(keyOf({ entityId, intentId }))
-    if (!grant) throw missingGrant(intentId)
-    return { entityId, intentId, blockchain, address: grant.address, digest: payload }
+    const { address } = grants.get(keyOf({ entityId, intentId }))!
+    return { entityId, intentId, blockchain, address, digest: payload }
   })
   await recordOperations(tx, rows, nowMs)
   return signWithGrants(custody, requests, grants)
@@ -122,7 +121,9 @@ export async function signOperations(
 
 type Grants = ReadonlyMap<string, FoundGrant>
 
-/** Throws `WalletFrozen` when one of the wallets is frozen; none is frozen before the `tx` ends. */
+/**
+ * A grant for each request. Throws `WalletFrozen` when one of the wallets is frozen; none is frozen before the `tx` ends.
+ */
 async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Grants> {
   await shareFreezes(
     tx,
@@ -131,7 +132,10 @@ async function usableGrants(tx: Db, requests: readonly IntentRef[]): Promise<Gra
   const rows = await findGrants(tx, requests)
   const frozen = rows.find((row) => row.frozen)
   if (frozen) throw new WalletFrozen(`the wallet of intent ${frozen.intentId} is frozen: it waits`)
-  return new Map(rows.map((row) => [keyOf(row), row]))
+  const grants = new Map(rows.map((row) => [keyOf(row), row]))
+  const missing = requests.find((request) => !grants.has(keyOf(request)))
+  if (missing) throw new Error(`there is no grant to sign for intent ${missing.intentId}`)
+  return grants
 }
 
 async function signWithGrants(
@@ -151,13 +155,10 @@ async function signWithGrants(
   return signatures
 }
 
-const missingGrant = (intentId: string) => new Error(`there is no grant to sign for intent ${intentId}`)
-
 const keyOf = ({ entityId, intentId }: IntentRef) => `${entityId}:${intentId}`
 
-function payloadOf(request: SigningRequest, grant: FoundGrant | undefined): PayloadRow {
+function payloadOf(request: SigningRequest, grant: FoundGrant): PayloadRow {
   const { entityId, intentId, blockchain, nonce, payload, maxFeeAtomic, priorityFeeAtomic } = request
-  if (!grant) throw missingGrant(intentId)
   return {
     entityId,
     intentId,

@@ -1,12 +1,14 @@
-import { type Address, BaseError, type Hex, hashTypedData, parseEther, parseEventLogs, toHex } from 'viem'
+import { type Address, BaseError, type Hex, parseEther, parseEventLogs, toHex } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import { accountAddress, accountCreation, type FirstOwners } from '#chains/evm/accounts/account'
 import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
-import { accountContracts, entryPoint } from '#chains/evm/accounts/deployment'
+import { entryPoint } from '#chains/evm/accounts/deployment'
 import { failedOperation } from '#chains/evm/accounts/executed'
+import { accountMessageDigest } from '#chains/evm/accounts/message'
 import { bundleCall, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
 import { revertData } from '#chains/evm/revert'
+import { bytesOf, hexOf } from '#lib/hex'
 import { viemChain } from '../../../testing/viem-chain.ts'
 import { people, startTokenChain, type TokenChain } from '../token-chain.ts'
 import { type Signer, signBy } from './keys.ts'
@@ -85,23 +87,8 @@ function reasonIn(error: unknown): string {
 }
 
 /** The digest that owners sign for the hash of a message. */
-export const messageDigestOf = (
-  account: Address,
-  hash: Hex,
-  { onChain = chainId, plugin = accountContracts.plugin } = {},
-): Hex =>
-  hashTypedData({
-    domain: {
-      name: 'Weighted Multisig Webauthn Plugin',
-      version: '1.0.0',
-      chainId: onChain,
-      verifyingContract: plugin,
-      salt: `${account}${'0'.repeat(24)}` as Hex,
-    },
-    types: { CircleWeightedWebauthnMultisigMessage: [{ name: 'hash', type: 'bytes32' }] },
-    primaryType: 'CircleWeightedWebauthnMultisigMessage',
-    message: { hash },
-  })
+export const messageDigestOf = (account: Address, hash: Hex, { onChain = chainId } = {}): Hex =>
+  hexOf(accountMessageDigest(onChain, account, bytesOf(hash)))
 
 /** Whether the account accepts the signature for the hash; a revert counts as a refusal. */
 export async function accepts(

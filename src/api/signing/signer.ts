@@ -47,8 +47,8 @@ const findSigner: typeof findWalletByAddress = async (db, entityId, blockchain, 
 }
 
 /**
- * The 32 bytes that the key of a wallet signs for a hash. The contract of a smart account accepts the signature (ERC-1271) once it is
- * deployed; before, nothing could verify it (155517).
+ * The 32 bytes that the key of a wallet signs for a hash. The contract of a smart account accepts the signature (ERC-1271)
+ * once it is deployed; before, nothing could verify it (155517).
  */
 export async function digestFor(ctx: Ctx, wallet: Wallet, hash: Buffer): Promise<Buffer> {
   if (wallet.accountType === 'EOA') return hash

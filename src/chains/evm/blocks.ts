@@ -2,7 +2,7 @@ import type { Hex } from '#lib/hex'
 import type { Address, Block, BlockRef, ChainLog, ChainTransaction, TransferLog } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { tokenAddress } from '../network.ts'
-import { entryPoint } from './accounts/deployment.ts'
+import { entryPointAddress } from './accounts/deployment.ts'
 import { transferTopic } from './claimed-transfers.ts'
 import { contentHashOf, withoutUnsharedLogs } from './contents.ts'
 import { readLogs } from './logs.ts'
@@ -108,8 +108,6 @@ export function refOf(raw: Pick<RawBlock, 'number' | 'hash' | 'parentHash' | 'ti
     timeMs: integer(raw.timestamp, 'block time') * 1000,
   }
 }
-
-const entryPointAddress = entryPoint.toLowerCase()
 
 function transactionsOf(raw: RawBlock, ref: BlockRef, chainId: number): ChainTransaction[] {
   if (!Array.isArray(raw.transactions)) throw new RpcUnreachable("the node's block has no transactions")

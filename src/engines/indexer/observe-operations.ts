@@ -1,5 +1,5 @@
-import type { Compensation, ExecutedOperation } from '#chains/accounts'
-import type { Block, Chain } from '#chains/chain'
+import type { BlockOperations } from '#chains/accounts'
+import type { Block } from '#chains/chain'
 import type { ManagedAddress } from '#custody/index'
 import type { Posting } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
@@ -13,10 +13,6 @@ export type CoinMovement = {
   to: string
   amountAtomic: bigint
 }
-
-export type BlockOperations = { operations: ExecutedOperation[]; compensations: Compensation[] }
-
-export const operationsIn = (chain: Chain, block: Block): BlockOperations => chain.accounts.executedIn(block)
 
 /** The addresses whose balances operations change without a log. */
 export const addressesOf = ({ operations, compensations }: BlockOperations): string[] => [

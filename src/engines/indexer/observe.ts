@@ -1,17 +1,11 @@
+import type { BlockOperations } from '#chains/accounts'
 import type { Block, Chain, Receipt } from '#chains/chain'
 import type { ClaimedTransfer } from '#chains/tokens'
 import { type ManagedAddress, managedAmong } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import {
-  addressesOf,
-  type BlockOperations,
-  coinMovements,
-  compensationPostings,
-  managedOperations,
-  operationsIn,
-} from './observe-operations.ts'
+import { addressesOf, coinMovements, compensationPostings, managedOperations } from './observe-operations.ts'
 import { claimsOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 import type { ObservedOperation } from './store/observed-operations.ts'
@@ -47,7 +41,7 @@ export async function observe(
 ): Promise<Observation> {
   const { blockchain } = chain.network
   const claims = claimsOf(chain, block, new Set(tokens.map(({ address }) => address)))
-  const executed = operationsIn(chain, block)
+  const executed = chain.accounts.executedIn(block)
   const managed = await managedIn(db, blockchain, block, claims, executed)
   if (managed.size === 0)
     return {

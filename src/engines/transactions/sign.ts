@@ -16,7 +16,7 @@ import { readIssuers } from './read-issuers.ts'
 import { screenUnsigned } from './screen.ts'
 import { type SignBatch, type SigningOutcome, signRound, throwRefusal } from './signing-round.ts'
 import { insertAttempts, lockNonces, type NewAttempt, type NonceState, nonceState } from './store/attempts.ts'
-import { markQueued, type WaitingTransaction, waitingOf } from './store/transactions.ts'
+import { markQueued, type Ref, type WaitingTransaction, waitingOf } from './store/transactions.ts'
 
 export type Ready = Extract<Plan, { gasLimit: bigint }>
 
@@ -52,13 +52,10 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     await shareLists(tx)
     const claimed = await waitingOf(tx, blockchain, sender, room, { lock: true })
     if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
-    const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
-    const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
-    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan && !unsignable.has(plan.row.id))
+    const { ready, failed: unfit } = sortPlans(claimed, plans, unsignable)
     const { covered, uncovered } = await coverFees(tx, ctx, chain, ready)
     const failed = [
-      ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
-      ...refused.map(grantMissing),
+      ...unfit,
       ...(nonces.open === 0 && covered.length === 0 ? uncovered.flatMap(feeNotCovered) : []),
     ]
     await failUnsent(tx, ctx, failed)
@@ -70,7 +67,22 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   return outcome
 }
 
-export const failureOf = (plan: Plan): Failure[] =>
+/** Sorts the plans of claimed transactions into those to sign and the failures of the others. */
+export function sortPlans(
+  claimed: readonly Ref[],
+  plans: ReadonlyMap<string, Plan>,
+  unsignable: ReadonlySet<string>,
+): { ready: Ready[]; failed: Failure[] } {
+  const chosen = claimed.flatMap(({ id }) => plans.get(id) ?? [])
+  const refused = chosen.filter(({ row }) => unsignable.has(row.id))
+  const others = chosen.filter((plan) => !refused.includes(plan))
+  return {
+    ready: others.filter((plan): plan is Ready => 'gasLimit' in plan),
+    failed: [...others.flatMap(failureOf), ...refused.map(grantMissing)],
+  }
+}
+
+const failureOf = (plan: Plan): Failure[] =>
   'failure' in plan ? [{ entityId: plan.row.entityId, id: plan.row.id, ...plan.failure }] : []
 
 function feeNotCovered(plan: Ready): Failure[] {
@@ -80,7 +92,7 @@ function feeNotCovered(plan: Ready): Failure[] {
   return [{ entityId, id, reason: 'INSUFFICIENT_NATIVE_TOKEN', details }]
 }
 
-export const grantMissing = ({ row }: Plan): Failure => ({
+const grantMissing = ({ row }: Plan): Failure => ({
   entityId: row.entityId,
   id: row.id,
   reason: 'INTERNAL_ERROR',

@@ -29,16 +29,22 @@ const notEntered = word(1n)
  * The contracts of smart accounts, as part of a genesis file: the deterministic deployer, the EntryPoint with the creator of accounts that it deploys,
  * and the contracts of accounts both at their own addresses and at those that the client of modular wallets knows.
  */
-export function placedAccountContracts(): Record<string, PlacedContract> {
+export const placedAccountContracts = (): Record<string, PlacedContract> => (placed ??= placeContracts())
+
+/** The same on every chain, and made once. */
+let placed: Record<string, PlacedContract> | undefined
+
+function placeContracts(): Record<string, PlacedContract> {
+  const artifact = readEntryPoint()
   const placed: Record<string, PlacedContract> = {
     [create2Deployer]: contract(create2DeployerCode),
     [entryPoint]: {
-      ...contract(entryPointCode()),
+      ...contract(entryPointCode(artifact)),
       // The creation of the creator of accounts took the first nonce.
       nonce: '0x2',
       storage: { [guardSlot]: notEntered },
     },
-    [senderCreator]: contract(senderCreatorCode()),
+    [senderCreator]: contract(senderCreatorCode(artifact)),
   }
   for (const contracts of [accountContracts, modularContracts]) {
     for (const { address, code } of runtimeCodeOf(contracts)) placed[address] = contract(code)
@@ -50,8 +56,7 @@ export function placedAccountContracts(): Record<string, PlacedContract> {
 const contract = (code: string): PlacedContract => ({ balance: '0x0', nonce: '0x1', code })
 
 /** The one immutable of the EntryPoint is the address of the creator of accounts: 32 bytes of zeros after a PUSH32. */
-function entryPointCode(): string {
-  const { deployedBytecode } = readArtifact('EntryPoint')
+function entryPointCode({ deployedBytecode }: Artifact): string {
   return deployedBytecode.replaceAll(
     `7f${'0'.repeat(64)}`,
     `7f${senderCreator.slice(2).toLowerCase().padStart(64, '0')}`,
@@ -62,10 +67,8 @@ function entryPointCode(): string {
  * The EntryPoint's own creation code holds that of its creator of accounts, which copies as many bytes as it names from behind
  * itself. The package's artifact of that contract is of another compilation.
  */
-function senderCreatorCode(): string {
-  const found = /6080806040523461001657(61([0-9a-f]{4}))908161001c8239f35b600080fdfe/.exec(
-    readArtifact('EntryPoint').bytecode,
-  )
+function senderCreatorCode({ bytecode }: Artifact): string {
+  const found = /6080806040523461001657(61([0-9a-f]{4}))908161001c8239f35b600080fdfe/.exec(bytecode)
   if (!found) throw new Error('the EntryPoint of the package creates no creator of accounts')
   const start = found.index + found[0].length
   return `0x${found.input.slice(start, start + 2 * Number.parseInt(found[2]!, 16))}`
@@ -73,7 +76,7 @@ function senderCreatorCode(): string {
 
 const { resolve } = createRequire(import.meta.url)
 
-function readArtifact(name: string): Artifact {
-  const path = resolve(`@account-abstraction/contracts/artifacts/${name}.json`)
+function readEntryPoint(): Artifact {
+  const path = resolve('@account-abstraction/contracts/artifacts/EntryPoint.json')
   return JSON.parse(readFileSync(path, 'utf8')) as Artifact
 }

@@ -4,11 +4,10 @@ import type { Address } from '../../chain.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { type AccountContracts, accountContracts } from './deployment.ts'
+import { type AccountContracts, accountContracts, noSalt } from './deployment.ts'
 
 /** Part of the data that initializes an account, and with it of its address. */
 const manifestHash: Hex = '0xa043327d77a74c1c55cfa799284b831fe09535a88b9f5fa4173d334e5ba0fd91'
-const noSalt: Hex = `0x${'0'.repeat(64)}`
 
 const ownersParameters = [
   { type: 'address[]' },

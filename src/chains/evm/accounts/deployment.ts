@@ -14,6 +14,9 @@ export type CreatedContract = { address: Address; call: { to: Address; data: Hex
 /** EntryPoint 0.7, at the same address on every chain. */
 export const entryPoint: Address = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
 
+/** The same address in the canonical form, in which chains write addresses. */
+export const entryPointAddress = entryPoint.toLowerCase() as Address
+
 /** The contract that the EntryPoint creates accounts with, the first that it created. */
 export const senderCreator: Address = getContractAddress({ from: entryPoint, nonce: 1n })
 
@@ -27,7 +30,8 @@ export const modularContracts: AccountContracts = {
   plugin: '0x0000000C984AFf541D6cE86Bb697e68ec57873C8',
 }
 
-const noSalt: Hex = `0x${'0'.repeat(64)}`
+/** The salt of contracts that nothing but their code distinguishes. */
+export const noSalt: Hex = `0x${'0'.repeat(64)}`
 
 function creation(code: Hex, ...addresses: readonly Address[]): CreatedContract {
   const types = addresses.map(() => ({ type: 'address' }) as const)

@@ -4,9 +4,8 @@ import type { Hex } from '#lib/hex'
 import type { Accounts, Compensation, ExecutedOperation } from '../../accounts.ts'
 import type { Address, ChainLog } from '../../chain.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPoint } from './deployment.ts'
+import { entryPointAddress } from './deployment.ts'
 
-const entryPointAddress = entryPoint.toLowerCase() as Address
 const operationTopic = toEventSelector(
   'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
 )

@@ -1,12 +1,12 @@
 import { encodeFunctionData } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
-import type { Accounts, BundleSimulation, ContractCreation } from '../../accounts.ts'
+import type { Accounts, AddressedCall, BundleSimulation, ContractCreation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import type { Network } from '../../network.ts'
 import { quantity } from '../quantities.ts'
 import { isRevert, revertData } from '../revert.ts'
 import { type Rpc, RpcError } from '../rpc.ts'
-import { accountCreations, type CreatedContract, entryPoint, paymasterOf } from './deployment.ts'
+import { accountCreations, type CreatedContract, entryPointAddress, paymasterOf } from './deployment.ts'
 import { executedIn, failedOperation } from './executed.ts'
 import {
   attachOwner,
@@ -14,6 +14,7 @@ import {
   build,
   bundleCall,
   depositCall,
+  gasLimitOf,
   gasOf,
   hashesOf,
   requiredDeposit,
@@ -24,7 +25,6 @@ const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
   call: { to: call.to.toLowerCase() as Address, valueAtomic: 0n, data: call.data },
 })
 
-const entryPointAddress = entryPoint.toLowerCase() as Address
 const creations = accountCreations.map(canonical)
 
 /** The smart accounts of a chain, through its node. */
@@ -46,6 +46,7 @@ export const accountsThrough = (rpc: Rpc, { chainId }: Network): Accounts => ({
   attachSponsor,
   hashesOf: (operation) => hashesOf(chainId, operation),
   attachOwner,
+  gasLimitOf,
   requiredDeposit,
   bundleCall,
   simulate: (operations, beneficiary) => simulate(rpc, bundleCall(operations, beneficiary), beneficiary),
@@ -53,11 +54,7 @@ export const accountsThrough = (rpc: Rpc, { chainId }: Network): Accounts => ({
 })
 
 /** Executes a bundle in the state of the newest block. The EntryPoint names the first operation that makes it fail. */
-async function simulate(
-  rpc: Rpc,
-  { to, data }: ReturnType<typeof bundleCall>,
-  from: Address,
-): Promise<BundleSimulation> {
+async function simulate(rpc: Rpc, { to, data }: AddressedCall, from: Address): Promise<BundleSimulation> {
   try {
     await rpc.call('eth_call', [{ from, to, data }, 'latest'])
     return { kind: 'passes' }

@@ -12,12 +12,18 @@ import {
 } from 'viem'
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction'
 import { bytesOf, type Hex } from '#lib/hex'
-import type { OperationGas, OperationRequest, UnsignedOperation, UserOperation } from '../../accounts.ts'
+import type {
+  AddressedCall,
+  OperationGas,
+  OperationRequest,
+  UnsignedOperation,
+  UserOperation,
+} from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import { splitSignature } from '../signature.ts'
 import { accountCreation, ownedBy } from './account.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPoint, paymasterOf } from './deployment.ts'
+import { entryPoint, entryPointAddress, paymasterOf } from './deployment.ts'
 
 /**
  * Gas limits with room above what contracts/test/accounts measures: verification of one signature by an address, the same
@@ -33,7 +39,7 @@ const coinsGas = 34_000n
 const overheadGas = 40_000n
 const byteGas = 16n
 
-export const encodeExecution = ({ to, valueAtomic, data }: OperationRequest['call']): Hex =>
+export const encodeExecution = ({ to, valueAtomic, data }: AddressedCall): Hex =>
   encodeFunctionData({ abi: smartAccountAbi, functionName: 'execute', args: [to as Hex, valueAtomic, data] })
 
 export function gasOf({
@@ -140,14 +146,17 @@ export function hashesOf(chainId: number, operation: UnsignedOperation): { hash:
   return { hash, digest: bytesOf(hashMessage({ raw: hash })) }
 }
 
-export function requiredDeposit(operation: UnsignedOperation): bigint {
-  const { callGas, verificationGas: verification, preVerificationGas, sponsorship, maxFeeAtomic } = operation
+export function gasLimitOf(operation: UnsignedOperation): bigint {
+  const { callGas, verificationGas: verification, preVerificationGas, sponsorship } = operation
   const ofSponsor = sponsorship ? sponsorship.verificationGas + sponsorship.postOpGas : 0n
-  return (callGas + verification + preVerificationGas + ofSponsor) * maxFeeAtomic
+  return callGas + verification + preVerificationGas + ofSponsor
 }
 
+export const requiredDeposit = (operation: UnsignedOperation): bigint =>
+  gasLimitOf(operation) * operation.maxFeeAtomic
+
 /** The fields by the names that the interfaces of bundlers give them. */
-export function named(operation: UserOperation) {
+function named(operation: UserOperation) {
   const { account, nonce, creation, callData, sponsorship, signature } = operation
   return {
     sender: account as Hex,
@@ -171,8 +180,8 @@ export function named(operation: UserOperation) {
 
 const packed = (operation: UserOperation) => toPackedUserOperation(named(operation))
 
-export const bundleCall = (operations: readonly UserOperation[], beneficiary: Address) => ({
-  to: entryPoint.toLowerCase() as Address,
+export const bundleCall = (operations: readonly UserOperation[], beneficiary: Address): AddressedCall => ({
+  to: entryPointAddress,
   valueAtomic: 0n,
   data: encodeFunctionData({
     abi: entryPoint07Abi,
@@ -181,8 +190,8 @@ export const bundleCall = (operations: readonly UserOperation[], beneficiary: Ad
   }),
 })
 
-export const depositCall = (paymaster: Address, valueAtomic: bigint) => ({
-  to: entryPoint.toLowerCase() as Address,
+export const depositCall = (paymaster: Address, valueAtomic: bigint): AddressedCall => ({
+  to: entryPointAddress,
   valueAtomic,
   data: encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args: [paymaster as Hex] }),
 })

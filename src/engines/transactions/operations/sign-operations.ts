@@ -18,7 +18,7 @@ import { callOf, intentBytes } from '../intent.ts'
 import { planWaiting } from '../plan.ts'
 import { readIssuers } from '../read-issuers.ts'
 import { screenUnsigned } from '../screen.ts'
-import { failureOf, grantMissing, type Ready, recordQueued, shownFee } from '../sign.ts'
+import { type Ready, recordQueued, shownFee, sortPlans } from '../sign.ts'
 import { type SignBatch, signRound, throwRefusal } from '../signing-round.ts'
 import { lockNonces } from '../store/attempts.ts'
 import { insertOperations, oldestOperation } from '../store/operations.ts'
@@ -57,13 +57,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     await shareLists(tx)
     const claimed = await rows(true, tx)
     if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
-    const chosen = claimed.flatMap((row) => plans.get(row.id) ?? [])
-    const refused = chosen.filter((plan) => unsignable.has(plan.row.id))
-    const ready = chosen.filter((plan): plan is Ready => 'gasLimit' in plan && !unsignable.has(plan.row.id))
-    const failed = [
-      ...chosen.filter((plan) => !refused.includes(plan)).flatMap(failureOf),
-      ...refused.map(grantMissing),
-    ]
+    const { ready, failed } = sortPlans(claimed, plans, unsignable)
     await failUnsent(tx, ctx, failed)
     await signAll(tx, ctx, chain, { owner, sponsor, isDeployed }, ready)
     failpoint('before-attempt-commit')
@@ -115,7 +109,6 @@ async function signAll(
         id: plan.row.id,
         userOpHash: hashes[index]!.hash,
         operation: operationToJson(chain.accounts.attachOwner(operation, signatures[index]!)),
-        createsAccount: !account.isDeployed,
         requiredDepositAtomic: chain.accounts.requiredDeposit(operation),
         fee: shownFee({ fee: plan.fee, gasLimit: callGas + verificationGas + preVerificationGas }),
       }

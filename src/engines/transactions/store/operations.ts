@@ -8,7 +8,6 @@ import type { Ref, Sender, SignedFee } from './transactions.ts'
 export type SignedOperation = Ref & {
   userOpHash: string
   operation: string
-  createsAccount: boolean
   requiredDepositAtomic: bigint
   fee: SignedFee
 }
@@ -22,15 +21,15 @@ export async function insertOperations(
   rows: readonly SignedOperation[],
 ): Promise<void> {
   const at = formatInstant(nowMs)
-  await tx.run(sql`insert into operations (entity_id, id, blockchain, account, user_op_hash, operation, creates_account,
+  await tx.run(sql`insert into operations (entity_id, id, blockchain, account, user_op_hash, operation,
       required_deposit, state, create_date)
-    select e, i, ${blockchain}, ${account}, h, o::jsonb, c, d, 'signed', ${at}
+    select e, i, ${blockchain}, ${account}, h, o::jsonb, d, 'signed', ${at}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
       ${rows.map((row) => row.userOpHash)}::text[], ${rows.map((row) => row.operation)}::text[],
-      ${rows.map((row) => row.createsAccount)}::bool[], ${rows.map((row) => row.requiredDepositAtomic.toString())}::numeric[])
-      as n(e, i, h, o, c, d)
+      ${rows.map((row) => row.requiredDepositAtomic.toString())}::numeric[])
+      as n(e, i, h, o, d)
     on conflict (entity_id, id) do update set user_op_hash = excluded.user_op_hash, operation = excluded.operation,
-      creates_account = excluded.creates_account, required_deposit = excluded.required_deposit, state = 'signed',
+      required_deposit = excluded.required_deposit, state = 'signed',
       bundle_id = null`)
   await tx.run(sql`update transactions t set state = 'QUEUED', user_op_hash = n.h, estimated_fee = n.f::jsonb,
       error_details = null, update_date = ${at}

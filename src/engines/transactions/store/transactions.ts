@@ -34,7 +34,6 @@ export type TransactionRow = {
   refId: string
   txHash: string | null
   userOpHash: string | null
-  ofAccount: boolean
   blockHash: string | null
   blockHeight: number | null
   networkFee: bigint | null
@@ -52,7 +51,7 @@ const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.
   t.destination_address as "destinationAddress", t.amounts, t.nft_token_ids as "nftTokenIds", t.contract_address as "contractAddress",
   t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
   t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.user_op_hash as "userOpHash",
-  t.smart_account as "ofAccount", t.block_hash as "blockHash",
+  t.block_hash as "blockHash",
   t.block_number as "blockHeight", t.network_fee as "networkFee", t.first_confirm_date as "firstConfirmDate",
   t.screening, t.error_reason as "errorReason", t.error_details as "errorDetails", t.create_date as "createDate",
   t.update_date as "updateDate"`

@@ -94,8 +94,8 @@ async function bundleOf(
   const { blockchain } = chain.network
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   if (!sponsor) throw new Error(`entity ${entityId} has no sponsor on ${blockchain}`)
-  const treasury = treasuryOf(sponsor, capabilitiesOf(chain.network.blockchain).keys!)
-  const chosen = firstOf(waiting)
+  const treasury = treasuryOf(sponsor, capabilitiesOf(blockchain).keys!)
+  const chosen = firstOf(chain, waiting)
   if (!(await hasGas(ctx, chain, treasury, chosen, gasFaucet))) return 'blocked'
   const neededAtomic = chosen.reduce((sum, { requiredDepositAtomic }) => sum + requiredDepositAtomic, 0n)
   const depositAtomic = await availableDeposit(ctx, chain, treasury, neededAtomic)
@@ -126,14 +126,11 @@ async function bundleOf(
   return isBundled ? 'bundled' : 'blocked'
 }
 
-const gasOfOperation = ({ callGas, verificationGas, preVerificationGas, sponsorship }: UserOperation) =>
-  callGas + verificationGas + preVerificationGas + (sponsorship?.verificationGas ?? 0n)
-
 /** The first operations, as many as fit into one bundle; at least one. */
-function firstOf(waiting: readonly Bundleable[]): Bundleable[] {
+function firstOf({ accounts }: Chain, waiting: readonly Bundleable[]): Bundleable[] {
   let gas = bundleOverheadGas
   const end = waiting.findIndex(({ parsed }, index) => {
-    gas += gasOfOperation(parsed)
+    gas += accounts.gasLimitOf(parsed)
     return index > 0 && (index >= bundledMax || gas > bundleGasMax)
   })
   return waiting.slice(0, end < 0 ? waiting.length : end)
@@ -153,7 +150,7 @@ async function hasGas(
   chosen: readonly Bundleable[],
   gasFaucet: GasFaucet | undefined,
 ): Promise<boolean> {
-  const gas = chosen.reduce((sum, { parsed }) => sum + gasOfOperation(parsed), bundleOverheadGas)
+  const gas = chosen.reduce((sum, { parsed }) => sum + chain.accounts.gasLimitOf(parsed), bundleOverheadGas)
   const { maxFeeAtomic } = feeAt(await suggestedFees(chain), 'MEDIUM')
   const found = await gasOf(ctx.database, treasury, gas * maxFeeAtomic)
   if (found !== 'plenty') await refillGas(ctx, chain, treasury, gasFaucet)

@@ -1,8 +1,8 @@
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, releaseBundles } from '#engines/transactions/index'
-import { type Loop, logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
+import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
+import { startChainLoops } from '../chain-loops.ts'
 import type { GasFaucet } from '../gas.ts'
 import { bundleWaiting } from './bundle-operations.ts'
 import { settleCalls } from './store.ts'
@@ -10,28 +10,16 @@ import { settleCalls } from './store.ts'
 const settledMax = 100
 
 /** Starts bundling the operations of smart accounts on every chain. Any number of processes may. */
-export function startBundling(ctx: EngineCtx, gasFaucet: GasFaucet | undefined): { stop(): Promise<void> } {
-  const loops = new Map<string, Loop[]>()
-  for (const chain of ctx.chains.list()) {
+export const startBundling = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) =>
+  startChainLoops(ctx, (chain) => {
     const { blockchain } = chain.network
     const turns = { bundling: newTurn('bundling operations'), settling: newTurn('settling account calls') }
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
-    loops.set(blockchain, [
+    return [
       repeat(() => bundleWaiting(ctx, chain, turns.bundling, gasFaucet), trouble('bundling operations')),
       repeat(() => settleEnded(ctx, blockchain, turns.settling), trouble('settling account calls')),
-    ])
-  }
-  // Notified of every signed operation, every transaction, and every followed block.
-  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
-    for (const loop of loops.get(blockchain) ?? []) loop.wake()
+    ]
   })
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all([...loops.values()].flat().map((loop) => loop.stop()))
-    },
-  }
-}
 
 /** Settles calls that ended; operations of bundles that ended without them wait for another one. */
 async function settleEnded(ctx: EngineCtx, blockchain: string, turn: Turn): Promise<boolean> {

@@ -1,32 +1,17 @@
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { type Loop, logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
 import { newTurn, type Turn } from '#runtime/turns/store'
+import { startChainLoops } from '../chain-loops.ts'
 import type { GasFaucet } from '../gas.ts'
 import { settleSweeps } from '../sweeping/sweep.ts'
 import { payNext } from './pay-disbursements.ts'
 import { type SettlingTurns, settleDisbursements, settlingTurns } from './settle-disbursements.ts'
 import { type DisbursementKind, disbursementKinds, pendingWork } from './store/disbursements.ts'
 
-/**
- * Starts paying payouts, transfers and refunds on every chain. Any number of processes may. `stop` waits for work in
- * progress.
- */
-export function startPaying(ctx: EngineCtx, gasFaucet: GasFaucet | undefined): { stop(): Promise<void> } {
-  const loops = new Map<string, Loop[]>()
-  for (const chain of ctx.chains.list()) loops.set(chain.network.blockchain, loopsOf(ctx, chain, gasFaucet))
-  // Notified of every new transaction, every disbursement, and every followed block.
-  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => {
-    for (const loop of loops.get(blockchain) ?? []) loop.wake()
-  })
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all([...loops.values()].flat().map((loop) => loop.stop()))
-    },
-  }
-}
+/** Starts paying payouts, transfers and refunds on every chain. Any number of processes may. */
+export const startPaying = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) =>
+  startChainLoops(ctx, (chain) => loopsOf(ctx, chain, gasFaucet))
 
 function loopsOf(ctx: EngineCtx, chain: Chain, gasFaucet: GasFaucet | undefined): Loop[] {
   const { blockchain } = chain.network
