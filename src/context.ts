@@ -11,6 +11,7 @@ import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
 import { seedTokens } from '#engines/ledger/index'
+import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
@@ -104,6 +105,7 @@ export function startEngines(ctx: EngineCtx, gasFaucet?: GasFaucet): Engines {
     transactions,
     startTokens(ctx),
     startTreasury(ctx, gasFaucet),
+    startModular(ctx),
     startMoneyWatch(ctx),
     startReviews(ctx),
     startWebhooks(ctx, topics),

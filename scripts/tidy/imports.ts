@@ -20,7 +20,7 @@ const engineOrder = [
   ['transactions'],
   ['tokens'],
   ['treasury'],
-  ['attestation'],
+  ['attestation', 'modular'],
 ]
 
 /** The folders of an engine in order: each may import those before it. The engine's own files are shared by all of them. */

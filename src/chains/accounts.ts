@@ -1,6 +1,7 @@
 import type { Hex } from '#lib/hex'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
+import type { GasEstimate } from './gas-estimate.ts'
 
 /** A call of an address: it creates no contract. */
 export type AddressedCall = { to: Address; valueAtomic: bigint; data: Hex }
@@ -16,7 +17,7 @@ export type UnsignedOperation = {
   account: Address
   nonce: bigint
   /** Creates the account, with its first operation. */
-  creation?: { factory: Address; data: Hex } | undefined
+  creation?: AccountCreation | undefined
   callData: Hex
   callGas: bigint
   verificationGas: bigint
@@ -68,8 +69,62 @@ export type BundleSimulation =
   | { kind: 'failed'; index: number; reason: string }
   | { kind: 'unknown'; message: string }
 
+/** The owners of an account, each with its weight: addresses, and keys of P-256 such as those of passkeys. */
+export type AccountOwners = {
+  owners: readonly { address: Address; weight: bigint }[]
+  keys: readonly { x: bigint; y: bigint; weight: bigint }[]
+  /** The sum of weights that a signature needs. */
+  threshold: bigint
+}
+
+export type AccountCreation = { factory: Address; data: Hex }
+
+/** An operation in a block as a node tells of it, in the form of JSON-RPC. */
+export type OperationReceipt = {
+  success: boolean
+  feeAtomic: bigint
+  gasUsed: bigint
+  /** The receipt of the transaction that executed it. */
+  receipt: Record<string, unknown>
+  /** The logs that the operation itself left. */
+  logs: readonly unknown[]
+}
+
+/** Smart contract accounts whose owners sign elsewhere, such as with passkeys in pages. Their contracts are not ours. */
+export type ModularAccounts = {
+  /** The contract whose address the domain of signed messages names. */
+  ownershipContract: Address
+  /** The account of these owners, whether it is deployed or not. */
+  accountOf(owners: AccountOwners): { account: Address; creation: AccountCreation }
+  /** The account that a creation makes, and its owners; `undefined` when it is no creation of such an account. */
+  createdBy(creation: AccountCreation): { account: Address; owners: AccountOwners } | undefined
+  /** Whether such an account is deployed at an address. */
+  isDeployed(account: Address): Promise<boolean>
+  /**
+   * Reads an operation in the form of JSON-RPC; throws ValueProblem. Gas limits that are missing, as in a request for an
+   * estimate, are 0.
+   */
+  readOperation(value: unknown, at: string): UserOperation
+  /** The operation in that form. */
+  showOperation(operation: UserOperation): Record<string, Hex>
+  /** The operation with room for the signature of its sponsor, who pays for it until then. `digest`: what the sponsor signs. */
+  sponsored(
+    operation: UnsignedOperation,
+    sponsor: Address,
+    validUntilMs: number,
+  ): { operation: UnsignedOperation; digest: Buffer }
+  /** The gas of the EntryPoint for one operation, which none of its limits measures. */
+  preVerificationGas(operation: UserOperation): { estimated: bigint; least: bigint }
+  /** The gas that the call of an operation needs. Never throws for an unreachable node. */
+  estimateCall(operation: UserOperation): Promise<GasEstimate>
+  /** Executes one operation in the state of the newest block, as if the deposit of its sponsor covered it. */
+  simulate(operation: UserOperation, sponsor: Address): Promise<BundleSimulation>
+  receiptOf(txHash: string, userOpHash: string): Promise<OperationReceipt | undefined>
+}
+
 /** Smart contract accounts of a chain. */
 export type Accounts = {
+  modular: ModularAccounts
   /** The contract that executes operations. */
   entryPoint: Address
   /** The contracts that accounts need, in the order of their creation. */

@@ -4,12 +4,14 @@ import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 import type { AbiError, Contracts } from './contracts.ts'
 import type { Effects } from './effects.ts'
+import type { GasEstimate } from './gas-estimate.ts'
 import type { Network } from './network.ts'
 import type { NodeReadMethod, NodeReadOutcome } from './node-read.ts'
 import type { Tokens } from './tokens.ts'
 
 export type { Address, TxId } from './addresses/types.ts'
 export type { ChainLog } from './chain-log.ts'
+export type { GasEstimate } from './gas-estimate.ts'
 
 /** The place of a block in its chain. Hashes are canonical strings; amounts are base units everywhere. */
 export type BlockRef = { number: number; hash: Hex; parentHash: Hex; timeMs: number }
@@ -95,11 +97,6 @@ export type RefusalReason =
   | 'replacement-underpriced'
   | 'gas-limit'
   | 'invalid'
-
-/** `refused`: by a rule of the chain. `unknown`: the node gave no verdict on the call. */
-export type GasEstimate =
-  | { kind: 'estimated'; gas: bigint }
-  | { kind: 'reverted' | 'insufficient-funds' | 'refused' | 'unknown'; message: string }
 
 /** The bytes of a signature, as custody returns them for the family: for EVM r, s and the recovery (0 or 1), 65 bytes. */
 export type Signature = Buffer

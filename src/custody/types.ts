@@ -37,14 +37,15 @@ export type WalletMetadata = { name?: string | undefined; refId?: string | undef
 /** The chain of a wallet. `onChain` is false for the virtual blockchains, whose wallets only sign and are not watched. */
 export type WalletChain = { blockchain: string; onChain: boolean }
 
-export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury'
+export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury' | 'modular'
 
-/** An address whose key is stored here. `ownerId` is the wallet, deposit address or treasury it belongs to. */
+/** A watched address. `ownerId` is the wallet, deposit address, treasury or modular wallet that it belongs to. */
 export type ManagedAddress = {
   entityId: string
   blockchain: string
   address: string
-  keyId: string
+  /** Null of a modular wallet alone, whose keys are elsewhere. */
+  keyId: string | null
   purpose: ManagedPurpose
   ownerId: string
 }

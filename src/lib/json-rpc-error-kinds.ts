@@ -20,4 +20,23 @@ export const jsonRpcErrorKinds = {
     status: 200,
     text: 'Too many reads of this entity wait for the node: try again in a moment.',
   },
+  rpcOperationDenied: { code: -32006, status: 200, text: 'Screening denies the operation.' },
+  rpcEntityFrozen: {
+    code: -32007,
+    status: 200,
+    text: 'An operator has frozen this entity: nothing is signed for it until it is released.',
+  },
+  rpcOperationRejected: { code: -32500, status: 200, text: 'The EntryPoint rejects the operation.' },
+  rpcNotSponsored: {
+    code: -32501,
+    status: 200,
+    text: 'This server bundles operations that its own paymaster pays for: call pm_getPaymasterData and change nothing but the signature after it.',
+  },
+  rpcSponsorshipExceeded: {
+    code: -32504,
+    status: 200,
+    text: 'The gas that is paid for within a day is taken: try later.',
+  },
+  rpcSignatureInvalid: { code: -32507, status: 200, text: 'The signature of the operation is not valid.' },
+  rpcExecutionReverted: { code: -32521, status: 200, text: 'The call of the operation reverts.' },
 } as const

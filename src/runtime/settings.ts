@@ -105,6 +105,15 @@ export const settings = {
       'Number of last characters by which addresses of test networks choose a rule of screening: 12, 4 (which random addresses have too), or 0 for none.',
     default: '12',
   },
+  BEZANT_SPONSORED_MGAS_PER_WALLET: {
+    about:
+      'Million gas that a treasury pays for the operations of one modular wallet on one chain within a day. 0 pays for none.',
+    default: '50',
+  },
+  BEZANT_SPONSORED_MGAS_PER_ENTITY: {
+    about: 'The same for all modular wallets of an entity.',
+    default: '5000',
+  },
   BEZANT_REVIEW_APPROVERS: {
     about:
       'Number of operators, each with a key of their own, who have to approve a transaction under review: 1 or 2.',

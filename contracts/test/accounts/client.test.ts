@@ -1,23 +1,13 @@
 /** Differential tests: what the published client computes and signs is what the contracts at its addresses accept. */
 import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
-import {
-  type Address,
-  concatHex,
-  createClient,
-  custom,
-  type Hex,
-  hashMessage,
-  numberToHex,
-  parseEther,
-  toHex,
-} from 'viem'
+import { type Address, createClient, custom, hashMessage, parseEther } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { accountAddress, type FirstOwners } from '#chains/evm/accounts/account'
 import { modularContracts } from '#chains/evm/accounts/deployment'
 import { viemChain } from '../../../testing/viem-chain.ts'
 import { people, type TokenChain } from '../token-chain.ts'
 import { accepts, execute, randomHash, startAccountChain } from './account-chain.ts'
-import { makePasskey, ownersOf, type Passkey } from './keys.ts'
+import { clientPasskey, makePasskey, ownersOf } from './keys.ts'
 
 let chain: TokenChain
 beforeAll(async () => {
@@ -30,23 +20,6 @@ const kinds: [string, () => unknown, FirstOwners][] = [
   ['an address', () => people.alice, ownersOf([people.alice], [])],
   ['a passkey', () => clientPasskey(passkey), { ...ownersOf([], [passkey]), sender: passkey.keyHash }],
 ]
-
-/** The passkey as the client takes it from a page. */
-const clientPasskey = ({ x, y, authenticate }: Passkey) => ({
-  type: 'webAuthn',
-  publicKey: concatHex([numberToHex(x, { size: 32 }), numberToHex(y, { size: 32 })]),
-  sign: async ({ hash }: { hash: Hex }) => {
-    const { authenticatorData, r, s, ...webauthn } = authenticate(hash)
-    return {
-      signature: concatHex([numberToHex(r, { size: 32 }), numberToHex(s, { size: 32 })]),
-      webauthn: {
-        ...webauthn,
-        authenticatorData: toHex(authenticatorData),
-        userVerificationRequired: true,
-      },
-    }
-  },
-})
 
 const accountOf = (owner: unknown) =>
   toCircleSmartAccount({

@@ -7,6 +7,7 @@ import {
   hashMessage,
   hexToBytes,
   keccak256,
+  numberToHex,
   pad,
   size,
   toHex,
@@ -103,6 +104,23 @@ export function makePasskey(): Passkey {
   const authenticate = (challenge: Hex) => ceremony(privateKey, challenge, {})
   return { ...signer({}), id: `0x${id.slice(6)}`, keyHash: id, x, y, signer, authenticate }
 }
+
+/** The passkey as the client takes it from a page. */
+export const clientPasskey = ({ x, y, authenticate }: Passkey) => ({
+  type: 'webAuthn',
+  publicKey: concatHex([numberToHex(x, { size: 32 }), numberToHex(y, { size: 32 })]),
+  sign: async ({ hash }: { hash: Hex }) => {
+    const { authenticatorData, r, s, ...webauthn } = authenticate(hash)
+    return {
+      signature: concatHex([numberToHex(r, { size: 32 }), numberToHex(s, { size: 32 })]),
+      webauthn: {
+        ...webauthn,
+        authenticatorData: toHex(authenticatorData),
+        userVerificationRequired: true,
+      },
+    }
+  },
+})
 
 const assertionParameters = [
   {

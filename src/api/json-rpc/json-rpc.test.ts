@@ -72,12 +72,7 @@ describe('the protocol', () => {
       -32600,
       expect.stringContaining('id must be a text'),
     ])
-    for (const method of [
-      'eth_sendUserOperation',
-      'circle_getAddress',
-      'constructor',
-      'eth_sendRawTransaction',
-    ])
+    for (const method of ['circle_createWallet', 'constructor', 'eth_sendRawTransaction'])
       expect(await refusal(chainPath, request(method))).toEqual([
         'a-1',
         -32601,

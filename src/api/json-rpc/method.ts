@@ -39,19 +39,19 @@ export async function answerCall<Place>(
 }
 
 /** A method whose parameters, a tuple, are checked before it runs. */
-export function checked<Params>(
+export function checked<Params, Place = unknown>(
   schema: TSchema,
-  run: (ctx: Ctx, params: Params) => Promise<unknown>,
-): RpcMethod<unknown> {
+  run: (ctx: Ctx, params: Params, place: Place) => Promise<unknown>,
+): RpcMethod<Place> {
   const check = checkOf({ type: 'object', properties: { params: schema } }, 'body')
-  return async (ctx, params) => {
+  return async (ctx, params, place) => {
     try {
       check({ params })
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
       throw badParams(error.fields.map(({ message }) => message).join('; '))
     }
-    return { result: await run(ctx, params as Params) }
+    return { result: await run(ctx, params as Params, place) }
   }
 }
 

@@ -32,7 +32,7 @@ const queryGas = 30_000_000n
 const limits = { timeoutMs: 10_000, answerBytesMax: 16 * 1024 * 1024 }
 
 /** Storage slots of EIP-1967: keccak256 of `eip1967.proxy.implementation` and of `eip1967.proxy.beacon`, minus one. */
-const implementationSlot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
+export const implementationSlot = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const beaconSlot = '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50'
 /** The first four bytes of keccak256("implementation()"). */
 const implementationSelector = '0x5c60da1b'

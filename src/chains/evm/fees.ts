@@ -1,3 +1,4 @@
+import type { Hex } from '#lib/hex'
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
@@ -51,16 +52,21 @@ function median(values: readonly bigint[]): bigint {
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0n
 }
 
-/** Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. */
+/**
+ * Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. `code`: the code
+ * that accounts count as having.
+ */
 export async function estimateGas(
   rpc: Rpc,
   from: Address,
   { to, valueAtomic, data }: Call,
   errors: readonly AbiError[] = [],
+  code: Readonly<Record<string, { code: Hex }>> = {},
 ): Promise<GasEstimate> {
   const request = { from, ...(to && { to }), value: toQuantity(valueAtomic), data }
   try {
-    return { kind: 'estimated', gas: quantity(await rpc.call('eth_estimateGas', [request]), 'gas estimate') }
+    const parameters = Object.keys(code).length === 0 ? [request] : [request, 'latest', code]
+    return { kind: 'estimated', gas: quantity(await rpc.call('eth_estimateGas', parameters), 'gas estimate') }
   } catch (error) {
     if (error instanceof RpcError) return verdictOf(rpc, error, errors)
     if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }

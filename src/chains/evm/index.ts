@@ -103,7 +103,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     callDataBytesMax,
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
-    accounts: accountsThrough(rpc, network),
+    accounts: accountsThrough(rpc, pageRpc, network),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),

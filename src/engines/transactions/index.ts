@@ -31,16 +31,21 @@ export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './jo
 export { noteStates } from './note-states.ts'
 export { denyListed } from './operations/deny-listed.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
-export { recipientsIn } from './recipients.ts'
+export { recipientsIn, recipientsOf } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
 export { type State, states } from './states.ts'
 export { type DescribedBalance, fillAmounts, type ReceivedTransfer } from './store/chain-effects.ts'
 export {
   depositsInFlight,
+  type ExternalOperation,
+  endOperations,
+  insertExternalOperation,
   lockWaiting,
   markBundled,
   releaseBundles,
+  reviveExternal,
   signAgain,
+  takeEndedExternal,
   type WaitingOperation,
   waitingOperations,
 } from './store/operations.ts'

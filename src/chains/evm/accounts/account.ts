@@ -1,10 +1,20 @@
-import { concatHex, encodeAbiParameters, encodeFunctionData, getContractAddress, keccak256, pad } from 'viem'
+import {
+  concatHex,
+  decodeAbiParameters,
+  decodeFunctionData,
+  encodeAbiParameters,
+  encodeFunctionData,
+  getContractAddress,
+  keccak256,
+  pad,
+} from 'viem'
 import type { Hex } from '#lib/hex'
+import type { AccountCreation, AccountOwners } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import { accountFactoryAbi } from './artifacts/account-factory.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { type AccountContracts, accountContracts, noSalt } from './deployment.ts'
+import { type AccountContracts, accountContracts, modularContracts, noSalt } from './deployment.ts'
 
 /** Part of the data that initializes an account, and with it of its address. */
 const manifestHash: Hex = '0xa043327d77a74c1c55cfa799284b831fe09535a88b9f5fa4173d334e5ba0fd91'
@@ -23,14 +33,10 @@ const ownersParameters = [
   { type: 'uint256' },
 ] as const
 
-/** The first owners of an account: one address, or several owners with weights. */
-export type FirstOwners = {
-  /** Distinguishes accounts with the same owners. */
-  sender: Hex
-  owners: readonly { address: Address; weight: bigint }[]
-  keys: readonly { x: bigint; y: bigint; weight: bigint }[]
-  threshold: bigint
-}
+const initializingParameters = [{ type: 'address[]' }, { type: 'bytes32[]' }, { type: 'bytes[]' }] as const
+
+/** The first owners of an account. `sender` distinguishes accounts with the same owners. */
+export type FirstOwners = AccountOwners & { sender: Hex }
 
 export const ownedBy = (owner: Address): FirstOwners => ({
   sender: pad(owner as Hex),
@@ -48,6 +54,47 @@ function initialization({ plugin }: AccountContracts, { owners, keys, threshold 
     threshold,
   ])
   return [[plugin], [manifestHash], [installData]] as const
+}
+
+/** The sender as the published client computes it: from the first owner. */
+const senderOf = ({ owners, keys }: AccountOwners): Hex =>
+  keys[0]
+    ? keccak256(encodeAbiParameters([{ type: 'uint256' }, { type: 'uint256' }], [keys[0].x, keys[0].y]))
+    : pad(owners[0]!.address as Hex)
+
+/** The account of a modular wallet with these owners, whether it is deployed or not. */
+export function modularAccountOf(owners: AccountOwners) {
+  const first = { ...owners, sender: senderOf(owners) }
+  return {
+    account: accountAddress(first, modularContracts),
+    creation: accountCreation(first, modularContracts),
+  }
+}
+
+/** The account that a creation makes; `undefined` unless it is, to the byte, the one that the owners in it determine. */
+export function createdBy({ factory, data }: AccountCreation) {
+  if (factory !== modularContracts.factory.toLowerCase()) return undefined
+  try {
+    const { args } = decodeFunctionData({ abi: accountFactoryAbi, data })
+    const [, , initializing] = args as readonly [Hex, Hex, Hex]
+    const [, , [installData]] = decodeAbiParameters(initializingParameters, initializing)
+    const [addresses, weights, points, keyWeights, threshold] = decodeAbiParameters(
+      ownersParameters,
+      installData!,
+    )
+    const owners: AccountOwners = {
+      owners: addresses.map((address, index) => ({
+        address: address.toLowerCase() as Address,
+        weight: weights[index]!,
+      })),
+      keys: points.map((point, index) => ({ ...point, weight: keyWeights[index]! })),
+      threshold,
+    }
+    const { account, creation } = modularAccountOf(owners)
+    return creation.data === data.toLowerCase() ? { account, owners } : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** The address of the account of these owners, whether it is deployed or not, in lower case. */
@@ -71,11 +118,14 @@ export function accountAddress(first: FirstOwners, contracts: AccountContracts =
 
 /** The call of the factory that creates the account. */
 export function accountCreation(first: FirstOwners, contracts: AccountContracts = accountContracts) {
-  const parameters = [{ type: 'address[]' }, { type: 'bytes32[]' }, { type: 'bytes[]' }] as const
   const data = encodeFunctionData({
     abi: accountFactoryAbi,
     functionName: 'createAccount',
-    args: [first.sender, noSalt, encodeAbiParameters(parameters, initialization(contracts, first))],
+    args: [
+      first.sender,
+      noSalt,
+      encodeAbiParameters(initializingParameters, initialization(contracts, first)),
+    ],
   })
   return { factory: contracts.factory.toLowerCase() as Address, data }
 }

@@ -1,4 +1,11 @@
-import { type Address, concatHex, encodeAbiParameters, getContractAddress, keccak256 } from 'viem'
+import {
+  type Address,
+  concatHex,
+  encodeAbiParameters,
+  getContractAddress,
+  keccak256,
+  stringToHex,
+} from 'viem'
 import type { Hex } from '#lib/hex'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
@@ -88,7 +95,17 @@ export function runtimeCodeOf(addresses: AccountContracts): { address: Address; 
 export const codeHashesOf = (addresses: AccountContracts): Map<Address, Hex> =>
   new Map(runtimeCodeOf(addresses).map(({ address, code }) => [address, keccak256(code)]))
 
-function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Address>>): Hex {
+/** The runtime code of the paymaster of a sponsor. Without a cached domain, it computes that on each use. */
+export const paymasterCode = (sponsor: Address): Hex =>
+  withImmutables(sponsorPaymasterCode, {
+    paymasterEntryPoint: entryPoint,
+    sponsor,
+    _hashedName: keccak256(stringToHex('Bezant Sponsor')),
+    _hashedVersion: keccak256(stringToHex('1')),
+    ...{ _cachedDomainSeparator: '0x', _cachedChainId: '0x', _cachedThis: '0x', _name: '0x', _version: '0x' },
+  })
+
+function withImmutables({ runtime, immutables }: Code, values: Readonly<Record<string, Hex>>): Hex {
   let digits: string = runtime.slice(2)
   for (const [name, places] of Object.entries(immutables)) {
     const word = values[name]!.slice(2).toLowerCase().padStart(64, '0')

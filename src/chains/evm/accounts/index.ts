@@ -1,13 +1,13 @@
 import { encodeFunctionData } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
-import type { Accounts, AddressedCall, BundleSimulation, ContractCreation } from '../../accounts.ts'
+import type { Accounts, ContractCreation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import type { Network } from '../../network.ts'
 import { quantity } from '../quantities.ts'
-import { isRevert, revertData } from '../revert.ts'
-import { type Rpc, RpcError } from '../rpc.ts'
+import type { Rpc } from '../rpc.ts'
 import { accountCreations, type CreatedContract, entryPointAddress, paymasterOf } from './deployment.ts'
-import { executedIn, failedOperation } from './executed.ts'
+import { executedIn } from './executed.ts'
+import { modularThrough } from './modular.ts'
 import {
   attachOwner,
   attachSponsor,
@@ -19,6 +19,7 @@ import {
   hashesOf,
   requiredDeposit,
 } from './operation.ts'
+import { simulateBundle } from './simulate.ts'
 
 const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
   address: address.toLowerCase() as Address,
@@ -27,8 +28,9 @@ const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
 
 const creations = accountCreations.map(canonical)
 
-/** The smart accounts of a chain, through its node. */
-export const accountsThrough = (rpc: Rpc, { chainId }: Network): Accounts => ({
+/** The smart accounts of a chain, through its node; `pageRpc` serves what pages ask for. */
+export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network): Accounts => ({
+  modular: modularThrough(pageRpc, network),
   entryPoint: entryPointAddress,
   creations,
   paymasterOf: (sponsor) => canonical(paymasterOf(sponsor as `0x${string}`)),
@@ -42,27 +44,14 @@ export const accountsThrough = (rpc: Rpc, { chainId }: Network): Accounts => ({
   },
   depositCall,
   gasOf,
-  build: (request, sponsor) => build(chainId, request, sponsor),
+  build: (request, sponsor) => build(network.chainId, request, sponsor),
   attachSponsor,
-  hashesOf: (operation) => hashesOf(chainId, operation),
+  hashesOf: (operation) => hashesOf(network.chainId, operation),
   attachOwner,
   gasLimitOf,
   requiredDeposit,
   bundleCall,
-  simulate: (operations, beneficiary) => simulate(rpc, bundleCall(operations, beneficiary), beneficiary),
+  simulate: (operations, beneficiary) =>
+    simulateBundle(rpc, bundleCall(operations, beneficiary), beneficiary),
   executedIn,
 })
-
-/** Executes a bundle in the state of the newest block. The EntryPoint names the first operation that makes it fail. */
-async function simulate(rpc: Rpc, { to, data }: AddressedCall, from: Address): Promise<BundleSimulation> {
-  try {
-    await rpc.call('eth_call', [{ from, to, data }, 'latest'])
-    return { kind: 'passes' }
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    if (!(error instanceof RpcError) || !isRevert(error)) return { kind: 'unknown', message }
-    const bytes = revertData(error.data)
-    const failed = bytes && failedOperation(bytes)
-    return failed ? { kind: 'failed', ...failed } : { kind: 'unknown', message }
-  }
-}

@@ -7,7 +7,10 @@ import {
   encodeFunctionData,
   hashMessage,
   hashTypedData,
+  hexToNumber,
   numberToHex,
+  size,
+  slice,
   type TypedDataDomain,
 } from 'viem'
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction'
@@ -16,6 +19,7 @@ import type {
   AddressedCall,
   OperationGas,
   OperationRequest,
+  Sponsorship,
   UnsignedOperation,
   UserOperation,
 } from '../../accounts.ts'
@@ -37,7 +41,10 @@ const executionGas = 15_000n
 const coinsGas = 34_000n
 /** Work of the EntryPoint for one operation outside the measured parts. */
 const overheadGas = 40_000n
+/** The least of that work. */
+const leastOverheadGas = 20_000n
 const byteGas = 16n
+const zeroByteGas = 4n
 
 export const encodeExecution = ({ to, valueAtomic, data }: AddressedCall): Hex =>
   encodeFunctionData({ abi: smartAccountAbi, functionName: 'execute', args: [to as Hex, valueAtomic, data] })
@@ -56,8 +63,12 @@ export function gasOf({
 }
 
 const unsigned: Hex = `0x${'0'.repeat(130)}`
-/** Valid at any time. */
-const anyTime: Hex = `0x${'0'.repeat(24)}`
+/** The first bytes of the data for a paymaster: two times of six bytes, between which it pays. */
+const validityBytes = 12
+/** No bounds. */
+const anyTime: Hex = `0x${'0'.repeat(2 * validityBytes)}`
+const untilTime = (atMs: number): Hex =>
+  concatHex([numberToHex(0, { size: 6 }), numberToHex(Math.floor(atMs / 1_000), { size: 6 })])
 
 export function build(chainId: number, request: OperationRequest, sponsor: Address) {
   const { account, owner, nonce, isDeployed, fee } = request
@@ -68,14 +79,27 @@ export function build(chainId: number, request: OperationRequest, sponsor: Addre
     callData: encodeExecution(request.call),
     ...gasOf(request),
     ...fee,
-    sponsorship: {
-      address: paymasterOf(sponsor as Hex).address.toLowerCase() as Address,
-      verificationGas: sponsorGas,
-      postOpGas: 0n,
-      data: concatHex([anyTime, unsigned]),
-    },
+    sponsorship: sponsorshipOf(sponsor, anyTime),
   }
   return { operation, sponsorDigest: sponsorDigest(chainId, operation) }
+}
+
+const sponsorshipOf = (sponsor: Address, validity: Hex): Sponsorship => ({
+  address: paymasterOf(sponsor as Hex).address.toLowerCase() as Address,
+  verificationGas: sponsorGas,
+  postOpGas: 0n,
+  data: concatHex([validity, unsigned]),
+})
+
+/** The operation with a sponsorship that ends, and the digest that the sponsor signs for it. */
+export function sponsored(
+  chainId: number,
+  unsponsored: UnsignedOperation,
+  sponsor: Address,
+  validUntilMs: number,
+) {
+  const operation = { ...unsponsored, sponsorship: sponsorshipOf(sponsor, untilTime(validUntilMs)) }
+  return { operation, digest: sponsorDigest(chainId, operation) }
 }
 
 const sponsorTypes = {
@@ -111,16 +135,20 @@ export function sponsorDigest(chainId: number, operation: UnsignedOperation): Bu
     ...{ sender, nonce, initCode, callData, accountGasLimits, preVerificationGas, gasFees },
     paymasterVerificationGasLimit: sponsorship!.verificationGas,
     paymasterPostOpGasLimit: sponsorship!.postOpGas,
-    validAfter: 0,
-    validUntil: 0,
+    validAfter: hexToNumber(slice(sponsorship!.data, 0, 6)),
+    validUntil: hexToNumber(slice(sponsorship!.data, 6, validityBytes)),
   }
   return bytesOf(hashTypedData({ domain, types: sponsorTypes, primaryType: 'UserOperationRequest', message }))
 }
 
-export const attachSponsor = (operation: UnsignedOperation, signature: Buffer): UnsignedOperation => ({
-  ...operation,
-  sponsorship: { ...operation.sponsorship!, data: concatHex([anyTime, packedSignature(signature, 27)]) },
-})
+export function attachSponsor(operation: UnsignedOperation, signature: Buffer): UnsignedOperation {
+  const sponsorship = operation.sponsorship!
+  const validity = slice(sponsorship.data, 0, validityBytes)
+  return {
+    ...operation,
+    sponsorship: { ...sponsorship, data: concatHex([validity, packedSignature(signature, 27)]) },
+  }
+}
 
 /** Added to the last byte of a signature of a personal message, which signatures of operations are. */
 const personal = 32
@@ -156,7 +184,7 @@ export const requiredDeposit = (operation: UnsignedOperation): bigint =>
   gasLimitOf(operation) * operation.maxFeeAtomic
 
 /** The fields by the names that the interfaces of bundlers give them. */
-function named(operation: UserOperation) {
+export function named(operation: UserOperation) {
   const { account, nonce, creation, callData, sponsorship, signature } = operation
   return {
     sender: account as Hex,
@@ -189,6 +217,21 @@ export const bundleCall = (operations: readonly UserOperation[], beneficiary: Ad
     args: [operations.map(packed), beneficiary as Hex],
   }),
 })
+
+/**
+ * The gas for the data of an operation in a bundle, and for the work of the EntryPoint. A signature may be another one than
+ * the operation has now: the estimate counts no byte as zero.
+ */
+export function preVerificationGas(operation: UserOperation): { estimated: bigint; least: bigint } {
+  const { data } = bundleCall([operation], operation.account)
+  const bytes = bytesOf(data)
+  const zeros = BigInt(bytes.filter((byte) => byte === 0).length)
+  const others = BigInt(size(data)) - zeros
+  return {
+    estimated: overheadGas + byteGas * (zeros + others),
+    least: leastOverheadGas + zeroByteGas * zeros + byteGas * others,
+  }
+}
 
 export const depositCall = (paymaster: Address, valueAtomic: bigint): AddressedCall => ({
   to: entryPointAddress,

@@ -6,7 +6,7 @@ import { type Db, scan, sql } from '#runtime/db/db'
 /** An address of a customer that a present list names: one of its own, or one that it pays to. */
 export type ListedAddressOfCustomer = {
   entityId: string
-  resource: 'wallet' | 'deposit' | 'treasury' | 'recipient' | 'recipientAddress'
+  resource: 'wallet' | 'deposit' | 'treasury' | 'modular' | 'recipient' | 'recipientAddress'
   /** The id of the wallet, deposit address or recipient. */
   id: string
   chain: string

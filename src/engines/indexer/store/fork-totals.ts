@@ -1,8 +1,9 @@
+import type { ManagedPurpose } from '#custody/index'
 import { type Db, sql } from '#runtime/db/db'
 
 /** Transfers of one token from or to one kind of managed address, over some blocks. */
 export type TransferTotals = {
-  purpose: 'wallet' | 'deposit' | 'treasury'
+  purpose: ManagedPurpose
   direction: 'in' | 'out'
   tokenId: string
   count: number

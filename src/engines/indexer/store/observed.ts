@@ -1,3 +1,4 @@
+import type { ManagedPurpose } from '#custody/index'
 import { newId } from '#lib/ids'
 import { type Db, jsonOf, sql } from '#runtime/db/db'
 
@@ -17,7 +18,7 @@ export type ObservedTransfer = {
   toAddress: string
   amount: bigint
   address: string
-  purpose: 'wallet' | 'deposit' | 'treasury'
+  purpose: ManagedPurpose
   ownerId: string
   blockTime: string
 }

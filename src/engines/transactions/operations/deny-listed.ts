@@ -29,8 +29,12 @@ export async function denyListed(
     return actions.includes('DENY') ? [{ ...row, ruleName, details }] : []
   })
   const denied = listed.filter(({ wasBundled }) => !wasBundled)
-  await denyUnsigned(tx, ctx, denied)
-  await endOperations(tx, denied)
+  await denyUnsigned(
+    tx,
+    ctx,
+    denied.filter(({ isExternal }) => !isExternal),
+  )
+  await endOperations(tx, denied, 'screening denies it; nothing was sent')
   const left = new Set(listed.map(({ id }) => id))
   return new Set(waiting.map(({ id }) => id).filter((id) => !left.has(id)))
 }

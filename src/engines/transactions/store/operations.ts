@@ -53,6 +53,10 @@ export const oldestOperation = async (
       order by o.create_date, o.id limit 1`)
   )?.id
 
+/** The call of an operation `q`: that of its transaction `t`, or that of the account by itself. */
+const callOfOperation = sql`coalesce(t.call_to, q.account) as "callTo", coalesce(t.call_value, 0) as "callValue",
+  coalesce(t.call_data, decode(substr(q.operation->>'callData', 3), 'hex')) as "callData"`
+
 /** An operation that waits for a bundle, with the call that it makes. */
 export type WaitingOperation = Ref & {
   operation: string
@@ -61,6 +65,8 @@ export type WaitingOperation = Ref & {
   callTo: string | null
   callValue: bigint
   callData: Buffer
+  /** Whether it belongs to no transaction: its owner signed it elsewhere. */
+  isExternal: boolean
   /** Whether a signed bundle ever carried it: since then, its bytes may be known. */
   wasBundled: boolean
 }
@@ -74,9 +80,9 @@ export async function waitingOperations(
 ): Promise<readonly WaitingOperation[]> {
   const where = sql`q.blockchain = ${blockchain} and q.state = 'signed'`
   const rows = sql`select q.entity_id as "entityId", q.id, q.operation::text as operation,
-      q.required_deposit as "requiredDepositAtomic", q.create_date as "createDate", t.call_to as "callTo",
-      t.call_value as "callValue", t.call_data as "callData", q.was_bundled as "wasBundled"
-    from operations q join transactions t on t.entity_id = q.entity_id and t.id = q.id
+      q.required_deposit as "requiredDepositAtomic", q.create_date as "createDate", ${callOfOperation},
+      q.is_external as "isExternal", q.was_bundled as "wasBundled"
+    from operations q left join transactions t on t.entity_id = q.entity_id and t.id = q.id
     where ${where} and q.entity_id = turn.entity_id
       and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
     order by q.create_date, q.id`
@@ -112,10 +118,10 @@ export const depositsInFlight = async (db: Db, entityId: string, blockchain: str
   (
     await db.one<{
       amount: bigint
-    }>(sql`select coalesce(sum(o.required_deposit), 0) as amount from transactions t
-      join operations o on o.entity_id = t.entity_id and o.id = t.id
-      where t.entity_id = ${entityId} and t.blockchain = ${blockchain} and t.state = 'SENT' and t.smart_account
-        and o.state = 'bundled'`)
+    }>(sql`select coalesce(sum(o.required_deposit), 0) as amount from operations o
+      left join transactions t on t.entity_id = o.entity_id and t.id = o.id
+      where o.entity_id = ${entityId} and o.blockchain = ${blockchain} and o.state = 'bundled'
+        and (o.is_external or t.state = 'SENT')`)
   ).amount
 
 /**
@@ -126,10 +132,10 @@ export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Re
   const released = await tx.all<Ref & { wasBundled: boolean }>(sql`update operations o set state = 'signed',
       bundle_id = null, was_bundled = o.was_bundled or exists
         (select 1 from attempts a where a.entity_id = o.entity_id and a.transaction_id = o.bundle_id)
-    from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b),
-      transactions t
-    where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and t.entity_id = o.entity_id and t.id = o.id
-      and t.block_hash is null and t.state in ('QUEUED', 'SENT')
+    from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
+    where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and (o.is_external or exists
+      (select 1 from transactions t where t.entity_id = o.entity_id and t.id = o.id
+        and t.block_hash is null and t.state in ('QUEUED', 'SENT')))
     returning o.entity_id as "entityId", o.id, o.was_bundled as "wasBundled"`)
   const unsent = released.filter(({ wasBundled }) => !wasBundled)
   await tx.run(sql`update transactions t set state = 'QUEUED', update_date = ${formatInstant(nowMs)}
@@ -140,21 +146,21 @@ export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Re
 /** The calls that the operations of these bundles make. */
 export const bundledCalls = (db: Db, bundles: readonly Ref[]) =>
   db.all<{ bundleId: string; callTo: string | null; callValue: bigint; callData: Buffer }>(
-    sql`select o.bundle_id as "bundleId", t.call_to as "callTo", t.call_value as "callValue", t.call_data as "callData"
+    sql`select q.bundle_id as "bundleId", ${callOfOperation}
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
-    join operations o on o.entity_id = n.e and o.bundle_id = n.b
-    join transactions t on t.entity_id = o.entity_id and t.id = o.id`,
+    join operations q on q.entity_id = n.e and q.bundle_id = n.b
+    left join transactions t on t.entity_id = q.entity_id and t.id = q.id`,
   )
 
-/** Ends operations that nothing will carry, since their transactions ended. */
-export const endOperations = (tx: Db, refs: readonly Ref[]) =>
-  tx.run(sql`update operations q set state = 'ended'
+/** Ends operations that no bundle will carry; `reason` is told of external ones. */
+export const endOperations = (tx: Db, refs: readonly Ref[], reason: string | null = null) =>
+  tx.run(sql`update operations q set state = 'ended', end_reason = ${reason}
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where q.entity_id = n.e and q.id = n.i`)
 
-/** Lets transactions be signed again, whose operations cannot be executed as they are. */
+/** Lets transactions be signed again, whose operations cannot be executed as they are; external operations end. */
 export async function signAgain(tx: Db, nowMs: number, refs: readonly Ref[], details: string): Promise<void> {
-  await endOperations(tx, refs)
+  await endOperations(tx, refs, details)
   await tx.run(sql`update transactions t set user_op_hash = null, state = 'QUEUED', error_details = ${details},
       update_date = ${formatInstant(nowMs)}
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
@@ -166,6 +172,40 @@ export const transactionsOfAccounts = (db: Db, refs: readonly Ref[]) =>
   db.all<Ref>(sql`select t.entity_id as "entityId", t.id
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     join transactions t on t.entity_id = n.e and t.id = n.i where t.smart_account and t.transaction_type = 'OUTBOUND'`)
+
+export type ExternalOperation = Ref & {
+  blockchain: string
+  account: string
+  userOpHash: string
+  operation: string
+  requiredDepositAtomic: bigint
+}
+
+/** Lets an operation that its owner signed elsewhere wait for a bundle. */
+export const insertExternalOperation = (tx: Db, nowMs: number, row: ExternalOperation) =>
+  tx.run(sql`insert into operations (entity_id, id, blockchain, account, user_op_hash, operation, required_deposit, state,
+      is_external, create_date)
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.account}, ${row.userOpHash}, ${row.operation}::jsonb,
+      ${row.requiredDepositAtomic.toString()}, 'signed', true, ${formatInstant(nowMs)})`)
+
+/** Takes the external operations that ended with a reason which was not told yet. */
+export const takeEndedExternal = (tx: Db, blockchain: string) =>
+  tx.all<Ref & { reason: string }>(sql`with ended as materialized (
+      select entity_id, id, end_reason from operations
+      where blockchain = ${blockchain} and is_external and state = 'ended' and end_reason is not null
+      order by entity_id, id for update)
+    update operations o set end_reason = null from ended
+    where o.entity_id = ended.entity_id and o.id = ended.id
+    returning o.entity_id as "entityId", o.id, ended.end_reason as reason`)
+
+/** Lets external operations of an orphaned block be carried again: by their bundle, or by another one where it ended. */
+export async function reviveExternal(tx: Db, refs: readonly Ref[]): Promise<void> {
+  await tx.run(sql`update operations o set end_reason = null, was_bundled = true,
+      state = case when o.bundle_id is null then 'signed' else 'bundled' end
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where o.entity_id = n.e and o.id = n.i and o.is_external`)
+  await releaseOrphaned(tx, refs)
+}
 
 /** Lets operations of an orphaned block wait for another bundle where theirs ended without effect. */
 export const releaseOrphaned = (tx: Db, refs: readonly Ref[]) =>

@@ -190,7 +190,9 @@ async function setAside(ctx: EngineCtx, chain: Chain, failing: Bundleable, reaso
   const nowMs = ctx.clock.nowMs()
   await ctx.database.tx(async (tx) => {
     if ((await lockWaiting(tx, [failing])).length === 0) return
-    await signAgain(tx, nowMs, [failing], `its operation is signed again: ${reason}`)
+    const details = failing.isExternal ? reason : `its operation is signed again: ${reason}`
+    await signAgain(tx, nowMs, [failing], details)
     await defer(tx, 'signing', blockchain, [{ entityId, key: id, waitedMs: nowMs - Date.parse(createDate) }])
   })
+  if (failing.isExternal) await announceWork(ctx.database, blockchain)
 }

@@ -140,8 +140,8 @@ async function sweepAll(
   const managed = await managedAmong(ctx.db, blockchain, addresses)
   for (const unswept of chosen) {
     const deposit = managed.find((row) => row.entityId === entityId && row.address === unswept.address)
-    if (!deposit) throw new Error(`deposit address ${unswept.address} has no key`)
-    await sweepOne(ctx, chain, target, unswept, deposit)
+    if (!deposit?.keyId) throw new Error(`deposit address ${unswept.address} has no key`)
+    await sweepOne(ctx, chain, target, unswept, { address: deposit.address, keyId: deposit.keyId })
   }
 }
 

@@ -1,0 +1,148 @@
+import { badParams, checked, type RpcMethods } from '#api/json-rpc/method'
+import type { AccountOwners } from '#chains/accounts'
+import { parseAddress } from '#chains/address'
+import type { Address, Chain } from '#chains/chain'
+import type { Ctx } from '#engines/ctx'
+import {
+  countMappings,
+  findWalletAt,
+  insertMapping,
+  type ModularWallet,
+  mappingsOfOwner,
+  type OwnerMapping,
+  openModularWallet,
+} from '#engines/modular/index'
+import { newId } from '#lib/ids'
+import {
+  type MappingOwner,
+  type MappingRequest,
+  mappingParams,
+  ownerParams,
+  type WalletRequest,
+  walletParams,
+} from './schema.ts'
+
+const scaCore = 'circle_6900_v1'
+
+/** Returns the wallet of these owners, made on first use. Its address follows from the owners alone. */
+async function getAddress(ctx: Ctx, [request]: [WalletRequest], chain: Chain) {
+  const owners = ownersIn(chain, request)
+  const { account, creation } = chain.accounts.modular.accountOf(owners)
+  const name = request.metadata?.name ?? undefined
+  const wallet = await openModularWallet(ctx, chain, { address: account, owners, name })
+  return showWallet(chain, wallet, creation)
+}
+
+function ownersIn(
+  { network }: Chain,
+  { scaConfiguration: { initialOwnershipConfiguration } }: WalletRequest,
+): AccountOwners {
+  const { owners = [], webauthnOwners = [], thresholdWeight } = initialOwnershipConfiguration.weightedMultisig
+  const at = 'params[0].scaConfiguration.initialOwnershipConfiguration.weightedMultisig'
+  if (owners.length + webauthnOwners.length === 0) throw badParams(`${at} must name an owner`)
+  const weights = [...owners, ...webauthnOwners].reduce((sum, { weight }) => sum + weight, 0)
+  if (thresholdWeight > weights)
+    throw badParams(`${at}.thresholdWeight is above the sum of the weights, so that nobody could sign`)
+  return {
+    owners: owners.map(({ address, weight }, index) => {
+      const read = parseAddress(network.blockchain, address)
+      if (!read) throw badParams(`${at}.owners[${index}].address has a wrong checksum`)
+      return { address: read as Address, weight: BigInt(weight) }
+    }),
+    keys: webauthnOwners.map(({ publicKeyX, publicKeyY, weight }, index) => ({
+      ...pointIn(publicKeyX, publicKeyY, `${at}.webauthnOwners[${index}]`),
+      weight: BigInt(weight),
+    })),
+    threshold: BigInt(thresholdWeight),
+  }
+}
+
+/** The curve P-256: y² = x³ - 3x + b. */
+const prime = 2n ** 256n - 2n ** 224n + 2n ** 192n + 2n ** 96n - 1n
+const b = 0x5ac635d8aa3a93e7b3ebbd55769886bc651d06b0cc53b0f63bce3c3e27d2604bn
+
+function pointIn(textX: string, textY: string, at: string): { x: bigint; y: bigint } {
+  const [x, y] = [BigInt(textX), BigInt(textY)]
+  const isOnCurve = x < prime && y < prime && (y * y - (x * x * x - 3n * x + b)) % prime === 0n
+  if (!isOnCurve) throw badParams(`${at} is no point of the curve P-256`)
+  return { x, y }
+}
+
+const showWallet = (
+  { accounts }: Chain,
+  { id, address, blockchain, name, owners, createDate, updateDate }: ModularWallet,
+  { factory, data }: { factory: string; data: string },
+) => ({
+  ...{ id, address, blockchain, state: 'LIVE' },
+  ...(name !== null && { name }),
+  scaCore,
+  scaConfiguration: {
+    initialOwnershipConfiguration: {
+      ownershipContractAddress: accounts.modular.ownershipContract,
+      weightedMultisig: owners,
+    },
+    initCode: `${factory}${data.slice(2)}`,
+  },
+  createDate,
+  updateDate,
+})
+
+const mappedMax = 100
+
+async function createMapping(ctx: Ctx, [request]: [MappingRequest], chain: Chain) {
+  const { blockchain } = chain.network
+  const address = parseAddress(blockchain, request.walletAddress)
+  if (!address) throw badParams('params[0].walletAddress has a wrong checksum')
+  if (!(await findWalletAt(ctx.database, ctx.entity.id, blockchain, address)))
+    throw badParams(
+      'params[0].walletAddress is no wallet of this endpoint: make it by circle_getAddress, or send its first operation',
+    )
+  const owners = request.owners.map((owner, index) => ownerKey(chain, owner, `params[0].owners[${index}]`))
+  const made = await ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    const rows: OwnerMapping[] = []
+    for (const owner of owners) {
+      if ((await countMappings(tx, ctx.entity.id, blockchain, owner)) >= mappedMax)
+        throw badParams(`an owner has at most ${mappedMax} wallets`)
+      const row = { id: newId(nowMs), blockchain, walletAddress: address, owner }
+      const inserted = await insertMapping(tx, nowMs, ctx.entity.id, row)
+      if (!inserted) throw badParams('the owner has this wallet already')
+      rows.push(inserted)
+    }
+    return rows
+  })
+  return made.map(showMapping)
+}
+
+async function getMapping(ctx: Ctx, [{ owner }]: [{ owner: MappingOwner }], chain: Chain) {
+  const key = ownerKey(chain, owner, 'params[0].owner')
+  return (await mappingsOfOwner(ctx.database, ctx.entity.id, chain.network.blockchain, key)).map(showMapping)
+}
+
+/** An owner as it is stored: an address, or the coordinates of a key as `x:y`. */
+function ownerKey({ network }: Chain, owner: MappingOwner, at: string): string {
+  if (owner.type === 'EOAOWNER') {
+    const address = parseAddress(network.blockchain, owner.identifier.address)
+    if (address) return address
+    throw badParams(`${at}.identifier.address has a wrong checksum`)
+  }
+  const { publicKeyX, publicKeyY } = owner.identifier
+  const { x, y } = pointIn(publicKeyX, publicKeyY, `${at}.identifier`)
+  return `${x}:${y}`
+}
+
+function showMapping({ id, blockchain, walletAddress, owner, createDate }: OwnerMapping) {
+  const [publicKeyX, publicKeyY] = owner.split(':')
+  const shown =
+    publicKeyY === undefined
+      ? { type: 'EOAOWNER', identifier: { address: owner } }
+      : { type: 'WEBAUTHOWNER', identifier: { publicKeyX, publicKeyY } }
+  return { id, blockchain, owner: shown, walletAddress, createDate, updateDate: createDate }
+}
+
+/** The wallets of owners. */
+export const modularWalletMethods: RpcMethods<Chain> = {
+  circle_getAddress: checked(walletParams, getAddress),
+  circle_createAddressMapping: checked(mappingParams, createMapping),
+  circle_getAddressMapping: checked(ownerParams, getMapping),
+}

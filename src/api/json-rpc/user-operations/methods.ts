@@ -1,0 +1,161 @@
+import { unanswered } from '#api/estimate'
+import { badParams, type RpcMethod, type RpcMethods } from '#api/json-rpc/method'
+import type { UserOperation } from '#chains/accounts'
+import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
+import type { Address, Chain } from '#chains/chain'
+import { operationFromJson } from '#chains/operation-json'
+import { ValueProblem } from '#chains/value-problem'
+import type { Ctx } from '#engines/ctx'
+import { findByHash, sendOperation, sponsorOperation, stubSponsorship } from '#engines/modular/index'
+import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { ApiError } from '#lib/errors'
+import { type Hex, isHex } from '#lib/hex'
+import { limited } from '../limit-reads.ts'
+
+/** The EntryPoint of ERC-4337, version 0.7. It has the same address on every chain. */
+export const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+
+/** Gas for the verification of one signature of a passkey, and the same with the creation of the account. */
+const verificationGas = 600_000n
+const creationGas = 1_500_000n
+
+const toQuantity = (value: bigint | number): Hex => `0x${value.toString(16)}`
+
+/** The errors of a node that does not answer, and of values that are not of their type. */
+const withNode =
+  (run: RpcMethod<Chain>): RpcMethod<Chain> =>
+  (ctx, params, chain) =>
+    limited(ctx, 'operations', async () => {
+      try {
+        return await run(ctx, params, chain)
+      } catch (error) {
+        if (error instanceof ApiError) throw error
+        if (error instanceof ValueProblem) throw badParams(error.message)
+        throw unanswered(ctx, chain, error, 'rpcNodeUnavailable')
+      }
+    })
+
+function operationIn(chain: Chain, [value, point]: readonly unknown[]): UserOperation {
+  const operation = chain.accounts.modular.readOperation(value, 'params[0]')
+  if (typeof point === 'string' && canonicalAddress(point) === canonicalAddress(entryPoint)) return operation
+  throw badParams(`params[1] must be the EntryPoint ${entryPoint}`)
+}
+
+function requireChainId({ network }: Chain, [, , chainId]: readonly unknown[]): void {
+  if (chainId === undefined || chainId === null || chainId === toQuantity(network.chainId)) return
+  throw badParams(`params[2] must be the id of this chain, ${toQuantity(network.chainId)}`)
+}
+
+const showSponsorship = ({
+  address,
+  data,
+  verificationGas: verification,
+  postOpGas,
+}: NonNullable<UserOperation['sponsorship']>) => ({
+  paymaster: address,
+  paymasterData: data,
+  paymasterVerificationGasLimit: toQuantity(verification),
+  paymasterPostOpGasLimit: toQuantity(postOpGas),
+})
+
+const stub: RpcMethod<Chain> = async (ctx, params, chain) => {
+  const operation = operationIn(chain, params)
+  requireChainId(chain, params)
+  return { result: showSponsorship(await stubSponsorship(ctx, chain, operation)) }
+}
+
+const sponsor: RpcMethod<Chain> = async (ctx, params, chain) => {
+  const operation = operationIn(chain, params)
+  requireChainId(chain, params)
+  return { result: showSponsorship(await sponsorOperation(ctx, chain, operation)) }
+}
+
+const send: RpcMethod<Chain> = async (ctx, params, chain) => ({
+  result: await sendOperation(ctx, chain, operationIn(chain, params)),
+})
+
+const estimate: RpcMethod<Chain> = async (_ctx, params, chain) => {
+  const { modular } = chain.accounts
+  const operation = operationIn(chain, params)
+  const call = await modular.estimateCall(operation)
+  if (call.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
+  if (call.kind !== 'estimated')
+    throw new ApiError('rpcExecutionReverted', `The call of the operation fails: ${call.message}`)
+  return {
+    result: {
+      preVerificationGas: toQuantity(modular.preVerificationGas(operation).estimated),
+      verificationGasLimit: toQuantity(operation.creation ? creationGas : verificationGas),
+      callGasLimit: toQuantity(call.gas),
+      ...(operation.sponsorship && {
+        paymasterVerificationGasLimit: toQuantity(operation.sponsorship.verificationGas),
+        paymasterPostOpGasLimit: toQuantity(operation.sponsorship.postOpGas),
+      }),
+    },
+  }
+}
+
+const gasPrice: RpcMethod<Chain> = async (_ctx, _params, chain) => {
+  const suggestion = await suggestedFees(chain)
+  const priceAt = (level: 'LOW' | 'MEDIUM' | 'HIGH') => {
+    const { maxFeeAtomic, priorityFeeAtomic } = feeAt(suggestion, level)
+    return { maxFeePerGas: maxFeeAtomic.toString(), maxPriorityFeePerGas: priorityFeeAtomic.toString() }
+  }
+  return {
+    result: {
+      ...{ low: priceAt('LOW'), medium: priceAt('MEDIUM'), high: priceAt('HIGH') },
+      ...{ deployed: verificationGas.toString(), notDeployed: creationGas.toString() },
+    },
+  }
+}
+
+async function known(ctx: Ctx, { network }: Chain, [hash]: readonly unknown[]) {
+  if (!isHex(hash, 32)) throw badParams('params[0] must be a hash as 0x and 64 hexadecimal digits')
+  return findByHash(ctx.database, ctx.entity.id, network.blockchain, canonicalTxId(hash))
+}
+
+const byHash: RpcMethod<Chain> = async (ctx, params, chain) => {
+  const row = await known(ctx, chain, params)
+  if (!row) return { result: null }
+  const { txHash, blockHash, blockNumber } = row
+  return {
+    result: {
+      userOperation: chain.accounts.modular.showOperation(operationFromJson(row.operation)),
+      entryPoint,
+      transactionHash: txHash,
+      blockHash: txHash && blockHash,
+      blockNumber: txHash && blockNumber !== null ? toQuantity(blockNumber) : null,
+    },
+  }
+}
+
+const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
+  const row = await known(ctx, chain, params)
+  const found = row?.txHash && (await chain.accounts.modular.receiptOf(row.txHash, row.userOpHash))
+  if (!row || !found) return { result: null }
+  const { sponsorship } = operationFromJson(row.operation)
+  return {
+    result: {
+      userOpHash: row.userOpHash,
+      entryPoint,
+      sender: row.sender as Address,
+      nonce: toQuantity(row.nonce),
+      paymaster: sponsorship?.address ?? null,
+      actualGasCost: toQuantity(found.feeAtomic),
+      actualGasUsed: toQuantity(found.gasUsed),
+      success: found.success,
+      logs: found.logs,
+      receipt: found.receipt,
+    },
+  }
+}
+
+/** The methods of a bundler and of a paymaster (ERC-7769, ERC-7677). */
+export const userOperationMethods: RpcMethods<Chain> = {
+  pm_getPaymasterStubData: withNode(stub),
+  pm_getPaymasterData: withNode(sponsor),
+  eth_sendUserOperation: withNode(send),
+  eth_estimateUserOperationGas: withNode(estimate),
+  eth_getUserOperationByHash: withNode(byHash),
+  eth_getUserOperationReceipt: withNode(receipt),
+  circle_getUserOperationGasPrice: withNode(gasPrice),
+}

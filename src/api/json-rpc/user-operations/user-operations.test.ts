@@ -1,0 +1,428 @@
+/**
+ * Operations of modular wallets as pages send them, with the published client and the bundler client of viem. What happened is
+ * asserted by the chain.
+ */
+import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
+import { createClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem'
+import { createBundlerClient } from 'viem/account-abstraction'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { parseScreenedAddress } from '#chains/screening-chains'
+import { addEntry } from '#engines/compliance/index'
+import { startModular } from '#engines/modular/index'
+import { sql } from '#runtime/db/db'
+import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/keys.ts'
+import { freshAddress, worldOf } from '../../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { separateEngines } from '../../../../testing/smart-accounts.ts'
+import { httpAs } from '../../../../testing/tenant.ts'
+import { until } from '../../../../testing/until.ts'
+import { viemChain } from '../../../../testing/viem-chain.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(() => harness?.close())
+
+const endpoint = () => `${harness.url}/v1/rpc/w3s/buidl/baseSepolia`
+const transport = (key = harness.clientKey) =>
+  http(endpoint(), { fetchOptions: { headers: { authorization: `Bearer ${key}` } } })
+
+const ask = async (method: string, params: unknown[], key = harness.clientKey) => {
+  const { status, body } = await httpAs(harness.url, key)('POST', '/v1/rpc/w3s/buidl/baseSepolia', {
+    body: { jsonrpc: '2.0', id: 1, method, params },
+  })
+  expect(status).toBe(200)
+  return body
+}
+const refusal = async (method: string, params: unknown[], key?: string) => {
+  const { error } = await ask(method, params, key)
+  return [error?.code, error?.message]
+}
+
+const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+const chainId = `0x${(84_532).toString(16)}`
+const abi = parseAbi(['function transfer(address to, uint256 amount)'])
+const payment = (to: string, amount = 1_000_000n) => ({
+  to: harness.chain().tokens.USDC as Hex,
+  data: encodeFunctionData({ abi, functionName: 'transfer', args: [to as Hex, amount] }),
+})
+
+const chainOf = () => ({ ...viemChain, id: 84_532 })
+
+/** An account of this owner with 1,000 USDC, and the client that sends its operations. */
+async function accountOf(owner: unknown, key = harness.clientKey) {
+  const client = createClient({ chain: chainOf(), transport: transport(key) })
+  const account = await toCircleSmartAccount({ client: client as never, owner: owner as never })
+  const bundler = createBundlerClient({
+    account,
+    chain: chainOf(),
+    paymaster: true,
+    transport: transport(key),
+  })
+  await harness.fundWallet(account.address, { usdc: '1000' })
+  return { account, bundler }
+}
+type Bundler = Awaited<ReturnType<typeof accountOf>>['bundler']
+
+const byAddress = () => privateKeyToAccount(generatePrivateKey())
+
+/** Sends calls as one operation and waits for its block. */
+async function executed(bundler: Bundler, calls: readonly { to: Hex; data?: Hex; value?: bigint }[]) {
+  const hash = await bundler.sendUserOperation({ calls: calls as never })
+  return bundler.waitForUserOperationReceipt({ hash, timeout: 60_000, pollingInterval: 100 })
+}
+
+const balanceOf = (address: string) => harness.chain().oracle.balanceOf(address, harness.chain().tokens.USDC)
+
+describe('an account of the published client', () => {
+  it.each([
+    ['an address', byAddress],
+    ['a passkey', () => clientPasskey(makePasskey())],
+  ])('of %s sends USDC without gas of its own, deployed by its first operation', async (_, owner) => {
+    const { account, bundler } = await accountOf(owner())
+    const recipients = [freshAddress(), freshAddress()]
+    const first = await executed(bundler, [payment(recipients[0]!)])
+    expect(first).toMatchObject({ success: true, sender: account.address.toLowerCase() })
+    expect(first.logs).toHaveLength(1)
+    expect(await account.isDeployed()).toBe(true)
+    const batch = await executed(bundler, [payment(recipients[1]!), payment(recipients[1]!, 5n)])
+    expect(batch.logs).toHaveLength(2)
+    expect(await balanceOf(recipients[0]!)).toBe(1_000_000n)
+    expect(await balanceOf(recipients[1]!)).toBe(1_000_005n)
+    expect(await harness.chain().rpc('eth_getBalance', [account.address, 'latest'])).toBe('0x0')
+    const { userOpHash, receipt } = batch
+    const found = await bundler.getUserOperation({ hash: userOpHash })
+    expect(found).toMatchObject({ transactionHash: receipt.transactionHash, blockHash: receipt.blockHash })
+    expect(found.userOperation.sender.toLowerCase()).toBe(account.address.toLowerCase())
+    await checkLedger(harness.database)
+  })
+
+  it('sends ten operations in parallel, each once', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    await executed(bundler, [payment(freshAddress())])
+    const recipients = Array.from({ length: 10 }, freshAddress)
+    const sent = await Promise.all(
+      recipients.map(async (to, index) => {
+        const nonce = await account.getNonce({ key: BigInt(index + 1_000) })
+        return bundler.sendUserOperation({ calls: [payment(to)], nonce } as never)
+      }),
+    )
+    for (const hash of sent)
+      expect(await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })).toMatchObject({
+        success: true,
+      })
+    for (const to of recipients) expect(await balanceOf(to)).toBe(1_000_000n)
+  })
+
+  it('fails an operation whose call reverts in its block, and tells so', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    await executed(bundler, [payment(freshAddress())])
+    const reverting = { ...(await prepared(bundler, [payment(freshAddress())])), callGasLimit: 30_000n }
+    const operation = await sponsoredAgain(account, reverting)
+    const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
+    const receipt = await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
+    expect(receipt.success).toBe(false)
+  })
+})
+
+type Prepared = Record<string, unknown> & { signature?: Hex }
+type Account = Awaited<ReturnType<typeof accountOf>>['account']
+
+const prepared = async (bundler: Bundler, calls: readonly object[]) =>
+  (await bundler.prepareUserOperation({ account: bundler.account, calls } as never)) as unknown as Prepared
+
+const inHex = (operation: object) =>
+  Object.fromEntries(
+    Object.entries(operation).flatMap(([name, value]) =>
+      name === 'account' || name === 'calls' || value === undefined
+        ? []
+        : [[name, typeof value === 'bigint' ? `0x${value.toString(16)}` : value]],
+    ),
+  )
+
+/** The operation as it is now, sponsored and signed. */
+async function sponsoredAgain(account: Account, operation: Prepared) {
+  const { result, error } = await ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}])
+  expect(error).toBeUndefined()
+  return signed(account, {
+    ...operation,
+    ...result,
+    paymasterVerificationGasLimit: BigInt(result.paymasterVerificationGasLimit),
+    paymasterPostOpGasLimit: BigInt(result.paymasterPostOpGasLimit),
+  })
+}
+
+const signed = async (account: Account, operation: Prepared) =>
+  inHex({ ...operation, signature: await account.signUserOperation(operation as never) })
+
+describe('what is refused, with nothing spent', () => {
+  it('bad fields, each by its name', async () => {
+    const { bundler } = await accountOf(byAddress())
+    const good = inHex(await prepared(bundler, [payment(freshAddress())]))
+    const bad: [object, RegExp][] = [
+      [{ sender: '0x12' }, /params\[0\]\.sender must be an address/],
+      [{ nonce: -1 }, /params\[0\]\.nonce must be a quantity/],
+      [{ callData: '0x1' }, /params\[0\]\.callData must be 0x/],
+      [{ callGasLimit: `0x1${'0'.repeat(30)}` }, /callGasLimit must be less than 2 to the power of 40/],
+      [{ preVerificationGas: '0x0' }, /preVerificationGas must be at least \d+/],
+      [{ callGasLimit: '0xffffff' }, /callGasLimit makes \d+ gas/],
+      [{ maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }, /maxFeePerGas must be above 0/],
+      [{ maxFeePerGas: '0xffffffffffffff' }, /maxFeePerGas must be at most \d+/],
+      [{ factoryData: undefined }, /factoryData must be 0x/],
+      [{ factory: undefined }, /params\[0\]\.factory is missing/],
+      [{ factory: freshAddress() }, /do not create params\[0\]\.sender/],
+      [
+        { sender: freshAddress(), factory: undefined, factoryData: undefined },
+        /sender is no account of this endpoint/,
+      ],
+      [{ sender: freshAddress() }, /do not create params\[0\]\.sender/],
+      [{ initCode: '0x1234' }, /initCode is of EntryPoint 0.6/],
+    ]
+    for (const [change, message] of bad)
+      expect(await refusal('pm_getPaymasterData', [{ ...good, ...change }, entryPoint, chainId, {}])).toEqual(
+        [-32602, expect.stringMatching(message)],
+      )
+    expect(await refusal('pm_getPaymasterData', [good, freshAddress(), chainId])).toEqual([
+      -32602,
+      expect.stringMatching(/params\[1\] must be the EntryPoint/),
+    ])
+    expect(await refusal('pm_getPaymasterData', [good, entryPoint, '0x1'])).toEqual([
+      -32602,
+      expect.stringMatching(/params\[2\] must be the id of this chain, 0x14a34/),
+    ])
+  })
+
+  it('operations that another sponsored, that were changed, forged or replayed', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    const stranger = await accountOf(byAddress())
+    const to = freshAddress()
+    const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
+    const send = (change: object) =>
+      refusal('eth_sendUserOperation', [{ ...operation, ...change }, entryPoint])
+    expect((await send({ maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x1' }))[0]).toBe(-32501)
+    expect((await send({ paymaster: undefined, paymasterData: undefined }))[0]).toBe(-32501)
+    expect((await send({ paymaster: freshAddress() }))[0]).toBe(-32501)
+    const forged = await signed(stranger.account, (await prepared(bundler, [payment(to)])) as never)
+    expect(await send({ signature: forged['signature'] })).toEqual([-32507, expect.stringContaining('AA24')])
+    const other = await harness.newEntity()
+    expect(await refusal('eth_sendUserOperation', [operation, entryPoint], other.clientKey)).toEqual([
+      -32501,
+      expect.stringContaining('pm_getPaymasterData'),
+    ])
+    const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
+    await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
+    const again = await ask('eth_sendUserOperation', [operation, entryPoint])
+    expect(again.result).toBe(hash)
+    expect(await balanceOf(to)).toBe(1_000_000n)
+    const reused = await sponsoredAgain(account, {
+      ...(await prepared(bundler, [payment(to)])),
+      nonce: BigInt(operation['nonce'] as string),
+    })
+    expect(await refusal('eth_sendUserOperation', [reused, entryPoint])).toEqual([
+      -32500,
+      expect.stringContaining('AA25'),
+    ])
+  })
+
+  it('a call that reverts, when it is estimated', async () => {
+    const { bundler } = await accountOf(byAddress())
+    const good = inHex(await prepared(bundler, [payment(freshAddress())]))
+    const { account } = bundler
+    const callData = await account.encodeCalls([payment(freshAddress(), 10n ** 15n)])
+    expect(await refusal('eth_estimateUserOperationGas', [{ ...good, callData }, entryPoint])).toEqual([
+      -32521,
+      expect.stringContaining('exceeds balance'),
+    ])
+  })
+
+  it('a recipient that screening denies', async () => {
+    const { bundler } = await accountOf(byAddress())
+    const listed = freshAddress()
+    const good = inHex(await prepared(bundler, [payment(listed)]))
+    await addEntry(
+      { database: harness.database, clock: harness.ctx.clock, actor: 'operator' },
+      { list: 'block', entry: parseScreenedAddress('BASE-SEPOLIA', listed)!, reason: 'test' },
+    )
+    expect((await refusal('pm_getPaymasterData', [good, entryPoint, chainId]))[0]).toBe(-32006)
+  })
+
+  it('property 77: gas beyond the limits of a wallet within a day, which others do not feel', async () => {
+    const { bundler } = await accountOf(byAddress())
+    const good = inHex(await prepared(bundler, [payment(freshAddress())]))
+    const { config } = harness.ctx
+    const before = config.sponsoredGasPerWallet
+    config.sponsoredGasPerWallet = 5_000_000
+    try {
+      const sponsor = (index = 0) =>
+        ask('pm_getPaymasterData', [
+          { ...good, nonce: `0x${index + 1}${'0'.repeat(16)}` },
+          entryPoint,
+          chainId,
+        ])
+      const answers = await Promise.all(Array.from({ length: 6 }, (_, index) => sponsor(index)))
+      const refused = answers.filter(({ error }) => error?.code === -32504)
+      expect(refused.length).toBeGreaterThan(0)
+      expect(refused[0].error.message).toMatch(/of the 5000000 of this wallet that are paid for/)
+      const { gas } = await harness.database.one<{ gas: bigint }>(sql`select max(n.gas) as gas from
+        (select sum(gas) as gas from sponsorships where gas_used is null group by wallet_id) n`)
+      expect(gas).toBeLessThanOrEqual(5_000_000n)
+      const another = await accountOf(byAddress())
+      expect((await executed(another.bundler, [payment(freshAddress())])).success).toBe(true)
+      harness.clock.moveMs(11 * 60_000)
+      expect((await sponsor()).error).toBeUndefined()
+    } finally {
+      config.sponsoredGasPerWallet = before
+    }
+  })
+})
+
+describe('wallets of owners', () => {
+  const request = (owners: object, thresholdWeight = 1) => [
+    {
+      scaConfiguration: {
+        initialOwnershipConfiguration: { weightedMultisig: { ...owners, thresholdWeight } },
+        scaCore: 'circle_6900_v1',
+      },
+      metadata: { name: 'mine' },
+    },
+  ]
+
+  it('have the address that the client computes, whoever asks and how often', async () => {
+    const passkey = makePasskey()
+    const owner = byAddress()
+    const kinds = [
+      [owner, { owners: [{ address: owner.address, weight: 1 }] }],
+      [
+        clientPasskey(passkey),
+        {
+          webauthnOwners: [{ publicKeyX: passkey.x.toString(), publicKeyY: passkey.y.toString(), weight: 1 }],
+        },
+      ],
+    ] as const
+    for (const [client, owners] of kinds) {
+      const { account } = await accountOf(client)
+      const { result } = await ask('circle_getAddress', request(owners))
+      expect(result).toMatchObject({
+        address: account.address.toLowerCase(),
+        ...{ blockchain: 'BASE-SEPOLIA', state: 'LIVE', name: 'mine', scaCore: 'circle_6900_v1' },
+        scaConfiguration: {
+          initialOwnershipConfiguration: { weightedMultisig: { ...lower(owners), thresholdWeight: 1 } },
+          initCode: expect.stringMatching(/^0x0000000df7e6c9dc387cafc5ecbfa6c3a6179add81d0dff1/),
+        },
+      })
+      expect((await ask('circle_getAddress', request(owners))).result).toEqual(result)
+    }
+  })
+  const lower = (value: object) =>
+    JSON.parse(
+      JSON.stringify(value)
+        .toLowerCase()
+        .replaceAll('publickeyx', 'publicKeyX')
+        .replaceAll('publickeyy', 'publicKeyY')
+        .replaceAll('webauthnowners', 'webauthnOwners'),
+    )
+
+  it('are refused for owners that could not sign', async () => {
+    const owner = { address: byAddress().address, weight: 1 }
+    for (const [params, message] of [
+      [request({}), /must name an owner/],
+      [request({ owners: [owner] }, 2), /thresholdWeight is above the sum/],
+      [
+        request({ webauthnOwners: [{ publicKeyX: '1', publicKeyY: '2', weight: 1 }] }),
+        /no point of the curve/,
+      ],
+      [request({ owners: [{ address: '0x12', weight: 1 }] }), /address/],
+    ] as const)
+      expect(await refusal('circle_getAddress', [...params])).toEqual([
+        -32602,
+        expect.stringMatching(message),
+      ])
+  })
+
+  it('are found by their owners, each mapping once', async () => {
+    const recovery = { type: 'EOAOWNER', identifier: { address: freshAddress() } }
+    const { result: wallet } = await ask(
+      'circle_getAddress',
+      request({ owners: [{ address: byAddress().address, weight: 1 }] }),
+    )
+    const params = [{ walletAddress: wallet.address, owners: [recovery] }]
+    const { result: made } = await ask('circle_createAddressMapping', params)
+    expect(made).toMatchObject([
+      { walletAddress: wallet.address, blockchain: 'BASE-SEPOLIA', owner: recovery },
+    ])
+    expect((await ask('circle_getAddressMapping', [{ owner: recovery }])).result).toEqual(made)
+    expect(await refusal('circle_createAddressMapping', params)).toEqual([
+      -32602,
+      expect.stringContaining('has this wallet already'),
+    ])
+    expect(
+      await refusal('circle_createAddressMapping', [{ walletAddress: freshAddress(), owners: [recovery] }]),
+    ).toEqual([-32602, expect.stringContaining('no wallet of this endpoint')])
+  })
+})
+
+describe('property 79: an operation of a modular wallet has its effect once', () => {
+  it('though its block is orphaned', async () => {
+    const { bundler } = await accountOf(byAddress())
+    const to = freshAddress()
+    const { userOpHash, receipt } = await executed(bundler, [payment(to)])
+    await harness.chain().reorg(1)
+    await until(async () => {
+      const found = await ask('eth_getUserOperationReceipt', [userOpHash])
+      return found.result && found.result.receipt.blockHash !== receipt.blockHash
+    }, 'it is in another block')
+    expect(await balanceOf(to)).toBe(1_000_000n)
+  })
+
+  it('though another bundler executes it, and no bundle of the treasury carries it then', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    await executed(bundler, [payment(freshAddress())])
+    const engines = separateEngines(worldOf(harness))
+    await harness.stopEngines()
+    try {
+      const to = freshAddress()
+      const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
+      const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
+      const chain = harness.ctx.chains.find('BASE-SEPOLIA')!
+      const { outsider } = harness.chain()
+      const read = chain.accounts.modular.readOperation(operation, 'operation')
+      const { to: point, data } = chain.accounts.bundleCall([read], outsider)
+      const sent = { from: outsider, to: point, data, gas: '0x300000' }
+      await harness.chain().rpc('eth_sendTransaction', [sent])
+      engines.start('indexer', 'transactions', 'treasury')
+      const modular = startModular(harness.ctx)
+      await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
+      await modular.stop()
+      expect(await balanceOf(to)).toBe(1_000_000n)
+    } finally {
+      await engines.stop('treasury', 'transactions', 'indexer')
+      harness.startEngines()
+    }
+  })
+
+  it('or none, when its sponsorship ended before a bundle carried it', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    await executed(bundler, [payment(freshAddress())])
+    await harness.stopEngines()
+    const to = freshAddress()
+    const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
+    const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
+    await harness.chain().rpc('evm_increaseTime', [3_600])
+    await harness.chain().mine()
+    harness.startEngines()
+    await until(async () => {
+      const { state } = await harness.database.one<{ state: string }>(
+        sql`select state from user_operations where user_op_hash = ${hash}`,
+      )
+      return state === 'FAILED'
+    }, 'it has failed')
+    const { details } = await harness.database.one<{ details: string }>(
+      sql`select error_details as details from user_operations where user_op_hash = ${hash}`,
+    )
+    expect(details).toContain('AA32')
+    expect(await balanceOf(to)).toBe(0n)
+  })
+})

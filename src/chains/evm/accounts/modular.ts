@@ -1,0 +1,112 @@
+/** Modular wallets: accounts at the contracts of their published client, whose owners sign elsewhere. */
+import { decodeEventLog, pad, slice, toHex } from 'viem'
+import { entryPoint07Abi } from 'viem/account-abstraction'
+import type { Hex } from '#lib/hex'
+import type { BundleSimulation, ModularAccounts, OperationReceipt, UserOperation } from '../../accounts.ts'
+import type { Address, GasEstimate } from '../../chain.ts'
+import type { Network } from '../../network.ts'
+import { implementationSlot } from '../contracts.ts'
+import { estimateGas } from '../fees.ts'
+import { toQuantity } from '../quantities.ts'
+import { type Rpc, RpcUnreachable } from '../rpc.ts'
+import { addressMappingSlot } from '../storage-slots.ts'
+import { createdBy, modularAccountOf } from './account.ts'
+import { proxyCreationCode } from './artifacts/proxy-code.ts'
+import { entryPointAddress, modularContracts, paymasterCode, paymasterOf } from './deployment.ts'
+import { bundleCall, preVerificationGas, sponsored } from './operation.ts'
+import { readOperation, showOperation } from './operation-fields.ts'
+import { simulateBundle } from './simulate.ts'
+
+export const modularThrough = (rpc: Rpc, { chainId }: Network): ModularAccounts => ({
+  ownershipContract: modularContracts.plugin.toLowerCase() as Address,
+  accountOf: modularAccountOf,
+  createdBy,
+  isDeployed: (account) => isModularAccount(rpc, account),
+  readOperation,
+  showOperation,
+  sponsored: (...parts) => sponsored(chainId, ...parts),
+  preVerificationGas,
+  estimateCall: (operation) => estimateCall(rpc, operation),
+  simulate: (operation, sponsor) => simulateSponsored(rpc, operation, sponsor),
+  receiptOf: (txHash, userOpHash) => receiptOf(rpc, txHash, userOpHash),
+})
+
+/** Where the code of the proxy lies in its creation code. */
+const proxyCodeStart = 0x24e
+const proxyCodeBytes = 0x85
+const proxyCode = slice(proxyCreationCode, proxyCodeStart, proxyCodeStart + proxyCodeBytes)
+
+async function isModularAccount(rpc: Rpc, account: Address): Promise<boolean> {
+  const [code, implementation] = await Promise.all([
+    rpc.call<unknown>('eth_getCode', [account, 'latest']),
+    rpc.call<unknown>('eth_getStorageAt', [account, implementationSlot, 'latest']),
+  ])
+  return code === proxyCode && implementation === pad(modularContracts.implementation).toLowerCase()
+}
+
+/** A margin for what is different when the operation is executed: an eighth. */
+const marginShare = 8n
+
+/** An account that is not deployed counts as having the code of its implementation. */
+async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOperation): Promise<GasEstimate> {
+  try {
+    const implementation = modularContracts.implementation
+    const code = creation && (await rpc.call<Hex>('eth_getCode', [implementation, 'latest']))
+    const call = { to: account, valueAtomic: 0n, data: callData }
+    const estimate = await estimateGas(rpc, entryPointAddress, call, [], code && { [account]: { code } })
+    if (estimate.kind !== 'estimated') return estimate
+    return { kind: 'estimated', gas: estimate.gas + estimate.gas / marginShare }
+  } catch (error) {
+    if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }
+    throw error
+  }
+}
+
+/** The EntryPoint keeps deposits in the mapping of its first slot, whose values begin with the amount. */
+const depositSlot = (account: Address) => toHex(addressMappingSlot(0n, account as Hex), { size: 32 })
+const coins = 10n ** 27n
+const plenty = toHex(coins, { size: 32 })
+
+function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address): Promise<BundleSimulation> {
+  const { address: paymaster } = paymasterOf(sponsor as Hex)
+  return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, {
+    [entryPointAddress]: {
+      balance: toQuantity(coins),
+      stateDiff: { [depositSlot(paymaster as Address)]: plenty },
+    },
+    [paymaster]: { code: paymasterCode(sponsor as Hex) },
+  })
+}
+
+type ReceiptLog = { address?: unknown; topics?: unknown; data?: unknown; logIndex?: unknown }
+
+/** The logs of an operation lie between the event of the operation before it and its own. */
+async function receiptOf(
+  rpc: Rpc,
+  txHash: string,
+  userOpHash: string,
+): Promise<OperationReceipt | undefined> {
+  const receipt = await rpc.call<Record<string, unknown> | null>('eth_getTransactionReceipt', [txHash])
+  if (receipt === null) return undefined
+  if (!Array.isArray(receipt['logs'])) throw new RpcUnreachable('a receipt has no logs')
+  let logs: ReceiptLog[] = []
+  for (const log of receipt['logs'] as ReceiptLog[]) {
+    const event = eventIn(log)
+    if (event?.eventName === 'UserOperationEvent') {
+      const { userOpHash: hash, success, actualGasCost: feeAtomic, actualGasUsed: gasUsed } = event.args
+      if (hash === userOpHash) return { success, feeAtomic, gasUsed, receipt, logs }
+    }
+    const isBoundary = event?.eventName === 'UserOperationEvent' || event?.eventName === 'BeforeExecution'
+    logs = isBoundary ? [] : [...logs, log]
+  }
+  return undefined
+}
+
+function eventIn({ address, topics, data }: ReceiptLog) {
+  if (String(address).toLowerCase() !== entryPointAddress) return undefined
+  try {
+    return decodeEventLog({ abi: entryPoint07Abi, topics: topics as [Hex, ...Hex[]], data: data as Hex })
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,57 @@
+import type { EngineCtx } from '#engines/ctx'
+import { observedOperationsOf, type Step } from '#engines/indexer/index'
+import { endOperations, reviveExternal, takeEndedExternal } from '#engines/transactions/index'
+import type { Db } from '#runtime/db/db'
+import { noteUserOperations } from './note-changes.ts'
+import { setUsedGas } from './store/sponsorships.ts'
+import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
+
+/** Applies one step of the feed to the operations of modular wallets. */
+export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
+  const { kind, blockchain, blockHash, completeTo } = step
+  const seen = await observedOperationsOf(tx, blockchain, blockHash)
+  if (kind === 'undone') {
+    const sent = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
+    await setUsedGas(
+      tx,
+      blockchain,
+      seen.map((row) => ({ ...row, gasUsed: null })),
+    )
+    await reviveExternal(tx, sent)
+    return noteUserOperations(ctx, tx, sent, 'SENT')
+  }
+  if (seen.length > 0) await confirm(ctx, tx, blockchain, seen)
+  const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
+  await noteUserOperations(ctx, tx, completed, 'COMPLETE')
+}
+
+async function confirm(
+  ctx: EngineCtx,
+  tx: Db,
+  blockchain: string,
+  seen: Awaited<ReturnType<typeof observedOperationsOf>>,
+): Promise<void> {
+  const nowMs = ctx.clock.nowMs()
+  await setUsedGas(tx, blockchain, seen)
+  const mined = await markMined(tx, nowMs, seen)
+  const replaced = await markReplaced(tx, nowMs, seen)
+  await endOperations(tx, [...mined, ...replaced])
+  for (const state of ['CONFIRMED', 'FAILED'] as const)
+    await noteUserOperations(
+      ctx,
+      tx,
+      mined.filter((row) => row.state === state),
+      state,
+    )
+  await noteUserOperations(ctx, tx, replaced, 'FAILED')
+}
+
+/** Fails the operations that no bundle will carry; there are no more of them than sponsorships allow. */
+export const failEnded = (ctx: EngineCtx, blockchain: string): Promise<boolean> =>
+  ctx.database.tx(async (tx) => {
+    const ended = await takeEndedExternal(tx, blockchain)
+    if (ended.length === 0) return false
+    const failed = await failUnsent(tx, ctx.clock.nowMs(), ended)
+    await noteUserOperations(ctx, tx, failed, 'FAILED')
+    return false
+  })

@@ -1,0 +1,74 @@
+import type { UserOperation } from '#chains/accounts'
+import type { Chain } from '#chains/chain'
+import { operationToJson } from '#chains/operation-json'
+import type { Ctx } from '#engines/ctx'
+import {
+  announceWork,
+  findSponsor,
+  insertExternalOperation,
+  requireNotHalted,
+} from '#engines/transactions/index'
+import type { ErrorName } from '#lib/error-kinds'
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { noteUserOperations } from './note-changes.ts'
+import { requireAllowed } from './screen-operation.ts'
+import { requireGas } from './sponsor-operation.ts'
+import { isSponsored } from './store/sponsorships.ts'
+import { findByHash, insertUserOperation } from './store/user-operations.ts'
+import { walletOfOperation } from './wallets.ts'
+
+/**
+ * Accepts a signed operation, which the treasury then bundles; returns its hash. One that is sent again has its effect once,
+ * and the same answer.
+ */
+export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOperation): Promise<string> {
+  const { blockchain } = chain.network
+  const entityId = ctx.entity.id
+  const { hash: userOpHash } = chain.accounts.hashesOf(operation)
+  const known = await findByHash(ctx.database, entityId, blockchain, userOpHash)
+  if (known) return userOpHash
+  requireGas(chain, operation)
+  const sponsor = await findSponsor(ctx.database, entityId, blockchain)
+  if (!sponsor || !(await isSponsored(ctx.database, { entityId, blockchain, userOpHash })))
+    throw new ApiError('rpcNotSponsored')
+  const wallet = await walletOfOperation(ctx, chain, operation)
+  await requireAllowed(ctx, chain, operation)
+  await requirePassing(chain, operation, sponsor.address)
+  const nowMs = ctx.clock.nowMs()
+  const row = { entityId, id: newId(nowMs), blockchain, userOpHash, operation: operationToJson(operation) }
+  const isNew = await ctx.database.tx(async (tx) => {
+    await requireNotHalted(tx, blockchain)
+    const { account, nonce } = operation
+    const createDate = formatInstant(nowMs)
+    const shown = { ...row, walletId: wallet.id, sender: account, nonce, createDate }
+    if (!(await insertUserOperation(tx, shown))) return false
+    const requiredDepositAtomic = chain.accounts.requiredDeposit(operation)
+    await insertExternalOperation(tx, nowMs, { ...row, account, requiredDepositAtomic })
+    await noteUserOperations(ctx, tx, [row], 'SENT')
+    return true
+  })
+  if (isNew) await announceWork(ctx.database, blockchain)
+  else if (!(await findByHash(ctx.database, entityId, blockchain, userOpHash)))
+    throw new ApiError(
+      'rpcParamsInvalid',
+      'Invalid params: params[0].nonce is that of an operation that waits: take the next nonce, or another key.',
+    )
+  return userOpHash
+}
+
+/** The codes of the EntryPoint by whose part failed. */
+const kindOfReason: readonly [RegExp, ErrorName][] = [
+  [/^AA24/, 'rpcSignatureInvalid'],
+  [/^AA3/, 'rpcNotSponsored'],
+]
+
+async function requirePassing(chain: Chain, operation: UserOperation, sponsor: string): Promise<void> {
+  const outcome = await chain.accounts.modular.simulate(operation, sponsor)
+  if (outcome.kind === 'passes') return
+  if (outcome.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
+  const { reason } = outcome
+  const kind = kindOfReason.find(([pattern]) => pattern.test(reason))?.[1] ?? 'rpcOperationRejected'
+  throw new ApiError(kind, `The EntryPoint rejects the operation: ${reason}`)
+}

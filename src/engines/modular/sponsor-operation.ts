@@ -1,0 +1,131 @@
+/**
+ * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
+ * by the gas of one operation, and by the gas of a wallet and of an entity on one chain in a day. What was promised counts
+ * until it expires, and what a block holds counts as it was used.
+ */
+import type { UnsignedOperation, UserOperation } from '#chains/accounts'
+import type { Chain } from '#chains/chain'
+import { signWithPlatformKey, WalletFrozen } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { feeAt, findSponsor, type Sponsor, suggestedFees } from '#engines/transactions/index'
+import { requireSponsor } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { formatInstant } from '#lib/time'
+import { requireAllowed } from './screen-operation.ts'
+import { insertSponsorship, lockSponsorships, sponsoredSince } from './store/sponsorships.ts'
+import type { ModularWallet } from './store/wallets.ts'
+import { walletOfOperation } from './wallets.ts'
+
+/** Time in which a sponsored operation has to reach a block. */
+const validMs = 10 * 60_000
+const dayMs = 86_400_000
+/** Gas of one operation with all its parts, so that a bundle has room for it. */
+const operationGasMax = 8_000_000n
+/** Multiple of the suggested price that an operation may offer: clients double what they read. */
+const priceTimesMax = 5n
+
+/** The operation as it would be sponsored, without a signature and without a promise. */
+export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOperation) {
+  const sponsor = await sponsorOf(ctx, chain)
+  return sponsoredFrom(ctx, chain, operation, sponsor).operation.sponsorship!
+}
+
+/** Signs that the treasury pays for the operation, within the limits. */
+export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOperation) {
+  requireGas(chain, operation)
+  await requirePrice(chain, operation)
+  const wallet = await walletOfOperation(ctx, chain, operation)
+  await requireAllowed(ctx, chain, operation)
+  const sponsor = await sponsorOf(ctx, chain)
+  return ctx.database.tx(async (tx) => {
+    const scope = { ...ctx, db: tx }
+    const { entityId, keyId } = sponsor
+    const { operation: prepared, digest } = sponsoredFrom(ctx, chain, operation, sponsor)
+    const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(
+      (error) => {
+        if (error instanceof WalletFrozen) throw new ApiError('rpcEntityFrozen')
+        throw error
+      },
+    )
+    const signed = chain.accounts.attachSponsor(prepared, signature)
+    await reserve(scope, chain, wallet, signed)
+    return signed.sponsorship!
+  })
+}
+
+async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
+  const { id } = ctx.entity
+  const { blockchain } = chain.network
+  const found = await findSponsor(ctx.database, id, blockchain)
+  if (found) return found
+  return ctx.database.tx(async (tx) => {
+    await requireSponsor({ ...ctx, db: tx }, id, chain.network)
+    return (await findSponsor(tx, id, blockchain))!
+  })
+}
+
+const sponsoredFrom = (ctx: Ctx, chain: Chain, operation: UnsignedOperation, { address }: Sponsor) =>
+  chain.accounts.modular.sponsored(operation, address, ctx.clock.nowMs() + validMs)
+
+async function reserve(
+  { db, clock, config, entity }: Ctx,
+  chain: Chain,
+  wallet: ModularWallet,
+  operation: UnsignedOperation,
+): Promise<void> {
+  const { blockchain } = chain.network
+  const nowMs = clock.nowMs()
+  const gas = chain.accounts.gasLimitOf(operation)
+  await lockSponsorships(db, entity.id, blockchain)
+  const owner = { entityId: entity.id, blockchain, walletId: wallet.id }
+  const { ofEntity, ofWallet } = await sponsoredSince(db, owner, nowMs - dayMs, nowMs)
+  const limits = [
+    { whose: 'of this wallet', used: ofWallet, max: BigInt(config.sponsoredGasPerWallet) },
+    { whose: 'of all wallets', used: ofEntity, max: BigInt(config.sponsoredGasPerEntity) },
+  ]
+  for (const { whose, used, max } of limits)
+    if (used + gas > max)
+      throw new ApiError(
+        'rpcSponsorshipExceeded',
+        `The operation may use ${gas} gas, and ${used} of the ${max} ${whose} that are paid for on ${blockchain} within a day are taken: try later.`,
+      )
+  await insertSponsorship(db, {
+    ...owner,
+    userOpHash: chain.accounts.hashesOf(operation).hash,
+    gas,
+    expireDate: formatInstant(nowMs + validMs),
+    createDate: formatInstant(nowMs),
+  })
+}
+
+/** Refuses limits that leave out gas which the treasury pays, and those that no bundle has room for. */
+export function requireGas(chain: Chain, operation: UserOperation): void {
+  const { least } = chain.accounts.modular.preVerificationGas(operation)
+  if (operation.preVerificationGas < least)
+    throw badOperation(
+      'preVerificationGas',
+      `must be at least ${least}: take that of eth_estimateUserOperationGas`,
+    )
+  const gas = chain.accounts.gasLimitOf({ ...operation, sponsorship: undefined })
+  if (gas > operationGasMax)
+    throw badOperation(
+      'callGasLimit',
+      `makes ${gas} gas with the other limits, and an operation may use ${operationGasMax}`,
+    )
+}
+
+async function requirePrice(chain: Chain, { maxFeeAtomic, priorityFeeAtomic }: UserOperation): Promise<void> {
+  const highest = feeAt(await suggestedFees(chain), 'HIGH')
+  const max = priceTimesMax * highest.maxFeeAtomic
+  if (maxFeeAtomic > max)
+    throw badOperation(
+      'maxFeePerGas',
+      `must be at most ${max}: take a price of circle_getUserOperationGasPrice`,
+    )
+  if (priorityFeeAtomic > maxFeeAtomic)
+    throw badOperation('maxPriorityFeePerGas', 'must not be above maxFeePerGas')
+  if (maxFeeAtomic === 0n) throw badOperation('maxFeePerGas', 'must be above 0')
+}
+
+const badOperation = (name: string, reason: string) =>
+  new ApiError('rpcParamsInvalid', `Invalid params: params[0].${name} ${reason}.`)

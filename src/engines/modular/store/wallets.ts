@@ -1,0 +1,74 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+/** A modular wallet. Dates are as shown: UTC with milliseconds. */
+export type ModularWallet = {
+  entityId: string
+  id: string
+  blockchain: string
+  address: string
+  name: string | null
+  /** The first owners, as clients configure them. */
+  owners: WalletOwners | null
+  createDate: string
+  updateDate: string
+}
+
+/** The form in which clients configure owners. The coordinates of keys are decimal. */
+export type WalletOwners = {
+  owners?: readonly { address: string; weight: number }[]
+  webauthnOwners?: readonly { publicKeyX: string; publicKeyY: string; weight: number }[]
+  thresholdWeight: number
+}
+
+const columns = sql`w.entity_id as "entityId", w.id, w.blockchain, w.address, w.name, w.owners,
+  w.create_date as "createDate", w.update_date as "updateDate"`
+
+export const findWalletAt = (db: Db, entityId: string, blockchain: string, address: string) =>
+  db.maybe<ModularWallet>(sql`select ${columns} from modular_wallets w
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address}`)
+
+export const findModularWallet = (db: Db, entityId: string, id: string) =>
+  db.maybe<ModularWallet>(sql`select ${columns} from modular_wallets w
+    where w.entity_id = ${entityId} and w.id = ${id}`)
+
+/** Inserts a wallet; `undefined` when the account is one already. */
+export const insertWallet = (tx: Db, row: ModularWallet) =>
+  tx.maybe<ModularWallet>(sql`insert into modular_wallets as w (entity_id, id, blockchain, address, name, owners,
+      create_date, update_date)
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.address}, ${row.name},
+      ${row.owners && JSON.stringify(row.owners)}::jsonb, ${row.createDate}, ${row.updateDate})
+    on conflict (entity_id, blockchain, address) do nothing returning ${columns}`)
+
+/** An account that its owner may find. `owner`: an address, or the coordinates of a key as `x:y`. */
+export type OwnerMapping = {
+  id: string
+  blockchain: string
+  walletAddress: string
+  owner: string
+  createDate: string
+}
+
+const mappingColumns = sql`m.id, m.blockchain, m.wallet_address as "walletAddress", m.owner, m.create_date as "createDate"`
+
+export const mappingsOfOwner = (db: Db, entityId: string, blockchain: string, owner: string) =>
+  db.all<OwnerMapping>(sql`select ${mappingColumns} from owner_mappings m
+    where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.owner = ${owner}
+    order by m.create_date, m.id`)
+
+export const countMappings = async (db: Db, entityId: string, blockchain: string, owner: string) =>
+  (
+    await db.one<{ n: number }>(sql`select count(*)::integer as n from owner_mappings m
+      where m.entity_id = ${entityId} and m.blockchain = ${blockchain} and m.owner = ${owner}`)
+  ).n
+
+/** Inserts a mapping; `undefined` when it is there already. */
+export const insertMapping = (
+  tx: Db,
+  nowMs: number,
+  entityId: string,
+  row: Omit<OwnerMapping, 'createDate'>,
+) =>
+  tx.maybe<OwnerMapping>(sql`insert into owner_mappings as m (entity_id, id, blockchain, wallet_address, owner, create_date)
+    values (${entityId}, ${row.id}, ${row.blockchain}, ${row.walletAddress}, ${row.owner}, ${formatInstant(nowMs)})
+    on conflict (entity_id, blockchain, owner, wallet_address) do nothing returning ${mappingColumns}`)

@@ -1,0 +1,92 @@
+import type { AccountOwners, UserOperation } from '#chains/accounts'
+import type { Address, Chain } from '#chains/chain'
+import { watchAddress } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { requireSponsor } from '#engines/treasury/index'
+import { ApiError } from '#lib/errors'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
+import { recordChanges } from '#runtime/record/store'
+import { findWalletAt, insertWallet, type ModularWallet, type WalletOwners } from './store/wallets.ts'
+
+/** The owners in the form in which clients configure them. */
+export const shownOwners = ({ owners, keys, threshold }: AccountOwners): WalletOwners => ({
+  ...(owners.length > 0 && {
+    owners: owners.map(({ address, weight }) => ({ address, weight: Number(weight) })),
+  }),
+  ...(keys.length > 0 && {
+    webauthnOwners: keys.map(({ x, y, weight }) => ({
+      publicKeyX: x.toString(),
+      publicKeyY: y.toString(),
+      weight: Number(weight),
+    })),
+  }),
+  thresholdWeight: Number(threshold),
+})
+
+type OpenedAccount = { address: string; owners: AccountOwners | undefined; name?: string | undefined }
+
+/** Returns the wallet of an account, made and watched on first use; the treasury of the entity pays for its gas. */
+export async function openModularWallet(
+  ctx: Ctx,
+  chain: Chain,
+  wallet: OpenedAccount,
+): Promise<ModularWallet> {
+  const { blockchain } = chain.network
+  const { entity, actor, requestId } = ctx
+  const known = await findWalletAt(ctx.database, entity.id, blockchain, wallet.address)
+  if (known) return known
+  return ctx.database.tx(async (tx) => {
+    const nowMs = ctx.clock.nowMs()
+    const createDate = formatInstant(nowMs)
+    await requireSponsor({ ...ctx, db: tx }, entity.id, chain.network)
+    const made = await insertWallet(tx, {
+      entityId: entity.id,
+      id: newId(nowMs),
+      blockchain,
+      address: wallet.address,
+      name: wallet.name || null,
+      owners: wallet.owners ? shownOwners(wallet.owners) : null,
+      createDate,
+      updateDate: createDate,
+    })
+    if (!made) return (await findWalletAt(tx, entity.id, blockchain, wallet.address))!
+    await watch(tx, made)
+    const change = { entityId: entity.id, actor, requestId, resourceId: made.id }
+    await recordChanges(tx, nowMs, [{ ...change, type: 'modularWallet.created' }])
+    return made
+  })
+}
+
+const watch = (tx: Db, { entityId, id, blockchain, address, createDate }: ModularWallet) =>
+  watchAddress(tx, {
+    ...{ entityId, blockchain, address, createDate },
+    ...{ keyId: null, purpose: 'modular', ownerId: id },
+  })
+
+/**
+ * Returns the wallet that an operation is of. The published client computes accounts by itself, so that the first operation
+ * may be of one that is unknown here: it creates that account, or the account is deployed already.
+ */
+export async function walletOfOperation(
+  ctx: Ctx,
+  chain: Chain,
+  { account, creation }: UserOperation,
+): Promise<ModularWallet> {
+  const { modular } = chain.accounts
+  const known = await findWalletAt(ctx.database, ctx.entity.id, chain.network.blockchain, account)
+  const created = creation && modular.createdBy(creation)
+  if (creation && created?.account !== account)
+    throw new ApiError(
+      'rpcParamsInvalid',
+      'Invalid params: params[0].factory and factoryData do not create params[0].sender as an account of this endpoint: use those that the client makes.',
+    )
+  if (known) return known
+  if (!created && !(await modular.isDeployed(account as Address)))
+    throw new ApiError(
+      'rpcParamsInvalid',
+      'Invalid params: params[0].sender is no account of this endpoint: send factory and factoryData with its first operation.',
+    )
+  return openModularWallet(ctx, chain, { address: account, owners: created?.owners })
+}
