@@ -11,6 +11,7 @@ import { seededRandom } from './adversary/seeded-random.ts'
 import { type World, worldOf } from './builders.ts'
 import { drawnHalf } from './drawn.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { prepareModularRequests } from './modular-requests.ts'
 import { brokenBodies, nearObject, spoiledOneByOne, type Vocabulary } from './requests.ts'
 import { addressOf, type SampleRequest, sampleRequests } from './sample-requests.ts'
 import { sizeOf } from './size.ts'
@@ -64,6 +65,7 @@ beforeAll(async () => {
     world.money(),
     world.collection(),
     world.pictures(),
+    prepareModularRequests(world),
   ])
   const stranger = worldOf(harness, await harness.newEntity())
   await stranger.wallet()

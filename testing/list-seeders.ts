@@ -1,5 +1,6 @@
 import { deployCollection } from './any-tokens.ts'
 import {
+  freshAddress,
   makeAccount,
   makeBusinessTransfer,
   makeContract,
@@ -15,6 +16,7 @@ import {
   type World,
 } from './builders.ts'
 import { emit, makeEmitter, makeMonitor } from './emitter.ts'
+import { executeOperation, makeModularWallet, openModularAccount, usdcPayment } from './modular-accounts.ts'
 import { makeReview } from './review-requests.ts'
 import { makeScreening } from './screening-requests.ts'
 import { makeNotification } from './subscriptions.ts'
@@ -43,8 +45,106 @@ export type Listing = {
 
 export type ListSeeder = (world: World) => Promise<Listing>
 
+const modularPrefixes = ['/v1/w3s/modular', '/v1/w3s/buidl'] as const
+
+type ModularPlace = { path: string; query?: Record<string, string> }
+
+/** The lists of balances and NFTs of a modular wallet, by each way to name it. */
+const modularPlaces: Record<string, (wallet: { address: string; id: string }) => ModularPlace> = {
+  '/v1/w3s/modular/wallets': ({ id: walletId }) => ({ path: '/v1/w3s/modular/wallets', query: { walletId } }),
+  ...Object.fromEntries(
+    modularPrefixes.flatMap((prefix) => [
+      [`${prefix}/wallets/{id}`, ({ id }) => ({ path: `${prefix}/wallets/${id}` })],
+      [
+        `${prefix}/wallets/{blockchain}/{address}`,
+        ({ address }) => ({ path: `${prefix}/wallets/BASE-SEPOLIA/${address}` }),
+      ],
+    ]),
+  ),
+}
+
+const modularSeeders: Record<string, ListSeeder> = Object.fromEntries([
+  ...modularPrefixes.flatMap((prefix): [string, ListSeeder][] => [
+    [
+      `GET ${prefix}/transfers`,
+      async (world) => {
+        const { address } = await makeModularWallet(world)
+        const query = { walletAddresses: address, transferType: 'INBOUND_TRANSFER' }
+        const path = `${prefix}/transfers`
+        const listed = async () =>
+          (await world.call('GET', `${path}?${new URLSearchParams(query)}`)).transfers
+        return {
+          path,
+          query,
+          add: async () => {
+            const before = (await listed())[0]?.id
+            await world.harness.chain().send(address, 1_000n, 'USDC')
+            await until(async () => (await listed())[0]?.id !== before, 'the transfer is listed')
+          },
+        }
+      },
+    ],
+    [
+      `GET ${prefix}/userOps`,
+      async (world) => {
+        const { harness, tenant } = world
+        const { bundler } = await openModularAccount(harness, tenant)
+        const add = () => executeOperation(bundler, [usdcPayment(harness, freshAddress())])
+        return { path: `${prefix}/userOps`, add }
+      },
+    ],
+  ]),
+  ...Object.entries(modularPlaces).flatMap(([place, placeOf]): [string, ListSeeder][] => [
+    [
+      `GET ${place}/balances`,
+      async (world) => {
+        const wallet = await makeModularWallet(world)
+        const { path, query } = placeOf(wallet)
+        const kinds = [undefined, 'USDC', 'EURC'] as const
+        const all = `${path}/balances?${new URLSearchParams(query)}`
+        const add = async (kind: (typeof kinds)[number]) => {
+          const amount = async () =>
+            JSON.stringify((await world.call('GET', all)).tokenBalances.map((each: Item) => each.amount))
+          const before = await amount()
+          await world.harness.chain().send(wallet.address, 1_000n, kind)
+          await until(async () => (await amount()) !== before, 'what was paid is listed')
+        }
+        let added = 0
+        return {
+          path: `${path}/balances`,
+          ...(query && { query }),
+          sharedIds: true,
+          most: kinds.length,
+          idOf: (item) => item.token.id,
+          add: () => add(kinds[added++]),
+        }
+      },
+    ],
+    [
+      `GET ${place}/nfts`,
+      async (world) => {
+        const wallet = await makeModularWallet(world)
+        const { path, query } = placeOf(wallet)
+        const pictures = await deployCollection(world.harness.chain(), 'ERC721')
+        const all = `${path}/nfts?${new URLSearchParams(query)}`
+        let added = 0
+        return {
+          path: `${path}/nfts`,
+          ...(query && { query }),
+          add: async () => {
+            await pictures.call('mintTo', [wallet.address, ''])
+            added += 1
+            await until(async () => (await world.call('GET', all)).nfts.length >= added, 'the NFT is listed')
+          },
+        }
+      },
+    ],
+  ]),
+])
+
 /** By method and documented path. A list route that is missing here fails the collection test. */
 export const listSeeders: Record<string, ListSeeder> = {
+  ...modularSeeders,
   'GET /v1/w3s/walletSets': async (world) => ({
     path: '/v1/w3s/walletSets',
     add: () => makeWalletSet(world),

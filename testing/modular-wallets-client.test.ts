@@ -5,7 +5,9 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sql } from '#runtime/db/db'
 import { chromiumPath, openBrowser } from './browser.ts'
+import { freshAddress } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
+import { until } from './until.ts'
 
 /*
  * Modular wallets through the published client, in a page of a browser whose authenticator is virtual.
@@ -16,13 +18,14 @@ let page: Page
 let shop: Server
 
 const program = `
-  import { createPublicClient } from 'viem'
+  import { createPublicClient, defineChain } from 'viem'
+  import { createBundlerClient, toWebAuthnAccount } from 'viem/account-abstraction'
   import * as modular from '@circle-fin/modular-wallets-core'
-  Object.assign(globalThis, { modular, createPublicClient })`
+  Object.assign(globalThis, { modular, createPublicClient, defineChain, createBundlerClient, toWebAuthnAccount })`
 
 beforeAll(async () => {
   if (!chromiumPath) return
-  harness = await openHarness({ engines: false })
+  harness = await openHarness()
   const { outputFiles } = await build({
     stdin: { contents: program, resolveDir: import.meta.dirname, loader: 'ts' },
     bundle: true,
@@ -116,4 +119,84 @@ inChromium('reads a chain from the page', async () => {
     balance: '0',
     code: expect.stringMatching(/^0x[0-9a-f]{100,}$/),
   })
+})
+
+/** In the page: the account of a new passkey, kept for further calls. */
+const openAccount = () =>
+  page.evaluate(
+    async ({ passkeys, url, key, chainId }) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the page has no types
+      const { modular, ...viem } = globalThis as any
+      const { createPublicClient, createBundlerClient, defineChain, toWebAuthnAccount } = viem
+      const credential = await modular.toWebAuthnCredential({
+        transport: modular.toPasskeyTransport(passkeys, key),
+        mode: modular.WebAuthnMode.Register,
+        username: 'bob',
+      })
+      const transport = modular.toModularTransport(url, key)
+      const chain = defineChain({
+        ...{ id: chainId, name: 'Base Sepolia', rpcUrls: { default: { http: [] } } },
+        nativeCurrency: { name: 'Ether', symbol: 'ETH', decimals: 18 },
+      })
+      const client = createPublicClient({ chain, transport })
+      const owner = toWebAuthnAccount({ credential })
+      const account = await modular.toCircleSmartAccount({ client, owner })
+      const bundler = createBundlerClient({ account, chain, transport, paymaster: true })
+      Object.assign(globalThis, { bundler })
+      return account.address as string
+    },
+    {
+      passkeys: `${harness.url}/v1/rpc/w3s/buidl`,
+      url: `${harness.url}/v1/rpc/w3s/buidl/baseSepolia`,
+      key: harness.clientKey,
+      chainId: 84_532,
+    },
+  )
+
+/** In the page: pays as the client's own guide does, and waits for the receipt. */
+const payFromPage = (to: string, amounts: readonly number[]) =>
+  page.evaluate(
+    async ({ to, token, amounts }) => {
+      // biome-ignore lint/suspicious/noExplicitAny: the page has no types
+      const { modular, bundler } = globalThis as any
+      const calls = amounts.map((amount) => modular.encodeTransfer(to, token, BigInt(amount)))
+      const hash = await bundler.sendUserOperation({ calls })
+      const { success, receipt } = await bundler.waitForUserOperationReceipt({ hash, pollingInterval: 100 })
+      return { hash: hash as string, success: success as boolean, txHash: receipt.transactionHash as string }
+    },
+    { to, token: harness.chain().tokens.USDC, amounts: [...amounts] },
+  )
+
+inChromium('a passkey account sends USDC from the page, and its operations are read back', async () => {
+  const address = await openAccount()
+  const { oracle, tokens } = harness.chain()
+  await harness.fundWallet(address, { usdc: '10' })
+  const to = freshAddress()
+  const first = await payFromPage(to, [1_000_000])
+  expect(first.success).toBe(true)
+  const batch = await payFromPage(to, [2_000_000, 3_000_000])
+  expect(batch.success).toBe(true)
+  expect(await oracle.balanceOf(to, tokens.USDC)).toBe(6_000_000n)
+  expect(await oracle.balanceOf(address, tokens.USDC)).toBe(4_000_000n)
+  expect(await harness.chain().rpc('eth_getBalance', [address, 'latest'])).toBe('0x0')
+  const read = async (path: string) => (await harness.http('GET', `/v1/w3s/buidl/${path}`)).body.data
+  await until(async () => {
+    const { userOperations } = await read(`userOps?senders=${address}&state=COMPLETE`)
+    return userOperations.length === 2
+  }, 'both operations are complete')
+  const { userOperations } = await read(`userOps?senders=${address}`)
+  expect(userOperations).toMatchObject([
+    { userOpHash: batch.hash, txHash: batch.txHash },
+    { userOpHash: first.hash, txHash: first.txHash },
+  ])
+  const { transfers } = await read(`transfers?walletAddresses=${address}&transferType=OUTBOUND_TRANSFER`)
+  const sent = transfers.map(({ amount, userOpHash }: Record<string, string>) => [amount, userOpHash])
+  expect(sent.toSorted()).toEqual([
+    ['1', first.hash],
+    ['2', batch.hash],
+    ['3', batch.hash],
+  ])
+  expect((await read(`wallets/BASE-SEPOLIA/${address}/balances`)).tokenBalances).toMatchObject([
+    { amount: '4' },
+  ])
 })

@@ -15,6 +15,7 @@ import {
 } from './builders.ts'
 import { jsonRpcRequests } from './json-rpc-requests.ts'
 import { keyed } from './keyed-request.ts'
+import { modularRequests } from './modular-requests.ts'
 import { monitorRequests } from './monitor-requests.ts'
 import { notificationRequests } from './notification-requests.ts'
 import { reviewRequests } from './review-requests.ts'
@@ -266,6 +267,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   },
   ...templateRequests,
   ...jsonRpcRequests,
+  ...modularRequests,
   ...screeningRequests,
   ...reviewRequests,
   ...monitorRequests,

@@ -7,7 +7,10 @@ import { compareWalletTokens } from '#engines/tokens/index'
  * Compares a wallet with its chain before it is shown, so that coins that came without a transfer are included.
  * An unreachable node must not hide the booked balances. Differences are dated so that this very answer shows them.
  */
-export async function compareWallet(ctx: Ctx, { blockchain, address }: Wallet): Promise<void> {
+export async function compareWallet(
+  ctx: Ctx,
+  { blockchain, address }: Pick<Wallet, 'blockchain' | 'address'>,
+): Promise<void> {
   const chain = ctx.chains.find(blockchain)
   if (!chain) return
   const owner = { entityId: ctx.entity.id, address }

@@ -1,3 +1,4 @@
+import { modularBalanceEndpoints } from '#api/balances/modular-routes'
 import { balanceEndpoints } from '#api/balances/routes'
 import { businessBalanceEndpoints } from '#api/business-balances/routes'
 import { businessDepositEndpoints } from '#api/business-deposits/routes'
@@ -12,6 +13,11 @@ import { depositAddressEndpoints } from '#api/deposit-addresses/routes'
 import { entityEndpoints } from '#api/entity/routes'
 import { faucetEndpoints } from '#api/faucet/routes'
 import { jsonRpcEndpoints } from '#api/json-rpc/routes'
+import {
+  modularTransferNotification,
+  userOperationNotification,
+} from '#api/modular-wallets/modular-notifications'
+import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
@@ -61,6 +67,8 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...templateEndpoints,
   ...eventMonitorEndpoints,
   ...jsonRpcEndpoints,
+  ...modularWalletEndpoints,
+  ...modularBalanceEndpoints,
   ...faucetEndpoints,
   ...paymentIntentEndpoints,
   ...paymentEndpoints,
@@ -102,4 +110,6 @@ export const topics: Topics = {
   },
   transaction: { line: 'v2', show: transactionNotification },
   eventLog: { line: 'v2', show: eventLogNotification },
+  userOperation: { line: 'v2', show: userOperationNotification },
+  modularTransfer: { line: 'v2', show: modularTransferNotification },
 }

@@ -32,20 +32,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/w3s/developer/transactions/walletUpgrade',
   'POST /v1/w3s/developer/sign/delegateAction',
 
-  // Modular wallets, under the two names that they have in documents and in clients.
-  'GET /v1/w3s/modular/transfers',
-  'GET /v1/w3s/modular/userOps',
-  'GET /v1/w3s/modular/wallets/balances',
-  'GET /v1/w3s/modular/wallets/nfts',
-  'GET /v1/w3s/buidl/transfers',
-  'GET /v1/w3s/buidl/transfers/{id}',
-  'GET /v1/w3s/buidl/userOps',
-  'GET /v1/w3s/buidl/userOps/{id}',
-  'GET /v1/w3s/buidl/wallets/{id}/balances',
-  'GET /v1/w3s/buidl/wallets/{blockchain}/{address}/balances',
-  'GET /v1/w3s/buidl/wallets/{id}/nfts',
-  'GET /v1/w3s/buidl/wallets/{blockchain}/{address}/nfts',
-
   // Transfers from chain to chain.
   'GET /v2/messages',
   'GET /v2/messages/{sourceDomainId}',

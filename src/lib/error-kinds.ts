@@ -220,6 +220,8 @@ export const errorKinds = {
 
   walletNotFound: { code: 156001, status: 404, text: 'Cannot find the wallet.' },
   tokenNotFound: { code: 156002, status: 404, text: 'Cannot find the token.' },
+  modularTransferNotFound: { code: 156003, status: 404, text: 'Cannot find the transfer.' },
+  userOperationNotFound: { code: 156003, status: 404, text: 'Cannot find the user operation.' },
   transactionNotFound: { code: 156003, status: 404, text: 'Cannot find the transaction.' },
   ciphertextReused: {
     code: 156004,

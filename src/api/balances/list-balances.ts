@@ -1,6 +1,6 @@
 import { compareWallet } from '#api/compare-wallet'
 import { canonicalAddress } from '#chains/addresses/canonical'
-import { requireWallet } from '#custody/index'
+import type { Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { listBalances, listItems } from '#engines/ledger/index'
 import { metadataOf } from '#engines/tokens/index'
@@ -10,14 +10,16 @@ import { showBalance, showNft, uriOf } from './schema.ts'
 
 export type BalancesQuery = { includeAll?: boolean; name?: string; tokenAddress?: string; standard?: string }
 
+type ShownWallet = Pick<Wallet, 'blockchain' | 'address'>
+
 /** The balances of a wallet in fungible tokens. */
 export async function listWalletBalances(
   ctx: Ctx,
-  walletId: string,
+  wallet: ShownWallet,
   query: BalancesQuery,
   page: PageQuery,
 ): Promise<ListResult> {
-  const owner = await comparedOwner(ctx, walletId)
+  const owner = await comparedOwner(ctx, wallet)
   const found = await listBalances(ctx.db, owner, filtersOf(query), page)
   return { found, items: found.rows.map(showBalance) }
 }
@@ -25,11 +27,11 @@ export async function listWalletBalances(
 /** The NFTs of a wallet. */
 export async function listWalletNfts(
   ctx: Ctx,
-  walletId: string,
+  wallet: ShownWallet,
   query: BalancesQuery,
   page: PageQuery,
 ): Promise<ListResult> {
-  const owner = await comparedOwner(ctx, walletId)
+  const owner = await comparedOwner(ctx, wallet)
   const found = await listItems(ctx.db, owner, filtersOf(query), page)
   const described = found.rows.flatMap((item) => {
     const uri = uriOf(item)
@@ -40,8 +42,7 @@ export async function listWalletNfts(
 }
 
 /** Compares a wallet with its chain first, so that coins that came without a transfer are included. */
-async function comparedOwner(ctx: Ctx, walletId: string) {
-  const wallet = await requireWallet(ctx, walletId)
+async function comparedOwner(ctx: Ctx, wallet: ShownWallet) {
   await compareWallet(ctx, wallet)
   return { entityId: ctx.entity.id, blockchain: wallet.blockchain, address: wallet.address }
 }

@@ -1,3 +1,4 @@
+import { requireWallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
@@ -21,7 +22,8 @@ export const balanceEndpoints = [
     response: balancesAnswer,
     collection: { ...walletCollection, items: 'tokenBalances' },
     errors,
-    verb: (ctx: Ctx, { params, query, page }) => listWalletBalances(ctx, params.id, query, page),
+    verb: async (ctx: Ctx, { params, query, page }) =>
+      listWalletBalances(ctx, await requireWallet(ctx, params.id), query, page),
   }),
   endpoint({
     method: 'GET',
@@ -37,6 +39,7 @@ export const balanceEndpoints = [
     response: nftsAnswer,
     collection: { ...walletCollection, items: 'nfts' },
     errors,
-    verb: (ctx: Ctx, { params, query, page }) => listWalletNfts(ctx, params.id, query, page),
+    verb: async (ctx: Ctx, { params, query, page }) =>
+      listWalletNfts(ctx, await requireWallet(ctx, params.id), query, page),
   }),
 ]

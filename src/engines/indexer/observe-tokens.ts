@@ -35,7 +35,7 @@ export function walletSides(
   managed: ReadonlyMap<string, readonly ManagedAddress[]>,
 ): { rows: Omit<ObservedTokenTransfer, 'id'>[]; omitted: number } {
   const sides = (address: string) =>
-    (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet')
+    (managed.get(address) ?? []).filter(({ purpose }) => purpose === 'wallet' || purpose === 'modular')
   const emptyTo = new Map<string, number>()
   let omitted = 0
   const isKept = ({ amountAtomic, to }: ClaimedTransfer) => {

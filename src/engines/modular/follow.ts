@@ -5,8 +5,9 @@ import type { Db } from '#runtime/db/db'
 import { noteUserOperations } from './note-changes.ts'
 import { setUsedGas } from './store/sponsorships.ts'
 import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
+import { recordTransfers, revertTransfers } from './transfers.ts'
 
-/** Applies one step of the feed to the operations of modular wallets. */
+/** Applies one step of the feed to the operations and transfers of modular wallets. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const { kind, blockchain, blockHash, completeTo } = step
   const seen = await observedOperationsOf(tx, blockchain, blockHash)
@@ -18,11 +19,13 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
       seen.map((row) => ({ ...row, gasUsed: null })),
     )
     await reviveExternal(tx, sent)
-    return noteUserOperations(ctx, tx, sent, 'SENT')
+    await noteUserOperations(ctx, tx, sent, 'SENT')
+    return revertTransfers(ctx, tx, step)
   }
   if (seen.length > 0) await confirm(ctx, tx, blockchain, seen)
   const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
   await noteUserOperations(ctx, tx, completed, 'COMPLETE')
+  await recordTransfers(ctx, tx, step, seen)
 }
 
 async function confirm(

@@ -12,9 +12,21 @@ import { engine } from './note-changes.ts'
 
 export { sendOperation } from './send-operation.ts'
 export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
-export { findByHash, type UserOperationRow } from './store/user-operations.ts'
+export {
+  findTransfer,
+  type ModularTransfer,
+  type ModularTransferFilters,
+  transfersPage,
+} from './store/transfers.ts'
+export {
+  findByHash,
+  findUserOperation,
+  type UserOperationRow,
+  userOperationsPage,
+} from './store/user-operations.ts'
 export {
   countMappings,
+  findModularWallet,
   findWalletAt,
   insertMapping,
   type ModularWallet,

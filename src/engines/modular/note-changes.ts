@@ -14,6 +14,10 @@ export const noteUserOperations = (
   state: string,
 ): Promise<void> => note(ctx, tx, rows, 'userOperation', state)
 
+/** Records that these transfers entered the state. */
+export const noteTransfers = (ctx: EngineCtx, tx: Db, rows: readonly Ref[], state: string): Promise<void> =>
+  note(ctx, tx, rows, 'modularTransfer', state)
+
 const note = (ctx: EngineCtx, tx: Db, rows: readonly Ref[], resource: string, state: string) =>
   recordChanges(
     tx,

@@ -18,6 +18,8 @@ import { walletOfOperation } from './wallets.ts'
 
 /** Time in which a sponsored operation has to reach a block. */
 const validMs = 10 * 60_000
+/** Time until its gas is free again: longer, since the clock of a chain and that of this server differ. */
+const reservedMs = 2 * validMs
 const dayMs = 86_400_000
 /** Gas of one operation with all its parts, so that a bundle has room for it. */
 const operationGasMax = 8_000_000n
@@ -27,7 +29,8 @@ const priceTimesMax = 5n
 /** The operation as it would be sponsored, without a signature and without a promise. */
 export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOperation) {
   const sponsor = await sponsorOf(ctx, chain)
-  return sponsoredFrom(ctx, chain, operation, sponsor).operation.sponsorship!
+  const { operation: prepared } = sponsoredFrom(chain, operation, sponsor, await validUntil(ctx, chain))
+  return prepared.sponsorship!
 }
 
 /** Signs that the treasury pays for the operation, within the limits. */
@@ -37,10 +40,11 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   const wallet = await walletOfOperation(ctx, chain, operation)
   await requireAllowed(ctx, chain, operation)
   const sponsor = await sponsorOf(ctx, chain)
+  const validUntilMs = await validUntil(ctx, chain)
   return ctx.database.tx(async (tx) => {
     const scope = { ...ctx, db: tx }
     const { entityId, keyId } = sponsor
-    const { operation: prepared, digest } = sponsoredFrom(ctx, chain, operation, sponsor)
+    const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
     const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(
       (error) => {
         if (error instanceof WalletFrozen) throw new ApiError('rpcEntityFrozen')
@@ -64,8 +68,12 @@ async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
   })
 }
 
-const sponsoredFrom = (ctx: Ctx, chain: Chain, operation: UnsignedOperation, { address }: Sponsor) =>
-  chain.accounts.modular.sponsored(operation, address, ctx.clock.nowMs() + validMs)
+const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: Sponsor, untilMs: number) =>
+  chain.accounts.modular.sponsored(operation, address, untilMs)
+
+/** By the clock that is ahead: blocks of a local chain may be dated in the future. */
+const validUntil = async ({ clock }: Ctx, chain: Chain) =>
+  Math.max(clock.nowMs(), (await chain.head()).timeMs) + validMs
 
 async function reserve(
   { db, clock, config, entity }: Ctx,
@@ -93,7 +101,7 @@ async function reserve(
     ...owner,
     userOpHash: chain.accounts.hashesOf(operation).hash,
     gas,
-    expireDate: formatInstant(nowMs + validMs),
+    expireDate: formatInstant(nowMs + reservedMs),
     createDate: formatInstant(nowMs),
   })
 }

@@ -1,3 +1,4 @@
+import { managedAmong } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import {
   coveredIn,
@@ -40,8 +41,19 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   const covered = await coveredIn(tx, blockchain, blockHash)
   const isDescribed = transfers.every(({ token }) => token.decimalsKnown)
   const received = isDescribed ? transfers : await knownTransfers(tx, step)
-  await recordUnlistedReceived(ctx, tx, receivedIn(received, covered))
+  await recordUnlistedReceived(ctx, tx, receivedIn(await ofWallets(tx, blockchain, received), covered))
   await complete(ctx, tx, step)
+}
+
+/** The transfers of wallets with keys here: what modular wallets receive is no transaction, and changes balances alike. */
+async function ofWallets(
+  tx: Db,
+  blockchain: string,
+  transfers: readonly FollowedTransfer[],
+): Promise<FollowedTransfer[]> {
+  const managed = await managedAmong(tx, blockchain, [...new Set(transfers.map(({ address }) => address))])
+  const wallets = new Set(managed.flatMap((row) => (row.purpose === 'wallet' ? [row.ownerId] : [])))
+  return transfers.filter(({ walletId }) => wallets.has(walletId))
 }
 
 /**

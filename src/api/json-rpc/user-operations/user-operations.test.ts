@@ -2,10 +2,7 @@
  * Operations of modular wallets as pages send them, with the published client and the bundler client of viem. What happened is
  * asserted by the chain.
  */
-import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
-import { createClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem'
-import { createBundlerClient } from 'viem/account-abstraction'
-import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import type { Hex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
@@ -15,20 +12,23 @@ import { clientPasskey, makePasskey } from '../../../../contracts/test/accounts/
 import { freshAddress, worldOf } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import {
+  addressOwner,
+  executeOperation,
+  type ModularAccount,
+  type ModularBundler,
+  openModularAccount,
+  usdcPayment,
+} from '../../../../testing/modular-accounts.ts'
 import { separateEngines } from '../../../../testing/smart-accounts.ts'
 import { httpAs } from '../../../../testing/tenant.ts'
 import { until } from '../../../../testing/until.ts'
-import { viemChain } from '../../../../testing/viem-chain.ts'
 
 let harness: Harness
 beforeAll(async () => {
   harness = await openHarness()
 })
 afterAll(() => harness?.close())
-
-const endpoint = () => `${harness.url}/v1/rpc/w3s/buidl/baseSepolia`
-const transport = (key = harness.clientKey) =>
-  http(endpoint(), { fetchOptions: { headers: { authorization: `Bearer ${key}` } } })
 
 const ask = async (method: string, params: unknown[], key = harness.clientKey) => {
   const { status, body } = await httpAs(harness.url, key)('POST', '/v1/rpc/w3s/buidl/baseSepolia', {
@@ -44,36 +44,10 @@ const refusal = async (method: string, params: unknown[], key?: string) => {
 
 const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
 const chainId = `0x${(84_532).toString(16)}`
-const abi = parseAbi(['function transfer(address to, uint256 amount)'])
-const payment = (to: string, amount = 1_000_000n) => ({
-  to: harness.chain().tokens.USDC as Hex,
-  data: encodeFunctionData({ abi, functionName: 'transfer', args: [to as Hex, amount] }),
-})
-
-const chainOf = () => ({ ...viemChain, id: 84_532 })
-
-/** An account of this owner with 1,000 USDC, and the client that sends its operations. */
-async function accountOf(owner: unknown, key = harness.clientKey) {
-  const client = createClient({ chain: chainOf(), transport: transport(key) })
-  const account = await toCircleSmartAccount({ client: client as never, owner: owner as never })
-  const bundler = createBundlerClient({
-    account,
-    chain: chainOf(),
-    paymaster: true,
-    transport: transport(key),
-  })
-  await harness.fundWallet(account.address, { usdc: '1000' })
-  return { account, bundler }
-}
-type Bundler = Awaited<ReturnType<typeof accountOf>>['bundler']
-
-const byAddress = () => privateKeyToAccount(generatePrivateKey())
-
-/** Sends calls as one operation and waits for its block. */
-async function executed(bundler: Bundler, calls: readonly { to: Hex; data?: Hex; value?: bigint }[]) {
-  const hash = await bundler.sendUserOperation({ calls: calls as never })
-  return bundler.waitForUserOperationReceipt({ hash, timeout: 60_000, pollingInterval: 100 })
-}
+const payment = (to: string, amountAtomic?: bigint) => usdcPayment(harness, to, amountAtomic)
+const accountOf = (owner: unknown) => openModularAccount(harness, harness, owner)
+const byAddress = addressOwner
+const executed = executeOperation
 
 const balanceOf = (address: string) => harness.chain().oracle.balanceOf(address, harness.chain().tokens.USDC)
 
@@ -129,9 +103,8 @@ describe('an account of the published client', () => {
 })
 
 type Prepared = Record<string, unknown> & { signature?: Hex }
-type Account = Awaited<ReturnType<typeof accountOf>>['account']
 
-const prepared = async (bundler: Bundler, calls: readonly object[]) =>
+const prepared = async (bundler: ModularBundler, calls: readonly object[]) =>
   (await bundler.prepareUserOperation({ account: bundler.account, calls } as never)) as unknown as Prepared
 
 const inHex = (operation: object) =>
@@ -144,7 +117,7 @@ const inHex = (operation: object) =>
   )
 
 /** The operation as it is now, sponsored and signed. */
-async function sponsoredAgain(account: Account, operation: Prepared) {
+async function sponsoredAgain(account: ModularAccount, operation: Prepared) {
   const { result, error } = await ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}])
   expect(error).toBeUndefined()
   return signed(account, {
@@ -155,7 +128,7 @@ async function sponsoredAgain(account: Account, operation: Prepared) {
   })
 }
 
-const signed = async (account: Account, operation: Prepared) =>
+const signed = async (account: ModularAccount, operation: Prepared) =>
   inHex({ ...operation, signature: await account.signUserOperation(operation as never) })
 
 describe('what is refused, with nothing spent', () => {
@@ -271,7 +244,7 @@ describe('what is refused, with nothing spent', () => {
       expect(gas).toBeLessThanOrEqual(5_000_000n)
       const another = await accountOf(byAddress())
       expect((await executed(another.bundler, [payment(freshAddress())])).success).toBe(true)
-      harness.clock.moveMs(11 * 60_000)
+      harness.clock.moveMs(21 * 60_000)
       expect((await sponsor()).error).toBeUndefined()
     } finally {
       config.sponsoredGasPerWallet = before
@@ -279,17 +252,17 @@ describe('what is refused, with nothing spent', () => {
   })
 })
 
-describe('wallets of owners', () => {
-  const request = (owners: object, thresholdWeight = 1) => [
-    {
-      scaConfiguration: {
-        initialOwnershipConfiguration: { weightedMultisig: { ...owners, thresholdWeight } },
-        scaCore: 'circle_6900_v1',
-      },
-      metadata: { name: 'mine' },
+const request = (owners: object, thresholdWeight = 1) => [
+  {
+    scaConfiguration: {
+      initialOwnershipConfiguration: { weightedMultisig: { ...owners, thresholdWeight } },
+      scaCore: 'circle_6900_v1',
     },
-  ]
+    metadata: { name: 'mine' },
+  },
+]
 
+describe('wallets of owners', () => {
   it('have the address that the client computes, whoever asks and how often', async () => {
     const passkey = makePasskey()
     const owner = byAddress()

@@ -1,6 +1,8 @@
 import type { ObservedOperation } from '#engines/indexer/index'
 import type { Ref } from '#engines/transactions/index'
 import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
 import { type Db, sql } from '#runtime/db/db'
 
 export type UserOperationState = 'SENT' | 'CONFIRMED' | 'COMPLETE' | 'FAILED'
@@ -28,7 +30,7 @@ export type UserOperationRow = {
   updateDate: string
 }
 
-export const userOperationColumns = sql`u.entity_id as "entityId", u.id, u.wallet_id as "walletId", u.blockchain, u.sender, u.nonce,
+const userOperationColumns = sql`u.entity_id as "entityId", u.id, u.wallet_id as "walletId", u.blockchain, u.sender, u.nonce,
   u.user_op_hash as "userOpHash", u.operation::text as operation, u.state, u.error_reason as "errorReason",
   u.error_details as "errorDetails", u.tx_hash as "txHash", u.block_hash as "blockHash", u.block_number as "blockNumber",
   u.block_time as "blockTime", u.gas_used as "gasUsed", u.fee, u.create_date as "createDate", u.update_date as "updateDate"`
@@ -40,6 +42,38 @@ export const findByHash = (db: Db, entityId: string, blockchain: string, userOpH
 export const findUserOperation = (db: Db, entityId: string, id: string) =>
   db.maybe<UserOperationRow>(sql`select ${userOperationColumns} from user_operations u
     where u.entity_id = ${entityId} and u.id = ${id}`)
+
+export type UserOperationFilters = {
+  senders: readonly string[] | undefined
+  blockchain: string | undefined
+  state: string | undefined
+  txHash: string | undefined
+  userOpHash: string | undefined
+}
+
+export const userOperationsPage = (
+  db: Db,
+  entityId: string,
+  { senders, ...filters }: UserOperationFilters,
+  page: PageQuery,
+) =>
+  readPage<UserOperationRow>(
+    db,
+    {
+      columns: userOperationColumns,
+      from: sql`user_operations u`,
+      alias: 'u',
+      scope: sql`u.entity_id = ${entityId}`,
+      filters: [
+        senders === undefined ? undefined : sql`u.sender = any(${senders}::text[])`,
+        filters.blockchain === undefined ? undefined : sql`u.blockchain = ${filters.blockchain}`,
+        filters.state === undefined ? undefined : sql`u.state = ${filters.state}`,
+        filters.txHash === undefined ? undefined : sql`u.tx_hash = ${filters.txHash}`,
+        filters.userOpHash === undefined ? undefined : sql`u.user_op_hash = ${filters.userOpHash}`,
+      ],
+    },
+    page,
+  )
 
 export type NewUserOperation = Pick<
   UserOperationRow,

@@ -1,0 +1,174 @@
+/** What modular wallets did, as servers read it back and as webhooks tell of it. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freshAddress, worldOf } from '../../../testing/builders.ts'
+import { type Harness, openHarness } from '../../../testing/harness.ts'
+import {
+  addressOwner,
+  executeOperation,
+  makeModularWallet,
+  openModularAccount,
+  usdcPayment,
+} from '../../../testing/modular-accounts.ts'
+import { until } from '../../../testing/until.ts'
+import { openWebhookReceiver } from '../../../testing/webhook-receiver.ts'
+
+let harness: Harness
+beforeAll(async () => {
+  harness = await openHarness()
+})
+afterAll(() => harness?.close())
+
+const payment = (to: string) => usdcPayment(harness, to)
+const accountOf = (owner: unknown) => openModularAccount(harness, harness, owner)
+const byAddress = addressOwner
+const executed = executeOperation
+
+const under = {
+  '/v1/w3s/buidl': {
+    transfers: '/v1/w3s/buidl/transfers',
+    transfer: (id: string) => `/v1/w3s/buidl/transfers/${id}`,
+    userOps: '/v1/w3s/buidl/userOps',
+    userOp: (id: string) => `/v1/w3s/buidl/userOps/${id}`,
+    balances: (id: string) => `/v1/w3s/buidl/wallets/${id}/balances`,
+    balancesAt: (address: string) => `/v1/w3s/buidl/wallets/BASE-SEPOLIA/${address}/balances`,
+    nfts: (id: string) => `/v1/w3s/buidl/wallets/${id}/nfts`,
+    nftsAt: (address: string) => `/v1/w3s/buidl/wallets/BASE-SEPOLIA/${address}/nfts`,
+  },
+  '/v1/w3s/modular': {
+    transfers: '/v1/w3s/modular/transfers',
+    transfer: (id: string) => `/v1/w3s/modular/transfers/${id}`,
+    userOps: '/v1/w3s/modular/userOps',
+    userOp: (id: string) => `/v1/w3s/modular/userOps/${id}`,
+    balances: (id: string) => `/v1/w3s/modular/wallets/${id}/balances`,
+    balancesAt: (address: string) => `/v1/w3s/modular/wallets/BASE-SEPOLIA/${address}/balances`,
+    nfts: (id: string) => `/v1/w3s/modular/wallets/${id}/nfts`,
+    nftsAt: (address: string) => `/v1/w3s/modular/wallets/BASE-SEPOLIA/${address}/nfts`,
+  },
+  'the name of the specification': {
+    transfers: '/modular/transfers',
+    transfer: (id: string) => `/modular/transfers/${id}`,
+    userOps: '/modular/userOps',
+    userOp: (id: string) => `/modular/userOps/${id}`,
+    balances: (walletId: string) => `/v1/w3s/modular/wallets/balances?walletId=${walletId}`,
+    balancesAt: (address: string) => `/modular/wallets/balances?blockchain=BASE-SEPOLIA&address=${address}`,
+    nfts: (walletId: string) => `/v1/w3s/modular/wallets/nfts?walletId=${walletId}`,
+    nftsAt: (address: string) => `/modular/wallets/nfts?blockchain=BASE-SEPOLIA&address=${address}`,
+  },
+}
+
+describe('what wallets did', () => {
+  const get = async (path: string) => {
+    const { status, body } = await harness.http('GET', path)
+    expect(status).toBe(200)
+    return body.data
+  }
+
+  it.each(Object.keys(under) as (keyof typeof under)[])('is read back under %s', async (prefix) => {
+    const paths = under[prefix]
+    const owner = byAddress()
+    // Known before it is paid: what came earlier shows in its balances alone.
+    await makeModularWallet(worldOf(harness), owner.address)
+    const { bundler, account } = await accountOf(owner)
+    const address = account.address.toLowerCase()
+    const to = freshAddress()
+    const { userOpHash, receipt } = await executed(bundler, [payment(to)])
+    const block = { txHash: receipt.transactionHash, blockHash: receipt.blockHash }
+    const [first] = (await get(`${paths.userOps}?senders=${address}`)).userOperations
+    await until(
+      async () => (await get(paths.userOp(first.id))).userOperation.state === 'COMPLETE',
+      'the operation is complete',
+    )
+    const { userOperation } = await get(paths.userOp(first.id))
+    expect(userOperation).toMatchObject({
+      ...block,
+      userOpHash,
+      blockchain: 'BASE-SEPOLIA',
+      userOperation: { sender: address, factory: expect.stringMatching(/^0x/), paymaster: expect.anything() },
+      actualGasUsed: expect.stringMatching(/^[1-9]\d+$/),
+    })
+    expect((await get(`${paths.userOps}?userOpHash=${userOpHash}&state=COMPLETE`)).userOperations).toEqual([
+      userOperation,
+    ])
+    expect((await get(`${paths.userOps}?senders=${freshAddress()}`)).userOperations).toEqual([])
+    const { transfers } = await get(`${paths.transfers}?walletAddresses=${account.address}`)
+    expect(transfers).toMatchObject([
+      {
+        ...{ transferType: 'OUTBOUND_TRANSFER', amount: '1', from: address, to, userOpHash, ...block },
+        tokenAddress: harness.chain().tokens.USDC.toLowerCase(),
+      },
+      { transferType: 'INBOUND_TRANSFER', amount: '1000', to: address },
+    ])
+    expect(transfers[1].userOpHash).toBeUndefined()
+    const { transfer } = await get(paths.transfer(transfers[0].id))
+    expect(transfer).toMatchObject({ id: transfers[0].id, walletId: transfers[0].walletId })
+    const { walletId } = transfer
+    for (const path of [paths.balances(walletId), paths.balancesAt(account.address)])
+      expect((await get(path)).tokenBalances).toMatchObject([{ amount: '999', token: { symbol: 'USDC' } }])
+    for (const path of [paths.nfts(walletId), paths.nftsAt(account.address)])
+      expect((await get(path)).nfts).toEqual([])
+  })
+
+  it('is refused for wallets that are unknown, or not named', async () => {
+    const status = async (path: string) => (await harness.http('GET', path)).status
+    expect(await status('/v1/w3s/modular/wallets/balances')).toBe(400)
+    expect(
+      await status(`/v1/w3s/modular/wallets/nfts?blockchain=BASE-SEPOLIA&address=${freshAddress()}`),
+    ).toBe(404)
+    expect(await status('/v1/w3s/buidl/transfers')).toBe(400)
+    expect(await status(`/v1/w3s/buidl/userOps/${crypto.randomUUID()}`)).toBe(404)
+    expect(await status(`/v1/w3s/buidl/transfers/${crypto.randomUUID()}`)).toBe(404)
+  })
+
+  it('fails with an orphaned block, and is confirmed again with another one', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    const { receipt } = await executed(bundler, [payment(freshAddress())])
+    const outbound = async () =>
+      (await get(`/v1/w3s/buidl/transfers?walletAddresses=${account.address}&transferType=OUTBOUND_TRANSFER`))
+        .transfers
+    await until(async () => (await outbound())[0]?.blockHash === receipt.blockHash, 'it is listed')
+    await harness.chain().reorg(1)
+    await until(async () => {
+      const found = await outbound()
+      return found.length === 1 && found[0].blockHash !== receipt.blockHash && found[0].state === 'COMPLETE'
+    }, 'it is in another block')
+  })
+})
+
+it('property 20: notifies of operations and transfers, each state once, and again after a reorg', async () => {
+  const world = worldOf(harness, await harness.newEntity())
+  const receiver = await openWebhookReceiver(world.tenant.http)
+  try {
+    const subscription = { endpoint: receiver.url, notificationTypes: ['modularWallet.*'] }
+    await world.call('POST', '/v2/notifications/subscriptions', subscription)
+    const { address } = await makeModularWallet(world)
+    await harness.fundWallet(address, { usdc: '5' })
+    const { bundler, account } = await openModularAccount(harness, world.tenant)
+    const { userOpHash } = await executed(bundler, [payment(freshAddress())])
+    const told = () =>
+      receiver
+        .webhooks()
+        .toSorted((one, other) => one.order - other.order)
+        .map(({ notificationType, notification: { state, walletAddress, userOpHash: hash } }) =>
+          [notificationType.split('.')[1], state, walletAddress ?? hash].join(' '),
+        )
+    const sender = account.address.toLowerCase()
+    const expected = [
+      ...['CONFIRMED', 'COMPLETE'].map((state) => `inboundTransfer ${state} ${address}`),
+      ...['SENT', 'CONFIRMED', 'COMPLETE'].map((state) => `userOperation ${state} ${userOpHash}`),
+      ...['CONFIRMED', 'COMPLETE'].map((state) => `outboundTransfer ${state} ${sender}`),
+    ]
+    await until(() => expected.every((each) => told().includes(each)), 'all states are told')
+    expect(told().toSorted()).toEqual(expected.toSorted())
+    await harness.chain().reorg(1)
+    await until(() => told().length >= expected.length + 6, 'the reorg is told')
+    const since = told().slice(expected.length)
+    expect(since.filter((each) => each.startsWith('outboundTransfer'))).toEqual(
+      ['FAILED', 'CONFIRMED', 'COMPLETE'].map((state) => `outboundTransfer ${state} ${sender}`),
+    )
+    expect(since.filter((each) => each.startsWith('userOperation'))).toEqual(
+      ['SENT', 'CONFIRMED', 'COMPLETE'].map((state) => `userOperation ${state} ${userOpHash}`),
+    )
+  } finally {
+    await receiver.close()
+  }
+})

@@ -1,0 +1,107 @@
+import type { Ref } from '#engines/transactions/index'
+import { newId } from '#lib/ids'
+import { formatInstant } from '#lib/time'
+import { readPage } from '#runtime/collection/page'
+import type { PageQuery } from '#runtime/collection/query'
+import { type Db, jsonOf, sql } from '#runtime/db/db'
+
+export type TransferType = 'INBOUND_TRANSFER' | 'OUTBOUND_TRANSFER'
+export type TransferState = 'CONFIRMED' | 'COMPLETE' | 'FAILED'
+
+/** A transfer of a modular wallet, from its side. `amount` is in base units. */
+export type ModularTransfer = {
+  entityId: string
+  id: string
+  walletId: string
+  walletAddress: string
+  blockchain: string
+  transferType: TransferType
+  state: TransferState
+  tokenId: string
+  amount: bigint
+  fromAddress: string
+  toAddress: string
+  userOpHash: string | null
+  txHash: string
+  ordinal: number
+  blockHash: string
+  blockNumber: number
+  blockTime: string
+  createDate: string
+  updateDate: string
+}
+
+const columns = sql`t.entity_id as "entityId", t.id, t.wallet_id as "walletId", t.wallet_address as "walletAddress",
+  t.blockchain, t.transfer_type as "transferType", t.state, t.token_id as "tokenId", t.amount,
+  t.from_address as "fromAddress", t.to_address as "toAddress", t.user_op_hash as "userOpHash", t.tx_hash as "txHash",
+  t.ordinal, t.block_hash as "blockHash", t.block_number as "blockNumber", t.block_time as "blockTime",
+  t.create_date as "createDate", t.update_date as "updateDate"`
+
+export const findTransfer = (db: Db, entityId: string, id: string) =>
+  db.maybe<ModularTransfer>(sql`select ${columns} from modular_transfers t
+    where t.entity_id = ${entityId} and t.id = ${id}`)
+
+export type ModularTransferFilters = {
+  walletAddresses: readonly string[]
+  blockchain: string | undefined
+  state: string | undefined
+  transferType: string | undefined
+  txHash: string | undefined
+  userOpHash: string | undefined
+}
+
+export const transfersPage = (
+  db: Db,
+  entityId: string,
+  { walletAddresses, ...filters }: ModularTransferFilters,
+  page: PageQuery,
+) =>
+  readPage<ModularTransfer>(
+    db,
+    {
+      columns,
+      from: sql`modular_transfers t`,
+      alias: 't',
+      scope: sql`t.entity_id = ${entityId}`,
+      filters: [
+        sql`t.wallet_address = any(${walletAddresses}::text[])`,
+        filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
+        filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
+        filters.transferType === undefined ? undefined : sql`t.transfer_type = ${filters.transferType}`,
+        filters.txHash === undefined ? undefined : sql`t.tx_hash = ${filters.txHash}`,
+        filters.userOpHash === undefined ? undefined : sql`t.user_op_hash = ${filters.userOpHash}`,
+      ],
+    },
+    page,
+  )
+
+export type NewTransfer = Omit<ModularTransfer, 'id' | 'state' | 'createDate' | 'updateDate'>
+
+/** Records the transfers of a block; the same transfer in another block updates the same row. */
+export const saveTransfers = (tx: Db, nowMs: number, rows: readonly NewTransfer[]) =>
+  tx.all<Ref>(sql`insert into modular_transfers as t (entity_id, id, wallet_id, wallet_address, blockchain, transfer_type,
+      state, token_id, amount, from_address, to_address, user_op_hash, tx_hash, ordinal, block_hash, block_number, block_time,
+      create_date, update_date)
+    select row."entityId", row.id, row."walletId", row."walletAddress", row.blockchain, row."transferType", 'CONFIRMED',
+      row."tokenId", row.amount, row."fromAddress", row."toAddress", row."userOpHash", row."txHash", row.ordinal,
+      row."blockHash", row."blockNumber", row."blockTime", ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
+    from jsonb_to_recordset(${jsonOf(rows.map((row) => ({ ...row, id: newId(nowMs) })))}::jsonb) as row("entityId" uuid,
+      id uuid, "walletId" uuid, "walletAddress" text, blockchain text, "transferType" text, "tokenId" uuid, amount numeric,
+      "fromAddress" text, "toAddress" text, "userOpHash" text, "txHash" text, ordinal integer, "blockHash" text,
+      "blockNumber" bigint, "blockTime" timestamptz)
+    on conflict (entity_id, blockchain, tx_hash, wallet_address, transfer_type, token_id, ordinal) do update
+      set state = 'CONFIRMED', amount = excluded.amount, from_address = excluded.from_address,
+        to_address = excluded.to_address, user_op_hash = excluded.user_op_hash, block_hash = excluded.block_hash,
+        block_number = excluded.block_number, block_time = excluded.block_time, update_date = excluded.update_date
+    returning t.entity_id as "entityId", t.id`)
+
+export const completeTransfers = (tx: Db, nowMs: number, blockchain: string, completeTo: number) =>
+  tx.all<Ref>(sql`update modular_transfers t set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
+    where t.blockchain = ${blockchain} and t.state = 'CONFIRMED' and t.block_number <= ${completeTo}
+    returning t.entity_id as "entityId", t.id`)
+
+/** Fails the transfers of an orphaned block; one that another block holds is confirmed again. */
+export const failTransfers = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
+  tx.all<Ref>(sql`update modular_transfers t set state = 'FAILED', update_date = ${formatInstant(nowMs)}
+    where t.blockchain = ${blockchain} and t.block_hash = ${blockHash} and t.state <> 'FAILED'
+    returning t.entity_id as "entityId", t.id`)
