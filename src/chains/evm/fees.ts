@@ -1,7 +1,7 @@
-import type { Hex } from '#lib/hex'
 import type { Address, Call, FeeSuggestion, GasEstimate } from '../chain.ts'
 import type { AbiError } from '../contracts.ts'
 import type { Network } from '../network.ts'
+import type { PageBounds } from './page-bounds.ts'
 import { quantity, toQuantity } from './quantities.ts'
 import { explainHalt, explainRevert, isHalt, isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
@@ -53,20 +53,26 @@ function median(values: readonly bigint[]): bigint {
 }
 
 /**
- * Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. `code`: the code
- * that accounts count as having.
+ * Estimates the gas of a call, or classifies the refusal in terms that do not depend on the node's wording. `bounds`: those of
+ * what a page asks for.
  */
 export async function estimateGas(
   rpc: Rpc,
   from: Address,
   { to, valueAtomic, data }: Call,
   errors: readonly AbiError[] = [],
-  code: Readonly<Record<string, { code: Hex }>> = {},
+  bounds?: PageBounds,
 ): Promise<GasEstimate> {
   const request = { from, ...(to && { to }), value: toQuantity(valueAtomic), data }
   try {
-    const parameters = Object.keys(code).length === 0 ? [request] : [request, 'latest', code]
-    return { kind: 'estimated', gas: quantity(await rpc.call('eth_estimateGas', parameters), 'gas estimate') }
+    const gas = bounds
+      ? await rpc.call(
+          'eth_estimateGas',
+          [{ ...request, gas: bounds.gas }, 'latest', bounds.changes],
+          bounds.limits,
+        )
+      : await rpc.call('eth_estimateGas', [request])
+    return { kind: 'estimated', gas: quantity(gas, 'gas estimate') }
   } catch (error) {
     if (error instanceof RpcError) return verdictOf(rpc, error, errors)
     if (error instanceof RpcUnreachable) return { kind: 'unknown', message: error.message }

@@ -3,7 +3,7 @@ import { observedOperationsOf, type Step } from '#engines/indexer/index'
 import { endOperations, reviveExternal, takeEndedExternal } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { noteUserOperations } from './note-changes.ts'
-import { setUsedGas } from './store/sponsorships.ts'
+import { countWholly, setUsedGas } from './store/sponsorships.ts'
 import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
 import { recordTransfers, revertTransfers } from './transfers.ts'
 
@@ -55,6 +55,11 @@ export const failEnded = (ctx: EngineCtx, blockchain: string): Promise<boolean> 
     const ended = await takeEndedExternal(tx, blockchain)
     if (ended.length === 0) return false
     const failed = await failUnsent(tx, ctx.clock.nowMs(), ended)
+    await countWholly(
+      tx,
+      blockchain,
+      ended.filter(({ spoiledBundles }) => spoiledBundles),
+    )
     await noteUserOperations(ctx, tx, failed, 'FAILED')
     return false
   })

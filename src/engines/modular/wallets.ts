@@ -82,11 +82,12 @@ export async function walletOfOperation(
       'rpcParamsInvalid',
       'Invalid params: params[0].factory and factoryData do not create params[0].sender as an account of this endpoint: use those that the client makes.',
     )
-  if (known) return known
+  // Asked each time: its owners can give an account any code, which a bundle must not depend on.
   if (!created && !(await modular.isDeployed(account as Address)))
     throw new ApiError(
       'rpcParamsInvalid',
       'Invalid params: params[0].sender is no account of this endpoint: send factory and factoryData with its first operation.',
     )
+  if (known) return known
   return openModularWallet(ctx, chain, { address: account, owners: created?.owners })
 }

@@ -337,6 +337,9 @@ describe('wallets of owners', () => {
   })
 })
 
+/** Code that accepts any operation where gas costs nothing, as in a simulation, and reverts in a block. */
+const spoilingCode = '0x3a60085760205ff35b5f5ffd'
+
 describe('property 79: an operation of a modular wallet has its effect once', () => {
   it('though its block is orphaned', async () => {
     const { bundler } = await accountOf(byAddress())
@@ -397,5 +400,34 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     )
     expect(details).toContain('AA32')
     expect(await balanceOf(to)).toBe(0n)
+  })
+
+  it('though another one in its bundle tells blocks from simulations, which ends with what it cost counted', async () => {
+    const [victim, spoiler] = [await accountOf(byAddress()), await accountOf(byAddress())]
+    for (const { bundler } of [victim, spoiler]) await executed(bundler, [payment(freshAddress())])
+    await harness.stopEngines()
+    const to = freshAddress()
+    const hashes: string[] = []
+    for (const { account, bundler } of [spoiler, victim]) {
+      const operation = await sponsoredAgain(account, await prepared(bundler, [payment(to)]))
+      hashes.push((await ask('eth_sendUserOperation', [operation, entryPoint])).result)
+    }
+    await harness.chain().rpc('anvil_setCode', [spoiler.account.address, spoilingCode])
+    harness.startEngines()
+    const receipt = await victim.bundler.waitForUserOperationReceipt({
+      hash: hashes[1] as Hex,
+      timeout: 60_000,
+    })
+    expect(receipt.success).toBe(true)
+    const stateOf = () =>
+      harness.database.one<{ state: string; details: string | null; counted: bigint | null }>(
+        sql`select u.state, u.error_details as details, s.gas_used as counted from user_operations u
+          join sponsorships s on s.user_op_hash = u.user_op_hash where u.user_op_hash = ${hashes[0]!}`,
+      )
+    await until(async () => (await stateOf()).state === 'FAILED', 'the spoiler has failed')
+    const { details, counted } = await stateOf()
+    expect(details).toBe('2 bundles with it failed in their blocks')
+    expect(counted).toBeGreaterThan(0n)
+    expect(await balanceOf(to)).toBe(1_000_000n)
   })
 })

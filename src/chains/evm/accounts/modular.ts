@@ -44,6 +44,10 @@ async function isModularAccount(rpc: Rpc, account: Address): Promise<boolean> {
   return code === proxyCode && implementation === pad(modularContracts.implementation).toLowerCase()
 }
 
+/** What one request of a page may cost a node. */
+const pageGasMax = 30_000_000n
+const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
+
 /** A margin for what is different when the operation is executed: an eighth. */
 const marginShare = 8n
 
@@ -53,7 +57,11 @@ async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOpera
     const implementation = modularContracts.implementation
     const code = creation && (await rpc.call<Hex>('eth_getCode', [implementation, 'latest']))
     const call = { to: account, valueAtomic: 0n, data: callData }
-    const estimate = await estimateGas(rpc, entryPointAddress, call, [], code && { [account]: { code } })
+    const estimate = await estimateGas(rpc, entryPointAddress, call, [], {
+      gas: toQuantity(pageGasMax),
+      limits,
+      changes: code ? { [account]: { code } } : {},
+    })
     if (estimate.kind !== 'estimated') return estimate
     return { kind: 'estimated', gas: estimate.gas + estimate.gas / marginShare }
   } catch (error) {
@@ -69,13 +77,15 @@ const plenty = toHex(coins, { size: 32 })
 
 function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address): Promise<BundleSimulation> {
   const { address: paymaster } = paymasterOf(sponsor as Hex)
-  return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, {
+  const changes = {
     [entryPointAddress]: {
       balance: toQuantity(coins),
       stateDiff: { [depositSlot(paymaster as Address)]: plenty },
     },
     [paymaster]: { code: paymasterCode(sponsor as Hex) },
-  })
+  }
+  const bounds = { gas: toQuantity(pageGasMax), limits, changes }
+  return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, bounds)
 }
 
 type ReceiptLog = { address?: unknown; topics?: unknown; data?: unknown; logIndex?: unknown }

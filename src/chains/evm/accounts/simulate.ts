@@ -1,21 +1,22 @@
 import type { AddressedCall, BundleSimulation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
+import type { PageBounds } from '../page-bounds.ts'
 import { isRevert, revertData } from '../revert.ts'
 import { type Rpc, RpcError } from '../rpc.ts'
 import { failedOperation } from './executed.ts'
 
-/**
- * Executes a bundle in the state of the newest block. The EntryPoint names the first operation that makes it fail. `changes`
- * of that state by address, as nodes take them.
- */
+/** Executes a bundle in the state of the newest block. The EntryPoint names the first operation that makes it fail. */
 export async function simulateBundle(
   rpc: Rpc,
   { to, data }: AddressedCall,
   from: Address,
-  changes?: Readonly<Record<string, object>>,
+  bounds?: PageBounds,
 ): Promise<BundleSimulation> {
   try {
-    await rpc.call('eth_call', [{ from, to, data }, 'latest', ...(changes ? [changes] : [])])
+    if (bounds) {
+      const call = { from, to, data, gas: bounds.gas }
+      await rpc.call('eth_call', [call, 'latest', bounds.changes], bounds.limits)
+    } else await rpc.call('eth_call', [{ from, to, data }, 'latest'])
     return { kind: 'passes' }
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error)

@@ -56,3 +56,13 @@ export const setUsedGas = (tx: Db, blockchain: string, rows: readonly UsedGas[])
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[],
       ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, h, g)
     where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)
+
+/** Counts all the gas of operations that made bundles fail: the treasury paid for those. */
+export const countWholly = (
+  tx: Db,
+  blockchain: string,
+  rows: readonly Pick<SponsoredGas, 'entityId' | 'userOpHash'>[],
+) =>
+  tx.run(sql`update sponsorships s set gas_used = s.gas
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[]) as n(e, h)
+    where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)

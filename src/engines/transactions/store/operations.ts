@@ -69,6 +69,8 @@ export type WaitingOperation = Ref & {
   isExternal: boolean
   /** Whether a signed bundle ever carried it: since then, its bytes may be known. */
   wasBundled: boolean
+  /** Number of bundles with it that a block held and the EntryPoint refused. */
+  failedBundles: number
 }
 
 /** Signed operations that no bundle carries, oldest first; entities take turns. */
@@ -81,7 +83,8 @@ export async function waitingOperations(
   const where = sql`q.blockchain = ${blockchain} and q.state = 'signed'`
   const rows = sql`select q.entity_id as "entityId", q.id, q.operation::text as operation,
       q.required_deposit as "requiredDepositAtomic", q.create_date as "createDate", ${callOfOperation},
-      q.is_external as "isExternal", q.was_bundled as "wasBundled"
+      q.is_external as "isExternal", q.was_bundled as "wasBundled",
+      q.failed_bundles as "failedBundles"
     from operations q left join transactions t on t.entity_id = q.entity_id and t.id = q.id
     where ${where} and q.entity_id = turn.entity_id
       and ${isNotDeferred(turn.queue, blockchain, sql`q.entity_id`, sql`q.id::text`)}
@@ -131,7 +134,9 @@ export const depositsInFlight = async (db: Db, entityId: string, blockchain: str
 export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Ref[]): Promise<void> {
   const released = await tx.all<Ref & { wasBundled: boolean }>(sql`update operations o set state = 'signed',
       bundle_id = null, was_bundled = o.was_bundled or exists
-        (select 1 from attempts a where a.entity_id = o.entity_id and a.transaction_id = o.bundle_id)
+        (select 1 from attempts a where a.entity_id = o.entity_id and a.transaction_id = o.bundle_id),
+      failed_bundles = o.failed_bundles + (select count(*) from transactions b
+        where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state = 'FAILED' and b.block_hash is not null)
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
     where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and (o.is_external or exists
       (select 1 from transactions t where t.entity_id = o.entity_id and t.id = o.id
@@ -188,15 +193,19 @@ export const insertExternalOperation = (tx: Db, nowMs: number, row: ExternalOper
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.account}, ${row.userOpHash}, ${row.operation}::jsonb,
       ${row.requiredDepositAtomic.toString()}, 'signed', true, ${formatInstant(nowMs)})`)
 
+/** An external operation that no bundle carries any more. `spoiledBundles`: a block held one that it made fail. */
+export type EndedOperation = Ref & { userOpHash: string; reason: string; spoiledBundles: boolean }
+
 /** Takes the external operations that ended with a reason which was not told yet. */
 export const takeEndedExternal = (tx: Db, blockchain: string) =>
-  tx.all<Ref & { reason: string }>(sql`with ended as materialized (
-      select entity_id, id, end_reason from operations
+  tx.all<EndedOperation>(sql`with ended as materialized (
+      select entity_id, id, user_op_hash, end_reason, failed_bundles from operations
       where blockchain = ${blockchain} and is_external and state = 'ended' and end_reason is not null
       order by entity_id, id for update)
     update operations o set end_reason = null from ended
     where o.entity_id = ended.entity_id and o.id = ended.id
-    returning o.entity_id as "entityId", o.id, ended.end_reason as reason`)
+    returning o.entity_id as "entityId", o.id, ended.user_op_hash as "userOpHash", ended.end_reason as reason,
+      ended.failed_bundles > 0 as "spoiledBundles"`)
 
 /** Lets external operations of an orphaned block be carried again: by their bundle, or by another one where it ended. */
 export async function reviveExternal(tx: Db, refs: readonly Ref[]): Promise<void> {

@@ -40,6 +40,8 @@ const bundledMax = 40
 /** Gas of one bundle, well below what a block of any supported chain takes. */
 const bundleGasMax = 12_000_000n
 const bundleOverheadGas = 60_000n
+/** One with others, and one alone. */
+const failedBundlesMax = 2
 
 type Bundleable = WaitingOperation & { parsed: UserOperation }
 
@@ -95,7 +97,8 @@ async function bundleOf(
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   if (!sponsor) throw new Error(`entity ${entityId} has no sponsor on ${blockchain}`)
   const treasury = treasuryOf(sponsor, capabilitiesOf(blockchain).keys!)
-  const chosen = firstOf(chain, waiting)
+  const chosen = firstOf(chain, await withoutSpoilers(ctx, chain, waiting))
+  if (chosen.length === 0) return 'blocked'
   if (!(await hasGas(ctx, chain, treasury, chosen, gasFaucet))) return 'blocked'
   const neededAtomic = chosen.reduce((sum, { requiredDepositAtomic }) => sum + requiredDepositAtomic, 0n)
   const depositAtomic = await availableDeposit(ctx, chain, treasury, neededAtomic)
@@ -126,14 +129,29 @@ async function bundleOf(
   return isBundled ? 'bundled' : 'blocked'
 }
 
-/** The first operations, as many as fit into one bundle; at least one. */
+/** The first operations, as many as fit into one bundle; at least one. One whose bundles failed goes alone. */
 function firstOf({ accounts }: Chain, waiting: readonly Bundleable[]): Bundleable[] {
+  const [first] = waiting
+  if (first && first.failedBundles > 0) return [first]
+  const fresh = waiting.filter(({ failedBundles }) => failedBundles === 0)
   let gas = bundleOverheadGas
-  const end = waiting.findIndex(({ parsed }, index) => {
+  const end = fresh.findIndex(({ parsed }, index) => {
     gas += accounts.gasLimitOf(parsed)
     return index > 0 && (index >= bundledMax || gas > bundleGasMax)
   })
-  return waiting.slice(0, end < 0 ? waiting.length : end)
+  return fresh.slice(0, end < 0 ? fresh.length : end)
+}
+
+/**
+ * Ends external operations that pass each simulation and make each block's bundle fail: the code of an account can tell the one
+ * from the other, and the treasury pays for the bundle. Returns the others.
+ */
+async function withoutSpoilers(ctx: EngineCtx, chain: Chain, waiting: readonly Bundleable[]) {
+  const isSpoiler = ({ isExternal, failedBundles }: Bundleable) =>
+    isExternal && failedBundles >= failedBundlesMax
+  for (const row of waiting.filter(isSpoiler))
+    await setAside(ctx, chain, row, `${row.failedBundles} bundles with it failed in their blocks`)
+  return waiting.filter((row) => !isSpoiler(row))
 }
 
 /** The first operations that this deposit covers together. */
