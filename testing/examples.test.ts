@@ -112,6 +112,15 @@ describe('the examples run against a sandbox with the chains that they name', ()
   )
 
   walletsExample(
+    'modular-wallets: a first operation that deploys the account, ten more at once, what the API tells of them',
+    async () => {
+      expect(await example('modular-wallets.mjs')).toMatch(
+        /is deployed: false\n[\s\S]*succeeds: true; deployed: true\n[\s\S]*ten more succeed: true, in \d[\s\S]*lists 11 operations[\s\S]*holds 14 USDC and 0 wei/,
+      )
+    },
+  )
+
+  walletsExample(
     'control-transactions: an estimate, a contract call, a signature, an acceleration and a cancellation',
     async () => {
       expect(await example('control-transactions.mjs')).toMatch(
@@ -162,7 +171,7 @@ describe('an example ends with one line that gives the reason when it is refused
     await mkdir(join(folder, 'node_modules'))
     await symlink(join(root, 'node_modules/viem'), join(folder, 'node_modules/viem'))
     const names = (await readdir(folder)).filter((name) => /^(?!sandbox).*mjs$/.test(name))
-    expect(names).toHaveLength(10)
+    expect(names).toHaveLength(11)
     // One of each client.
     const tried = isDeep ? names : ['developer-wallets.mjs', 'accept-payment.mjs']
     const ends = await Promise.all(tried.map((name) => refused([join(folder, name)])))

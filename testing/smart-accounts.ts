@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { startIndexer } from '#engines/indexer/index'
+import { startModular } from '#engines/modular/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { startTreasury } from '#engines/treasury/index'
 import type { Wallet, World } from './builders.ts'
@@ -55,7 +56,7 @@ export function accountActions(world: World) {
       return (await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', body)).id
     },
     /** Asserts by the chain that each recipient got one USDC of the account, once. */
-    movedOnce: (from: Wallet, recipients: readonly string[]) => {
+    movedOnce: (from: Pick<Wallet, 'address'>, recipients: readonly string[]) => {
       const { oracle, tokens } = harness.chain()
       const moved = { from: from.address, token: tokens.USDC, amountAtomic: 1_000_000n }
       return oracle.checkMovedOnce(recipients.map((to) => ({ ...moved, to })))
@@ -63,7 +64,12 @@ export function accountActions(world: World) {
   }
 }
 
-const starts = { indexer: startIndexer, transactions: startTransactionWorker, treasury: startTreasury }
+const starts = {
+  indexer: startIndexer,
+  transactions: startTransactionWorker,
+  treasury: startTreasury,
+  modular: startModular,
+}
 type EngineName = keyof typeof starts
 
 /** Engines of a harness that a test starts and stops one by one. */

@@ -4,13 +4,12 @@ import type { NodeReadMethod, NodeReadOutcome } from '../node-read.ts'
 import { ValueProblem } from '../value-problem.ts'
 import { parseEvmAddress } from './address.ts'
 import { callDataBytesMax } from './build.ts'
+import { pageGasMax, pageLimits } from './page-bounds.ts'
 import { toQuantity } from './quantities.ts'
 import { isRevert } from './revert.ts'
 import { type Rpc, RpcError, RpcUnreachable } from './rpc.ts'
 import { isLimitCode } from './rpc-errors.ts'
 
-const callGasMax = 30_000_000n
-const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
 const messageMax = 300
 
 /** One parameter as it is sent to the node; `at` is its location in messages. */
@@ -54,7 +53,7 @@ const quantity: ReadParameter = (value, at) => {
 
 const gas: ReadParameter = (value, at) => {
   const asked = BigInt(quantity(value, at) as Hex)
-  return toQuantity(asked < callGasMax ? asked : callGasMax)
+  return toQuantity(asked < pageGasMax ? asked : pageGasMax)
 }
 
 const callFields: Record<string, ReadParameter> = {
@@ -69,7 +68,7 @@ const callFields: Record<string, ReadParameter> = {
 const call: ReadParameter = (value, at) => {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new ValueProblem(at, 'must be an object with to and data')
-  const read: Record<string, unknown> = { gas: toQuantity(callGasMax) }
+  const read: Record<string, unknown> = { gas: toQuantity(pageGasMax) }
   for (const [name, field] of Object.entries(value)) {
     const reader = Object.hasOwn(callFields, name) ? callFields[name] : undefined
     if (!reader)
@@ -100,7 +99,7 @@ export async function readFromNode(
     throw new ValueProblem(`params[${readers.length}]`, `is not taken by ${method}`)
   const params = readers.map((read, index) => read(given[index], `params[${index}]`))
   try {
-    return { kind: 'answered', result: resultOf(method, await rpc.call<unknown>(method, params, limits)) }
+    return { kind: 'answered', result: resultOf(method, await rpc.call<unknown>(method, params, pageLimits)) }
   } catch (error) {
     if (!(error instanceof RpcError) || isLimitCode(error.rpcCode)) throw error
     const { message, data, rpcCode } = error

@@ -23,8 +23,11 @@ const reservedMs = 2 * validMs
 const dayMs = 86_400_000
 /** Gas of one operation with all its parts, so that a bundle has room for it. */
 const operationGasMax = 8_000_000n
-/** Multiple of the suggested price that an operation may offer: clients double what they read. */
-const priceTimesMax = 5n
+/**
+ * Multiple of the suggested price that an operation may offer. Clients double the tip that a node names, and what the deposit pays
+ * above the price of a bundle returns to the treasury.
+ */
+const priceTimesMax = 20n
 
 /** The operation as it would be sponsored, without a signature and without a promise. */
 export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOperation) {

@@ -7,6 +7,7 @@ import type { Address, GasEstimate } from '../../chain.ts'
 import type { Network } from '../../network.ts'
 import { implementationSlot } from '../contracts.ts'
 import { estimateGas } from '../fees.ts'
+import { pageGasMax, pageLimits } from '../page-bounds.ts'
 import { toQuantity } from '../quantities.ts'
 import { type Rpc, RpcUnreachable } from '../rpc.ts'
 import { addressMappingSlot } from '../storage-slots.ts'
@@ -44,10 +45,6 @@ async function isModularAccount(rpc: Rpc, account: Address): Promise<boolean> {
   return code === proxyCode && implementation === pad(modularContracts.implementation).toLowerCase()
 }
 
-/** What one request of a page may cost a node. */
-const pageGasMax = 30_000_000n
-const limits = { timeoutMs: 10_000, answerBytesMax: 4 * 1024 * 1024 }
-
 /** A margin for what is different when the operation is executed: an eighth. */
 const marginShare = 8n
 
@@ -59,7 +56,7 @@ async function estimateCall(rpc: Rpc, { account, callData, creation }: UserOpera
     const call = { to: account, valueAtomic: 0n, data: callData }
     const estimate = await estimateGas(rpc, entryPointAddress, call, [], {
       gas: toQuantity(pageGasMax),
-      limits,
+      limits: pageLimits,
       changes: code ? { [account]: { code } } : {},
     })
     if (estimate.kind !== 'estimated') return estimate
@@ -84,7 +81,7 @@ function simulateSponsored(rpc: Rpc, operation: UserOperation, sponsor: Address)
     },
     [paymaster]: { code: paymasterCode(sponsor as Hex) },
   }
-  const bounds = { gas: toQuantity(pageGasMax), limits, changes }
+  const bounds = { gas: toQuantity(pageGasMax), limits: pageLimits, changes }
   return simulateBundle(rpc, bundleCall([operation], sponsor), sponsor, bounds)
 }
 

@@ -11,6 +11,7 @@ import { sql } from '#runtime/db/db'
 import { freshAddress, type Wallet, type World, worldOf } from '../../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
 import { spawnWorker } from '../../../../testing/programs.ts'
 import { isDeep } from '../../../../testing/size.ts'
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
@@ -22,6 +23,7 @@ let world: World
 let accounts: ReturnType<typeof accountActions>
 let engines: ReturnType<typeof separateEngines>
 let wallet: Wallet
+let page: Awaited<ReturnType<typeof openModularAccount>>
 const workers: Worker[] = []
 
 beforeAll(async () => {
@@ -31,14 +33,16 @@ beforeAll(async () => {
   engines = separateEngines(world)
   wallet = await accounts.make()
   await transferred(await accounts.transfer(wallet, freshAddress()))
+  page = await openModularAccount(harness, harness)
+  await executeOperation(page.bundler, [usdcPayment(harness, freshAddress())])
   await harness.stopEngines()
 })
 afterEach(async () => {
   for (const worker of workers.splice(0)) worker.signal('SIGKILL')
-  await engines.stop('treasury', 'transactions')
+  await engines.stop('treasury', 'transactions', 'modular')
 })
 afterAll(async () => {
-  await engines?.stop('treasury', 'transactions', 'indexer')
+  await engines?.stop('treasury', 'transactions', 'modular', 'indexer')
   await harness?.close()
 })
 
@@ -73,10 +77,12 @@ const some = [deaths[randomInt(3)]!, deaths[3 + randomInt(4)]!]
 it.each(isDeep ? deaths : some)(
   'property 76: operations move their coins once though their worker dies at $point, hit $hit',
   async ({ point, hit }) => {
-    engines.start('indexer')
+    engines.start('indexer', 'modular')
     const recipients = [freshAddress(), freshAddress()]
+    const fromPage = freshAddress()
     const doomed = await worker({ point, hit })
     const ids = await Promise.all(recipients.map((to) => accounts.transfer(wallet, to)))
+    const hash = await page.bundler.sendUserOperation({ calls: [usdcPayment(harness, fromPage)] } as never)
     // Both may be signed in one batch: another one reaches a second commit.
     await until(async () => {
       if (doomed.state() === 'dead') return true
@@ -89,6 +95,9 @@ it.each(isDeep ? deaths : some)(
     await worker()
     for (const id of ids) await transferred(id)
     await accounts.movedOnce(wallet, recipients)
+    const { success } = await page.bundler.waitForUserOperationReceipt({ hash, timeout: 60_000 })
+    expect(success).toBe(true)
+    await accounts.movedOnce(page.account, [fromPage])
     await checkLedger(harness.database)
   },
 )
