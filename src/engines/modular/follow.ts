@@ -12,7 +12,8 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
   const { kind, blockchain, blockHash, completeTo } = step
   const seen = await observedOperationsOf(tx, blockchain, blockHash)
   if (kind === 'undone') {
-    const sent = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
+    const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
+    const sent = returned.filter(({ state }) => state === 'SENT')
     await setUsedGas(
       tx,
       blockchain,
@@ -20,6 +21,12 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
     )
     await reviveExternal(tx, sent)
     await noteUserOperations(ctx, tx, sent, 'SENT')
+    await noteUserOperations(
+      ctx,
+      tx,
+      returned.filter(({ state }) => state === 'FAILED'),
+      'FAILED',
+    )
     return revertTransfers(ctx, tx, step)
   }
   if (seen.length > 0) await confirm(ctx, tx, blockchain, seen)

@@ -42,7 +42,9 @@ function ownersIn(
   if (owners.length + webauthnOwners.length === 0) throw badParams(`${at} must name an owner`)
   const weights = [...owners, ...webauthnOwners].reduce((sum, { weight }) => sum + weight, 0)
   if (thresholdWeight > weights)
-    throw badParams(`${at}.thresholdWeight is above the sum of the weights, so that nobody could sign`)
+    throw badParams(
+      `${at}.thresholdWeight is above the sum of the weights, so that all owners together could not sign`,
+    )
   return {
     owners: owners.map(({ address, weight }, index) => {
       const read = parseAddress(network.blockchain, address)

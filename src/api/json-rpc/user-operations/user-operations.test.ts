@@ -353,6 +353,30 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     expect(await balanceOf(to)).toBe(1_000_000n)
   })
 
+  it('or another one with its nonce has, which was sent while its block was orphaned', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    const recipients = [freshAddress(), freshAddress()] as const
+    const { userOpHash: first, nonce } = await executed(bundler, [payment(recipients[0])])
+    await harness.stopEngines()
+    await harness.chain().reorg(1)
+    const again = { ...(await prepared(bundler, [payment(recipients[1])])), nonce }
+    const { result: second } = await ask('eth_sendUserOperation', [
+      await sponsoredAgain(account, again),
+      entryPoint,
+    ])
+    harness.startEngines()
+    const stateOf = async (hash: string) =>
+      (await harness.http('GET', `/v1/w3s/buidl/userOps?userOpHash=${hash}`)).body.data.userOperations[0]
+        .state
+    await until(
+      async () => (await Promise.all([first, second].map(stateOf))).toSorted().join() === 'COMPLETE,FAILED',
+      'one has its effect',
+    )
+    const paid = (await stateOf(first)) === 'COMPLETE' ? 0 : 1
+    expect(await balanceOf(recipients[paid])).toBe(1_000_000n)
+    expect(await balanceOf(recipients[1 - paid]!)).toBe(0n)
+  })
+
   it('though another bundler executes it, and no bundle of the treasury carries it then', async () => {
     const { bundler, account } = await accountOf(byAddress())
     await executed(bundler, [payment(freshAddress())])

@@ -137,13 +137,25 @@ export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, complete
     where u.blockchain = ${blockchain} and u.state = 'CONFIRMED' and u.block_number <= ${completeTo}
     returning u.entity_id as "entityId", u.id`)
 
-/** Returns the operations of an orphaned block to SENT, and those that one in it replaced. */
+/**
+ * Returns the operations of an orphaned block to SENT, and those that one in it replaced. Where several have one nonce, or
+ * another one with it was sent meanwhile, one waits and the others stay replaced.
+ */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
-  tx.all<Ref>(sql`update user_operations u set state = 'SENT', error_reason = null, error_details = null, tx_hash = null,
-      block_hash = null, block_number = null, block_time = null, gas_used = null, fee = null,
+  tx.all<Ref & { state: UserOperationState }>(sql`with orphaned as materialized (
+      select u.entity_id, u.id,
+        row_number() over (partition by u.entity_id, u.sender, u.nonce
+          order by (u.error_reason is not distinct from 'FAILED_REPLACED'), u.id) = 1
+        and not exists (select 1 from user_operations o where o.entity_id = u.entity_id
+          and o.blockchain = u.blockchain and o.sender = u.sender and o.nonce = u.nonce and o.state = 'SENT') as waits
+      from user_operations u where u.blockchain = ${blockchain} and u.block_hash = ${blockHash})
+    update user_operations u set state = case when n.waits then 'SENT' else 'FAILED' end,
+      error_reason = case when n.waits then null else 'FAILED_REPLACED' end,
+      error_details = case when n.waits then null else 'another operation has its nonce' end,
+      tx_hash = null, block_hash = null, block_number = null, block_time = null, gas_used = null, fee = null,
       update_date = ${formatInstant(nowMs)}
-    where u.blockchain = ${blockchain} and u.block_hash = ${blockHash}
-    returning u.entity_id as "entityId", u.id`)
+    from orphaned n where u.entity_id = n.entity_id and u.id = n.id
+    returning u.entity_id as "entityId", u.id, u.state`)
 
 /** Fails operations that no bundle will carry, unless a block holds them. */
 export const failUnsent = (tx: Db, nowMs: number, rows: readonly (Ref & { reason: string })[]) =>
