@@ -14,7 +14,7 @@ export type Figure = {
 
 export type Value = {
   value: number
-  unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' | 'events/s' | 'blocks' | 'cores'
+  unit: 'ms' | 's' | 'MB' | 'requests/s' | 'tx/s' | 'events/s' | 'operations/s' | 'gas' | 'blocks' | 'cores'
 }
 
 /** `undefined` where nothing was promised. */

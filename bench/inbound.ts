@@ -64,7 +64,8 @@ export async function startSandbox(run: Run) {
   const [chain] = sandbox.chains
   const node: Node = { url: chain.rpcUrl, chainId: chain.chainId, usdc: chain.tokens.USDC }
   const { tenant, keyed, wallet } = await openTenant(sandbox)
-  return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet, dataDir }
+  const clientKey = sandbox.clientKey as string
+  return { node, tenant: { ...tenant, url: sandbox.url as string }, keyed, wallet, dataDir, clientKey }
 }
 
 /** Milliseconds from sending the signed bytes to the node until the API lists the transaction. */

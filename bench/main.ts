@@ -15,6 +15,7 @@ const benches: Record<string, () => Promise<Bench>> = {
   fanout: async () => (await import('./fan-out.ts')).fanOutBench,
   blocks: async () => (await import('./blocks.ts')).blocksBench,
   outbound: async () => (await import('./outbound.ts')).outboundBench,
+  operations: async () => (await import('./operations/bench.ts')).operationsBench,
   intake: async () => (await import('./intake.ts')).intakeBench,
   screening: async () => (await import('./screening.ts')).screeningBench,
   audit: async () => (await import('./audit.ts')).auditBench,
@@ -38,6 +39,8 @@ minutes. Everything it starts is on loopback and in temporary directories, and i
   fanout    events at a constant rate to 20 endpoints, of which four are dead or slow
   blocks    blocks of 2,000 transfers of a foreign token, one a second
   outbound  from an accepted transfer to the block that holds it, on an idle chain
+  operations  user operations of modular wallets until blocks hold them, beside the Alto bundler, which is installed for it
+            into a temporary directory; their gas beside that of a transfer by a key
   intake    transfers accepted over HTTP, each with a ciphertext of its own, against decrypting alone
   screening transfers accepted over HTTP and cleared, with 1,000,000 listed addresses against none
   audit     verifying the audit trail of 1,000,000 entries, against reading it

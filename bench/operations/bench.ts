@@ -1,0 +1,216 @@
+import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
+import { createClient, encodeFunctionData, type Hex, http, numberToHex, parseAbi } from 'viem'
+import { entryPoint07Abi } from 'viem/account-abstraction'
+import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
+import { quantity, rpc } from '../../testing/json-rpc.ts'
+import { viemChain } from '../../testing/viem-chain.ts'
+import { broadcast, devAccount, fundAll, type Node, nonceOf, signedTransfer } from '../chain.ts'
+import type { Figure } from '../figures.ts'
+import { startSandbox } from '../inbound.ts'
+import { measureBusyCores } from '../machine.ts'
+import type { Bench, Run } from '../run.ts'
+import { alternateRounds, median, ratioOf } from '../statistics.ts'
+import { until } from '../until.ts'
+import { altoVersion, startAlto } from './alto.ts'
+
+const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
+/** keccak256 of UserOperationEvent. */
+const executedTopic = '0x49628fd1471006c1482da88028e9ce4dbb080b815c9b0344d39e5a8e6ec1419f'
+const patience = { everyMs: 5, patienceMs: 120_000 }
+const sink: Hex = `0x${'5'.repeat(40)}`
+/** Requests under way at once: as many as one entity may have. */
+const atOnce = 20
+const accountsCount = 20
+
+export const operationsBench: Bench = {
+  name: 'operations',
+  about: 'user operations until blocks hold them, beside the Alto bundler',
+  measure: async (run) => {
+    const setup = await openSetup(run)
+    const alto = await startAlto(run, setup.node, entryPoint)
+    const each = run.quick ? 2 : 10
+    const rate = async (url: string, headers: Record<string, string>) => {
+      const operations = await prepare(setup, each)
+      const { seconds } = await execute(setup.node, url, headers, operations)
+      return operations.length / seconds
+    }
+    await rate(setup.url, setup.headers)
+    await rate(alto, {})
+    const busy = measureBusyCores()
+    const { ours, theirs } = await alternateRounds(
+      run.quick ? 1 : 5,
+      { ours: () => rate(setup.url, setup.headers), theirs: () => rate(alto, {}) },
+      (_, values) => run.report(`ours ${values.ours.toFixed(0)}/s, Alto ${values.theirs.toFixed(0)}/s`),
+    )
+    return [
+      {
+        name: `user operations of ${accountsCount} accounts, ${each * accountsCount} at a time`,
+        measured: { value: median(ours), unit: 'operations/s' },
+        reference: { value: median(theirs), unit: 'operations/s', what: `of Alto ${altoVersion}` },
+        ratio: ratioOf(ours, theirs),
+        promise: { ratioMin: 1 },
+        coresBusy: busy(),
+      },
+      await gasFigure(setup),
+    ] satisfies Figure[]
+  },
+}
+
+type Setup = {
+  node: Node
+  url: string
+  headers: Record<string, string>
+  accounts: Account[]
+  keys: { next: bigint }
+}
+type Operation = Record<string, unknown>
+type Account = Awaited<ReturnType<typeof toCircleSmartAccount>>
+
+async function openSetup(run: Run): Promise<Setup> {
+  const { node, tenant, clientKey } = await startSandbox(run)
+  const headers = { authorization: `Bearer ${clientKey}` }
+  const url = `${tenant.url}/v1/rpc/w3s/buidl/baseSepolia`
+  const chain = { ...viemChain, id: node.chainId }
+  const client = createClient({ chain, transport: http(url, { fetchOptions: { headers } }) })
+  const accounts: Account[] = await Promise.all(
+    Array.from({ length: accountsCount }, () =>
+      toCircleSmartAccount({
+        client: client as never,
+        owner: privateKeyToAccount(generatePrivateKey()) as never,
+      }),
+    ),
+  )
+  const funding = { usdcAtomic: 1_000_000_000n, nativeAtomic: 0n }
+  await fundAll(
+    node,
+    accounts.map(({ address: to }) => ({ to, ...funding })),
+  )
+  const setup = { node, url, headers, accounts, keys: { next: 1n } }
+  run.report('deploying the accounts')
+  const first = await prepare(setup, 1, true)
+  await execute(node, url, headers, first)
+  // For what the other bundler executes: the treasury fills the deposit for its own bundles alone.
+  const args = [first[0]!['paymaster'] as Hex] as const
+  const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: 'depositTo', args })
+  const payment = { from: devAccount(9).address, to: entryPoint, data, value: quantity(10n ** 18n) }
+  await rpc(node.url, 'eth_sendTransaction', [payment])
+  return setup
+}
+
+const abi = parseAbi(['function transfer(address to, uint256 amount)'])
+
+/** Operations of every account, `each` of one, sponsored and signed. */
+async function prepare(
+  { node, url, headers, accounts, keys }: Setup,
+  each: number,
+  deploys = false,
+): Promise<Operation[]> {
+  const data = encodeFunctionData({ abi, functionName: 'transfer', args: [sink, 1n] })
+  const work = accounts.flatMap((account) => Array.from({ length: each }, () => account))
+  const prepared: Operation[] = []
+  await inParallel(work, async (account) => {
+    const creation = deploys ? await account.getFactoryArgs() : {}
+    const callData = await account.encodeCalls([{ to: node.usdc, value: 0n, data }])
+    const unsponsored = {
+      ...{ sender: account.address, nonce: keys.next++ << 64n, ...creation, callData },
+      ...{ callGasLimit: 100_000n, verificationGasLimit: deploys ? 500_000n : 100_000n },
+      ...{ preVerificationGas: 90_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n },
+    }
+    const parameters = [inHex({ ...unsponsored, signature: `0x${'0'.repeat(130)}` }), entryPoint]
+    const paid = (await call(url, headers, 'pm_getPaymasterData', parameters)) as Record<string, Hex>
+    const operation = {
+      ...unsponsored,
+      ...paid,
+      paymasterVerificationGasLimit: BigInt(paid['paymasterVerificationGasLimit']!),
+      paymasterPostOpGasLimit: BigInt(paid['paymasterPostOpGasLimit']!),
+    }
+    const signature = await account.signUserOperation(operation as never)
+    prepared.push(inHex({ ...operation, signature }))
+  })
+  return prepared
+}
+
+const inHex = (operation: object): Operation =>
+  Object.fromEntries(
+    Object.entries(operation).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? numberToHex(value) : value,
+    ]),
+  )
+
+/** Sends all operations, and waits until blocks hold them. */
+async function execute(
+  node: Node,
+  url: string,
+  headers: Record<string, string>,
+  operations: readonly Operation[],
+) {
+  const from = await rpc<Hex>(node.url, 'eth_blockNumber')
+  const startedMs = performance.now()
+  const hashes = new Set<string>()
+  await inParallel(operations, async (operation) => {
+    hashes.add((await call(url, headers, 'eth_sendUserOperation', [operation, entryPoint])) as string)
+  })
+  const filter = { address: entryPoint, topics: [executedTopic], fromBlock: from }
+  await until(
+    async () => {
+      const logs = await rpc<{ topics: string[] }[]>(node.url, 'eth_getLogs', [filter])
+      return logs.filter(({ topics }) => hashes.has(topics[1]!)).length === operations.length
+    },
+    'blocks hold all operations',
+    patience,
+  )
+  return { seconds: (performance.now() - startedMs) / 1_000 }
+}
+
+async function call(
+  url: string,
+  headers: Record<string, string>,
+  method: string,
+  params: readonly unknown[],
+) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as { result?: unknown; error?: { message: string } }
+  if (error) throw new Error(`${method}: ${error.message}`)
+  return result
+}
+
+async function inParallel<Item>(items: readonly Item[], work: (item: Item) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const one = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: atOnce }, one))
+}
+
+/** The gas of one operation in a bundle of its own, against the same transfer by a key. */
+async function gasFigure(setup: Setup): Promise<Figure> {
+  const { node, url, headers } = setup
+  const busy = measureBusyCores()
+  const [account] = setup.accounts
+  const one = await prepare({ ...setup, accounts: [account!] }, 1)
+  const before = await rpc<Hex>(node.url, 'eth_blockNumber')
+  await execute(node, url, headers, one)
+  const filter = { address: entryPoint, topics: [executedTopic], fromBlock: before }
+  const logs = await rpc<{ transactionHash: string }[]>(node.url, 'eth_getLogs', [filter])
+  const gasOf = async (hash: string) =>
+    Number((await rpc<{ gasUsed: Hex }>(node.url, 'eth_getTransactionReceipt', [hash])).gasUsed)
+  const payer = devAccount(9)
+  await fundAll(node, [{ to: payer.address, usdcAtomic: 1_000_000n, nativeAtomic: 0n }])
+  const raw = await signedTransfer(node, payer, await nonceOf(node, payer.address), sink, 1n)
+  const [hash] = await broadcast(node.url, [raw])
+  const mined = () => rpc(node.url, 'eth_getTransactionReceipt', [hash])
+  await until(async () => (await mined()) !== null, 'the transfer is mined', patience)
+  const [ours, theirs] = [await gasOf(logs.at(-1)!.transactionHash), await gasOf(hash!)]
+  return {
+    name: 'gas of one operation that transfers USDC',
+    measured: { value: ours, unit: 'gas' },
+    reference: { value: theirs, unit: 'gas', what: 'of the same transfer by a key' },
+    ratio: ours / theirs,
+    coresBusy: busy(),
+  }
+}
