@@ -2,6 +2,7 @@ import type { AccountOwners, UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
 import { watchAddress } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { syncBalances } from '#engines/indexer/index'
 import { requireSponsor } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
@@ -27,16 +28,29 @@ export const shownOwners = ({ owners, keys, threshold }: AccountOwners): WalletO
 
 type OpenedAccount = { address: string; owners: AccountOwners | undefined; name?: string | undefined }
 
-/** Returns the wallet of an account, made and watched on first use; the treasury of the entity pays for its gas. */
+/**
+ * Returns the wallet of an account, made and watched on first use; the treasury of the entity pays for its gas. What the
+ * account received before is booked: its address could be computed, and paid, without this server.
+ */
 export async function openModularWallet(
   ctx: Ctx,
   chain: Chain,
   wallet: OpenedAccount,
 ): Promise<ModularWallet> {
+  const known = await findWalletAt(ctx.database, ctx.entity.id, chain.network.blockchain, wallet.address)
+  if (known) return known
+  const made = await makeWallet(ctx, chain, wallet)
+  const { entityId, address } = made
+  // A node that is away must not refuse the wallet: balances are compared again when they are shown.
+  await syncBalances(ctx, chain, { entityId, address }).catch((err) =>
+    ctx.log.warn({ err, entityId, address }, 'balances of a modular wallet not compared'),
+  )
+  return made
+}
+
+function makeWallet(ctx: Ctx, chain: Chain, wallet: OpenedAccount): Promise<ModularWallet> {
   const { blockchain } = chain.network
   const { entity, actor, requestId } = ctx
-  const known = await findWalletAt(ctx.database, entity.id, blockchain, wallet.address)
-  if (known) return known
   return ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
     const createDate = formatInstant(nowMs)
