@@ -65,8 +65,9 @@ beforeAll(async () => {
     world.money(),
     world.collection(),
     world.pictures(),
-    prepareModularRequests(world),
   ])
+  // Not beside the others: both send transactions of the same outside account.
+  await prepareModularRequests(world)
   const stranger = worldOf(harness, await harness.newEntity())
   await stranger.wallet()
   const ours = [set, wallet, funded, intent, payment, transfer, payee, ownAddress].map(({ id }) => id)
