@@ -4,11 +4,11 @@ import { createRequire } from 'node:module'
 import { type Address, getContractAddress, type Hex, numberToHex } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { entryPoint } from '#chains/entry-point'
 import {
   accountContracts,
   accountCreations,
   codeHashesOf,
-  entryPoint,
   modularContracts,
   runtimeCodeOf,
   senderCreator,

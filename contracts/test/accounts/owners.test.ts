@@ -1,10 +1,11 @@
 import { type Address, encodeFunctionData, type Hex, keccak256, toHex } from 'viem'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { entryPoint } from '#chains/entry-point'
 import { accountAddress, accountCreation } from '#chains/evm/accounts/account'
 import { accountFactoryAbi } from '#chains/evm/accounts/artifacts/account-factory'
 import { ownershipPluginAbi } from '#chains/evm/accounts/artifacts/ownership-plugin'
 import { smartAccountAbi, smartAccountCode } from '#chains/evm/accounts/artifacts/smart-account'
-import { accountContracts, entryPoint, modularContracts } from '#chains/evm/accounts/deployment'
+import { accountContracts, modularContracts } from '#chains/evm/accounts/deployment'
 import { people, type TokenChain, tokenAddress } from '../token-chain.ts'
 import {
   accepts,

@@ -1,11 +1,12 @@
 import { unanswered } from '#api/estimate'
 import type { Chain } from '#chains/chain'
+import { entryPoint } from '#chains/entry-point'
 import { type NodeReadMethod, nodeReadMethods } from '#chains/node-read'
 import { ValueProblem } from '#chains/value-problem'
 import { limited } from './limit-reads.ts'
 import { badParams, type RpcMethod, type RpcMethods } from './method.ts'
 import { modularWalletMethods } from './modular-wallets/methods.ts'
-import { entryPoint, userOperationMethods } from './user-operations/methods.ts'
+import { userOperationMethods } from './user-operations/methods.ts'
 
 const readNode =
   (method: NodeReadMethod): RpcMethod<Chain> =>

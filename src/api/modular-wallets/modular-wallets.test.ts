@@ -1,4 +1,4 @@
-/** What modular wallets did, as servers read it back and as webhooks tell of it. */
+/** Transfers and operations of modular wallets, as servers read them back and as webhooks tell of them. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { freshAddress, worldOf } from '../../../testing/builders.ts'
 import { type Harness, openHarness } from '../../../testing/harness.ts'

@@ -8,6 +8,8 @@ import {
   updateDateField,
 } from '#api/fields'
 import type { UserOperation } from '#chains/accounts'
+import { canonicalAddress } from '#chains/addresses/canonical'
+import { entryPoint } from '#chains/entry-point'
 import { operationFromJson } from '#chains/operation-json'
 import type { Token } from '#engines/ledger/index'
 import type { ModularTransfer, UserOperationRow } from '#engines/modular/index'
@@ -162,14 +164,12 @@ export function showTransfer(row: ModularTransfer, token: Pick<Token, 'address' 
   }
 }
 
-const entryPoint = '0x0000000071727de22e5e9d8baf0edac6f37da032'
-
 export function showUserOperation(row: UserOperationRow) {
   const { id, blockchain, state, userOpHash, txHash, blockHash, blockNumber, blockTime } = row
   return {
     ...{ id, blockchain, state, userOpHash },
     userOperation: showOperation(operationFromJson(row.operation)),
-    to: entryPoint,
+    to: canonicalAddress(entryPoint),
     ...(txHash !== null && {
       txHash,
       blockHash: blockHash!,

@@ -1,6 +1,6 @@
 import type { EngineCtx } from '#engines/ctx'
-import { observedOperationsOf, type Step } from '#engines/indexer/index'
-import { endOperations, reviveExternal, takeEndedExternal } from '#engines/transactions/index'
+import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
+import { endOperations, type Ref, reviveExternal, takeEndedExternal } from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { noteUserOperations } from './note-changes.ts'
 import { countWholly, setUsedGas } from './store/sponsorships.ts'
@@ -20,13 +20,7 @@ export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<vo
       seen.map((row) => ({ ...row, gasUsed: null })),
     )
     await reviveExternal(tx, sent)
-    await noteUserOperations(ctx, tx, sent, 'SENT')
-    await noteUserOperations(
-      ctx,
-      tx,
-      returned.filter(({ state }) => state === 'FAILED'),
-      'FAILED',
-    )
+    await noteByState(ctx, tx, returned)
     return revertTransfers(ctx, tx, step)
   }
   if (seen.length > 0) await confirm(ctx, tx, blockchain, seen)
@@ -39,21 +33,30 @@ async function confirm(
   ctx: EngineCtx,
   tx: Db,
   blockchain: string,
-  seen: Awaited<ReturnType<typeof observedOperationsOf>>,
+  seen: readonly ObservedOperation[],
 ): Promise<void> {
   const nowMs = ctx.clock.nowMs()
   await setUsedGas(tx, blockchain, seen)
   const mined = await markMined(tx, nowMs, seen)
   const replaced = await markReplaced(tx, nowMs, seen)
   await endOperations(tx, [...mined, ...replaced])
-  for (const state of ['CONFIRMED', 'FAILED'] as const)
+  await noteByState(ctx, tx, mined)
+  await noteUserOperations(ctx, tx, replaced, 'FAILED')
+}
+
+/** Records the states that operations are in now. */
+async function noteByState(
+  ctx: EngineCtx,
+  tx: Db,
+  rows: readonly (Ref & { state: string })[],
+): Promise<void> {
+  for (const state of new Set(rows.map((row) => row.state)))
     await noteUserOperations(
       ctx,
       tx,
-      mined.filter((row) => row.state === state),
+      rows.filter((row) => row.state === state),
       state,
     )
-  await noteUserOperations(ctx, tx, replaced, 'FAILED')
 }
 
 /** Fails the operations that no bundle will carry; there are no more of them than sponsorships allow. */

@@ -3,10 +3,10 @@
  * limits, has the treasury bundle them, and follows them to their blocks. Woken by NOTIFY `block_steps` and `transactions`;
  * any number of processes may run.
  */
+import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { followSteps } from '#engines/indexer/index'
 import { logTrouble, repeat } from '#runtime/loop'
-import { hearNotices } from '#runtime/notices'
 import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
@@ -33,27 +33,13 @@ export {
   mappingsOfOwner,
   type OwnerMapping,
 } from './store/wallets.ts'
-export { openModularWallet, shownOwners } from './wallets.ts'
+export { openModularWallet } from './wallets.ts'
 
 /** Starts following the operations of modular wallets on all chains; `stop` waits for running work. */
 export function startModular(ctx: EngineCtx): { stop(): Promise<void> } {
   const feed = followSteps(ctx, engine, (tx, step) => followStep(ctx, tx, step))
-  const loops = new Map(
-    ctx.chains
-      .list()
-      .map(({ network: { blockchain } }) => [
-        blockchain as string,
-        repeat(
-          () => failEnded(ctx, blockchain),
-          logTrouble(ctx.log, 'ending user operations', { blockchain }),
-        ),
-      ]),
-  )
-  const unlisten = hearNotices(ctx, 'transactions', (blockchain) => loops.get(blockchain)?.wake())
-  return {
-    stop: async () => {
-      await unlisten()
-      await Promise.all([feed.stop(), ...[...loops.values()].map((loop) => loop.stop())])
-    },
-  }
+  const ending = startChainLoops(ctx, ({ network: { blockchain } }) => [
+    repeat(() => failEnded(ctx, blockchain), logTrouble(ctx.log, 'ending user operations', { blockchain })),
+  ])
+  return { stop: async () => void (await Promise.all([feed.stop(), ending.stop()])) }
 }

@@ -62,13 +62,8 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
 
 async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
   const { id } = ctx.entity
-  const { blockchain } = chain.network
-  const found = await findSponsor(ctx.database, id, blockchain)
-  if (found) return found
-  return ctx.database.tx(async (tx) => {
-    await requireSponsor({ ...ctx, db: tx }, id, chain.network)
-    return (await findSponsor(tx, id, blockchain))!
-  })
+  const found = await findSponsor(ctx.database, id, chain.network.blockchain)
+  return found ?? ctx.database.tx((tx) => requireSponsor({ ...ctx, db: tx }, id, chain.network))
 }
 
 const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: Sponsor, untilMs: number) =>

@@ -12,7 +12,7 @@ import { recordChanges } from '#runtime/record/store'
 import { findWalletAt, insertWallet, type ModularWallet, type WalletOwners } from './store/wallets.ts'
 
 /** The owners in the form in which clients configure them. */
-export const shownOwners = ({ owners, keys, threshold }: AccountOwners): WalletOwners => ({
+const shownOwners = ({ owners, keys, threshold }: AccountOwners): WalletOwners => ({
   ...(owners.length > 0 && {
     owners: owners.map(({ address, weight }) => ({ address, weight: Number(weight) })),
   }),
@@ -89,7 +89,6 @@ export async function walletOfOperation(
   { account, creation }: UserOperation,
 ): Promise<ModularWallet> {
   const { modular } = chain.accounts
-  const known = await findWalletAt(ctx.database, ctx.entity.id, chain.network.blockchain, account)
   const created = creation && modular.createdBy(creation)
   if (creation && created?.account !== account)
     throw new ApiError(
@@ -102,6 +101,5 @@ export async function walletOfOperation(
       'rpcParamsInvalid',
       'Invalid params: params[0].sender is no account of this endpoint: send factory and factoryData with its first operation.',
     )
-  if (known) return known
   return openModularWallet(ctx, chain, { address: account, owners: created?.owners })
 }

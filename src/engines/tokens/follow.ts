@@ -51,6 +51,7 @@ async function ofWallets(
   blockchain: string,
   transfers: readonly FollowedTransfer[],
 ): Promise<FollowedTransfer[]> {
+  if (transfers.length === 0) return []
   const managed = await managedAmong(tx, blockchain, [...new Set(transfers.map(({ address }) => address))])
   const wallets = new Set(managed.flatMap((row) => (row.purpose === 'wallet' ? [row.ownerId] : [])))
   return transfers.filter(({ walletId }) => wallets.has(walletId))

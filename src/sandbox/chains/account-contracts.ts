@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
+import { entryPoint } from '#chains/entry-point'
 import {
   accountContracts,
   create2Deployer,
-  entryPoint,
   modularContracts,
   runtimeCodeOf,
   senderCreator,

@@ -3,6 +3,7 @@ import { badParams, type RpcMethod, type RpcMethods } from '#api/json-rpc/method
 import type { UserOperation } from '#chains/accounts'
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Address, Chain } from '#chains/chain'
+import { entryPoint } from '#chains/entry-point'
 import { operationFromJson } from '#chains/operation-json'
 import { ValueProblem } from '#chains/value-problem'
 import type { Ctx } from '#engines/ctx'
@@ -11,9 +12,6 @@ import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
 import { limited } from '../limit-reads.ts'
-
-/** The EntryPoint of ERC-4337, version 0.7. It has the same address on every chain. */
-export const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
 
 /** Gas for the verification of one signature of a passkey, and the same with the creation of the account. */
 const verificationGas = 600_000n

@@ -7,6 +7,7 @@ import {
   stringToHex,
 } from 'viem'
 import type { Hex } from '#lib/hex'
+import { entryPoint } from '../../entry-point.ts'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
 import { smartAccountCode } from './artifacts/smart-account.ts'
@@ -18,10 +19,7 @@ export type AccountContracts = { factory: Address; implementation: Address; plug
 /** A contract at the one address that its code gives it, and the call of the deterministic deployer that creates it. */
 export type CreatedContract = { address: Address; call: { to: Address; data: Hex } }
 
-/** EntryPoint 0.7, at the same address on every chain. */
-export const entryPoint: Address = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
-
-/** The same address in the canonical form, in which chains write addresses. */
+/** The address of the EntryPoint in the canonical form, in which chains write addresses. */
 export const entryPointAddress = entryPoint.toLowerCase() as Address
 
 /** The contract that the EntryPoint creates accounts with, the first that it created. */

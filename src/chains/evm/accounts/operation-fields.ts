@@ -26,7 +26,9 @@ export function readOperation(value: unknown, at: string): UserOperation {
   const fields = value as Fields
   for (const [name, reason] of Object.entries(refused))
     if (!isAbsent(fields[name])) throw new ValueProblem(`${at}.${name}`, reason)
-  const gas = (name: string) => (isAbsent(fields[name]) ? 0n : quantityIn(fields, name, gasBits, at))
+  const orZero = (name: string, bits: bigint) =>
+    isAbsent(fields[name]) ? 0n : quantityIn(fields, name, bits, at)
+  const gas = (name: string) => orZero(name, gasBits)
   return {
     account: addressIn(fields, 'sender', at),
     nonce: quantityIn(fields, 'nonce', nonceBits, at),
@@ -35,10 +37,8 @@ export function readOperation(value: unknown, at: string): UserOperation {
     callGas: gas('callGasLimit'),
     verificationGas: gas('verificationGasLimit'),
     preVerificationGas: gas('preVerificationGas'),
-    maxFeeAtomic: isAbsent(fields['maxFeePerGas']) ? 0n : quantityIn(fields, 'maxFeePerGas', feeBits, at),
-    priorityFeeAtomic: isAbsent(fields['maxPriorityFeePerGas'])
-      ? 0n
-      : quantityIn(fields, 'maxPriorityFeePerGas', feeBits, at),
+    maxFeeAtomic: orZero('maxFeePerGas', feeBits),
+    priorityFeeAtomic: orZero('maxPriorityFeePerGas', feeBits),
     sponsorship: sponsorshipIn(fields, at, gas),
     signature: isAbsent(fields['signature']) ? '0x' : bytesIn(fields, 'signature', at),
   }

@@ -24,10 +24,11 @@ import type {
   UserOperation,
 } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
+import { entryPoint } from '../../entry-point.ts'
 import { splitSignature } from '../signature.ts'
 import { accountCreation, ownedBy } from './account.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPoint, entryPointAddress, paymasterOf } from './deployment.ts'
+import { entryPointAddress, paymasterOf } from './deployment.ts'
 
 /**
  * Gas limits with room above what contracts/test/accounts measures: verification of one signature by an address, the same

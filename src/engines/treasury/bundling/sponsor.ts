@@ -5,13 +5,16 @@ import { formatInstant } from '#lib/time'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury } from '../treasuries.ts'
 
-/** Makes the treasury of an entity pay the gas of its smart accounts on a network, in `ctx.db`'s tx. */
-export async function requireSponsor(ctx: EngineCtx, entityId: string, network: Network): Promise<void> {
+/** Returns the treasury that pays the gas of an entity's smart accounts on a network, set on first use in `ctx.db`'s tx. */
+export async function requireSponsor(ctx: EngineCtx, entityId: string, network: Network): Promise<Sponsor> {
   const { blockchain } = network
-  if (await findSponsor(ctx.db, entityId, blockchain)) return
+  const found = await findSponsor(ctx.db, entityId, blockchain)
+  if (found) return found
   const { id: treasuryId, keyId, address } = await requireTreasury(ctx, entityId, network)
   const createDate = formatInstant(ctx.clock.nowMs())
-  await insertSponsor(ctx.db, { entityId, blockchain, treasuryId, keyId, address, createDate })
+  const sponsor = { entityId, blockchain, treasuryId, keyId, address }
+  await insertSponsor(ctx.db, { ...sponsor, createDate })
+  return sponsor
 }
 
 export const treasuryOf = (
