@@ -24,6 +24,15 @@ const slow = [
   'testing/kept-files.test.ts',
   'testing/worker-health.test.ts',
   'src/engines/webhooks/faults.test.ts',
+  'src/engines/transactions/screening.test.ts',
+  'src/engines/tokens/any-token.test.ts',
+  'src/engines/transactions/operations/exactly-once.test.ts',
+  'src/api/json-rpc/user-operations/user-operations.test.ts',
+  'src/api/payouts/property-5.test.ts',
+  'src/cli/adjust.test.ts',
+  'testing/crash.test.ts',
+  'testing/foreign-database.test.ts',
+  'testing/memory.test.ts',
 ]
 
 const isAmong =
