@@ -8,10 +8,10 @@ import { until } from './until.ts'
 
 /** Actions on smart accounts of the first chain, through the API. */
 export function accountActions(world: World) {
-  const { harness } = world
+  const { harness, tenant } = world
   const request = async (from: Wallet) => ({
     idempotencyKey: randomUUID(),
-    entitySecretCiphertext: await harness.sealSecret(),
+    entitySecretCiphertext: await tenant.sealSecret(),
     walletId: from.id,
     feeLevel: 'MEDIUM',
   })
@@ -27,7 +27,7 @@ export function accountActions(world: World) {
     make: async (): Promise<Wallet> => {
       const { wallets } = await world.call('POST', '/v1/w3s/developer/wallets', {
         idempotencyKey: randomUUID(),
-        entitySecretCiphertext: await harness.sealSecret(),
+        entitySecretCiphertext: await tenant.sealSecret(),
         walletSetId: (await world.walletSet()).id,
         blockchains: [harness.chain().blockchain],
         accountType: 'SCA',
@@ -53,6 +53,16 @@ export function accountActions(world: World) {
         abiFunctionSignature: 'transfer(address,uint256)',
         abiParameters: [to, String(amountAtomic)],
       }
+      return (await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', body)).id
+    },
+    /** Calls a contract with `callData` and this amount of native coins. */
+    callPaying: async (
+      from: Wallet,
+      contractAddress: string,
+      callData: string,
+      amount: string,
+    ): Promise<string> => {
+      const body = { ...(await request(from)), contractAddress, callData, amount }
       return (await world.call('POST', '/v1/w3s/developer/transactions/contractExecution', body)).id
     },
     /** Asserts by the chain that each recipient got one USDC of the account, once. */

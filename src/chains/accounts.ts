@@ -50,6 +50,8 @@ export type ExecutedOperation = {
   txHash: TxId
   logIndex: number
   account: Address
+  /** The contract whose deposit was charged; that of the account itself for the zero address. */
+  paymaster: Address
   nonce: bigint
   success: boolean
   feeAtomic: bigint
@@ -60,8 +62,15 @@ export type ExecutedOperation = {
 /** The coins that the EntryPoint paid for the operations of one transaction, and to whom. */
 export type Compensation = { txHash: TxId; beneficiary: Address; amountAtomic: bigint }
 
-/** The operations that a block executed. */
-export type BlockOperations = { operations: ExecutedOperation[]; compensations: Compensation[] }
+/** Coins that entered a deposit at the EntryPoint, or left it other than for gas. One side is the account of the deposit. */
+export type DepositMove = { txHash: TxId; logIndex: number; from: Address; to: Address; amountAtomic: bigint }
+
+/** The operations that a block executed, and what moved at the EntryPoint. */
+export type BlockOperations = {
+  operations: ExecutedOperation[]
+  compensations: Compensation[]
+  depositMoves: DepositMove[]
+}
 
 /** `failed`: the operation at `index` makes the whole bundle fail. `unknown`: the node gave no verdict. */
 export type BundleSimulation =
@@ -131,8 +140,8 @@ export type Accounts = {
   creations: readonly ContractCreation[]
   /** The paymaster of a sponsor. */
   paymasterOf(sponsor: Address): ContractCreation
-  /** The deposit at the EntryPoint that a paymaster pays from. */
-  depositOf(paymaster: Address): Promise<bigint>
+  /** The deposit at the EntryPoint that a paymaster pays from; now, or at a block. */
+  depositOf(paymaster: Address, atBlock?: Hex): Promise<bigint>
   /** The call that adds to it. */
   depositCall(paymaster: Address, amountAtomic: bigint): AddressedCall
   /** The gas limits of an operation whose call needs `gas` as a transaction of its own. */
@@ -152,7 +161,13 @@ export type Accounts = {
   simulate(operations: readonly UserOperation[], beneficiary: Address): Promise<BundleSimulation>
   /** The operations in a block, and what was paid for them. */
   executedIn(block: {
-    transactions: readonly { hash: TxId; to: Address | undefined; bundle?: Hex | undefined }[]
+    transactions: readonly {
+      hash: TxId
+      from: Address
+      to: Address | undefined
+      valueAtomic: bigint
+      bundle?: Hex | undefined
+    }[]
     logs: readonly ChainLog[]
   }): BlockOperations
 }

@@ -37,14 +37,17 @@ export type WalletMetadata = { name?: string | undefined; refId?: string | undef
 /** The chain of a wallet. `onChain` is false for the virtual blockchains, whose wallets only sign and are not watched. */
 export type WalletChain = { blockchain: string; onChain: boolean }
 
-export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury' | 'modular'
+export type ManagedPurpose = 'wallet' | 'deposit' | 'treasury' | 'modular' | 'paymaster'
 
-/** A watched address. `ownerId` is the wallet, deposit address, treasury or modular wallet that it belongs to. */
+/**
+ * A watched address. `ownerId` is the wallet, deposit address, treasury or modular wallet that it belongs to. The native coins
+ * of a paymaster are its deposit at the EntryPoint.
+ */
 export type ManagedAddress = {
   entityId: string
   blockchain: string
   address: string
-  /** Null of a modular wallet alone, whose keys are elsewhere. */
+  /** Null of a modular wallet, whose keys are elsewhere, and of a paymaster, which has none. */
   keyId: string | null
   purpose: ManagedPurpose
   ownerId: string

@@ -50,7 +50,7 @@ const smartAccountKind: SmartAccountKind = {
 export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Promise<void> {
   for (const blockchain of blockchains) {
     const chain = ctx.chains.find(blockchain)
-    if (chain) await requireSponsor(ctx, ctx.entity.id, chain.network)
+    if (chain) await requireSponsor(ctx, ctx.entity.id, chain)
   }
 }
 

@@ -1,9 +1,11 @@
 import type { BlockOperations } from '#chains/accounts'
 import type { Block } from '#chains/chain'
 import type { ManagedAddress } from '#custody/index'
-import type { Posting } from '#engines/ledger/index'
+import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedOperation } from './store/observed-operations.ts'
+
+type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
 
 /** The native coins that an operation moved; transfers of tokens have logs. */
 export type CoinMovement = {
@@ -14,10 +16,14 @@ export type CoinMovement = {
   amountAtomic: bigint
 }
 
-/** The addresses whose balances operations change without a log. */
-export const addressesOf = ({ operations, compensations }: BlockOperations): string[] => [
-  ...operations.flatMap(({ account, transfers }) => [account, ...transfers.map(({ to }) => to)]),
+/** The addresses whose balances the EntryPoint changed without a log of a token. */
+export const addressesOf = ({ operations, compensations, depositMoves }: BlockOperations): string[] => [
+  ...operations.flatMap(({ account, paymaster, transfers }) => [
+    ...[account, paymaster],
+    ...transfers.map(({ to }) => to),
+  ]),
   ...compensations.map(({ beneficiary }) => beneficiary),
+  ...depositMoves.flatMap(({ from, to }) => [from, to]),
 ]
 
 /** More transfers than one operation can carry. */
@@ -36,7 +42,7 @@ export const coinMovements = ({ operations }: BlockOperations): CoinMovement[] =
 
 export function managedOperations(
   { operations }: BlockOperations,
-  managed: ReadonlyMap<string, readonly ManagedAddress[]>,
+  managed: Managed,
   blockchain: string,
   block: Block,
 ): ObservedOperation[] {
@@ -59,18 +65,40 @@ export function managedOperations(
   )
 }
 
-/** Books what the EntryPoint paid to a managed beneficiary for the gas of operations. */
-export const compensationPostings = (
-  { compensations }: BlockOperations,
-  managed: ReadonlyMap<string, readonly ManagedAddress[]>,
-  { blockchain, blockHash, tokenId }: { blockchain: string; blockHash: string; tokenId: string },
-): Posting[] =>
-  compensations.flatMap(({ txHash, beneficiary: address, amountAtomic }) =>
-    (managed.get(address) ?? []).map(({ entityId }) => ({
-      ...{ entityId, blockchain, blockHash, fact: `compensation:${txHash}` },
-      entries: [
-        { kind: 'address', tokenId, address, amountAtomic },
-        { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
-      ],
-    })),
-  )
+const isPaymaster = ({ purpose }: ManagedAddress) => purpose === 'paymaster'
+
+/** What came into the deposits of managed paymasters, or left them other than for gas. */
+export const movesOfPaymasters = ({ depositMoves }: BlockOperations, managed: Managed): CoinMovement[] =>
+  depositMoves.filter(({ from, to }) => [from, to].some((address) => managed.get(address)?.some(isPaymaster)))
+
+/** The managed owners of an address that got native coins. Those that paymasters get are in their deposits alone. */
+export const receiversOf = (managed: Managed, to: string): readonly ManagedAddress[] =>
+  (managed.get(to) ?? []).filter((each) => !isPaymaster(each))
+
+/** Books the gas of operations: what their paymasters were charged, and what a managed beneficiary was paid. */
+export function gasPostings(
+  { operations, compensations }: BlockOperations,
+  managed: Managed,
+  { hash: blockHash }: Block,
+  { blockchain, id: tokenId }: Token,
+): Posting[] {
+  const postings = (fact: string, address: string, amountAtomic: bigint, owners: readonly ManagedAddress[]) =>
+    owners.map(
+      ({ entityId }): Posting => ({
+        ...{ entityId, blockchain, blockHash, fact },
+        entries: [
+          { kind: 'address', tokenId, address, amountAtomic },
+          { kind: 'outside', tokenId, amountAtomic: -amountAtomic },
+        ],
+      }),
+    )
+  const chargedTo = (address: string) => (managed.get(address) ?? []).filter(isPaymaster)
+  return [
+    ...operations.flatMap(({ txHash, logIndex, paymaster, feeAtomic }) =>
+      postings(`gas:${logIndex}:${txHash}`, paymaster, -feeAtomic, chargedTo(paymaster)),
+    ),
+    ...compensations.flatMap(({ txHash, beneficiary, amountAtomic }) =>
+      postings(`compensation:${txHash}`, beneficiary, amountAtomic, managed.get(beneficiary) ?? []),
+    ),
+  ]
+}

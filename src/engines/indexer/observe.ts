@@ -5,7 +5,14 @@ import { type ManagedAddress, managedAmong } from '#custody/index'
 import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
-import { addressesOf, coinMovements, compensationPostings, managedOperations } from './observe-operations.ts'
+import {
+  addressesOf,
+  coinMovements,
+  gasPostings,
+  managedOperations,
+  movesOfPaymasters,
+  receiversOf,
+} from './observe-operations.ts'
 import { claimsOf, walletSides } from './observe-tokens.ts'
 import type { ObservedTransaction, ObservedTransfer } from './store/observed.ts'
 import type { ObservedOperation } from './store/observed-operations.ts'
@@ -30,6 +37,8 @@ type Movement = {
   from: string
   to: string
   amountAtomic: bigint
+  /** Native coins that entered or left the deposit of a paymaster. */
+  isOfDeposit?: boolean
 }
 
 /** Reads the effects of a block on managed addresses; `tokens` are the listed ones, the native coin included. */
@@ -53,7 +62,7 @@ export async function observe(
       postings: [],
     }
   const receipts = await receiptsOf(chain, block, managed)
-  const transfers = movementsOf(block, receipts, tokens, executed).flatMap((movement) =>
+  const transfers = movementsOf(block, receipts, tokens, { executed, managed }).flatMap((movement) =>
     sidesOf(movement, managed, blockchain, block),
   )
   const transactions = sentBy(managed, receipts, blockchain, block)
@@ -68,7 +77,7 @@ export async function observe(
     postings: [
       ...transfers.map(postingOf),
       ...transactions.map((sent) => feePosting(sent, native.id)),
-      ...compensationPostings(executed, managed, { blockchain, blockHash: block.hash, tokenId: native.id }),
+      ...gasPostings(executed, managed, block, native),
     ],
   }
 }
@@ -113,12 +122,16 @@ function movementsOf(
   block: Block,
   receipts: ReadonlyMap<string, Receipt>,
   tokens: readonly Token[],
-  executed: BlockOperations,
+  { executed, managed }: { executed: BlockOperations; managed: Managed },
 ): Movement[] {
   const native = tokens.find((token) => token.isNative)!
   const byAddress = new Map(tokens.map((token) => [token.address, token]))
+  const ofDeposits = movesOfPaymasters(executed, managed).map((move) => {
+    return { ...move, token: native, isOfDeposit: true }
+  })
+  const additions = new Set(ofDeposits.flatMap(({ txHash, logIndex }) => (logIndex === -1 ? [txHash] : [])))
   const values = block.transactions.flatMap(({ hash, from, to, valueAtomic }) =>
-    to !== undefined && valueAtomic > 0n && receipts.get(hash)?.success
+    to !== undefined && valueAtomic > 0n && receipts.get(hash)?.success && !additions.has(hash)
       ? [{ txHash: hash, logIndex: -1, token: native, from, to, amountAtomic: valueAtomic }]
       : [],
   )
@@ -128,7 +141,7 @@ function movementsOf(
     return token && log.amountAtomic > 0n ? [{ ...log, token }] : []
   })
   const ofOperations = coinMovements(executed).map((movement) => ({ ...movement, token: native }))
-  return [...values, ...ofOperations, ...logs]
+  return [...values, ...ofDeposits, ...ofOperations, ...logs]
 }
 
 function sidesOf(
@@ -137,7 +150,7 @@ function sidesOf(
   blockchain: string,
   block: Block,
 ): Omit<ObservedTransfer, 'id'>[] {
-  const { txHash, logIndex, token, from, to, amountAtomic: amount } = movement
+  const { txHash, logIndex, token, from, to, amountAtomic: amount, isOfDeposit } = movement
   const seen = (direction: 'in' | 'out') => (side: ManagedAddress) => ({
     entityId: side.entityId,
     blockchain,
@@ -155,7 +168,8 @@ function sidesOf(
     ownerId: side.ownerId,
     blockTime: formatInstant(block.timeMs),
   })
-  return [...(managed.get(from) ?? []).map(seen('out')), ...(managed.get(to) ?? []).map(seen('in'))]
+  const receivers = token.isNative && !isOfDeposit ? receiversOf(managed, to) : (managed.get(to) ?? [])
+  return [...(managed.get(from) ?? []).map(seen('out')), ...receivers.map(seen('in'))]
 }
 
 function sentBy(

@@ -6,6 +6,7 @@ import type { Token } from '#engines/ledger/index'
 import type { Hex } from '#lib/hex'
 import type { Db } from '#runtime/db/db'
 import { isHalted } from './halt.ts'
+import { holdingsOf } from './holdings.ts'
 import { canonicalHashAt, lockChain } from './store/blocks.ts'
 import { type BalanceGap, bookedBalancesAt, type OwnedAddress } from './store/reconciliations.ts'
 import { highestComplete } from './store/steps.ts'
@@ -133,6 +134,11 @@ export async function compareBalances(
 ): Promise<BalanceGap[]> {
   const { blockchain } = chain.network
   const booked = await bookedAt(ctx.db, blockchain, block, places)
+  const read = await holdingsOf(
+    ctx.db,
+    chain,
+    places.map(({ address }) => address),
+  )
   const balances: BalanceGap[] = []
   const asked = places.flatMap((place) => tokens.map((token) => ({ place, token })))
   for (let from = 0; from < asked.length; from += askedMax)
@@ -143,7 +149,7 @@ export async function compareBalances(
           address,
           tokenId: token.id,
           bookedAtomic: booked({ entityId, address, tokenId: token.id }),
-          onChainAtomic: await chain.balanceOf(address, token.address ?? undefined, block.hash as Hex),
+          onChainAtomic: await read(address, token, block.hash),
         })),
       )),
     )

@@ -5,6 +5,7 @@ import { balancesOf, type Posting, post, type Token, tokensOf } from '#engines/l
 import type { Hex } from '#lib/hex'
 import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
+import { holdingsOf, type ReadHolding } from './holdings.ts'
 import { canonicalHead, lockChain } from './store/blocks.ts'
 import type { OwnedAddress } from './store/reconciliations.ts'
 
@@ -47,10 +48,11 @@ async function sync(
   nowMs: number,
 ): Promise<boolean> {
   const { blockchain } = chain.network
+  const read = await holdingsOf(ctx.db, chain, [owner.address])
   for (let tries = 0; tries < triesMax; tries++) {
     const head = await canonicalHead(ctx.db, blockchain)
     if (!head) return false
-    const there = await balancesAt(chain, owner, tokens, head.hash)
+    const there = await balancesAt(chain, read, owner, tokens, head.hash)
     // Usually nothing differs, and the chain's lock is not needed.
     if (!there) return false
     if ((await differences(ctx.db, blockchain, owner, there)).length === 0) return true
@@ -75,13 +77,13 @@ type TokenAmount = { tokenId: string; amountAtomic: bigint }
 /** Returns `undefined` when the node no longer has the block: it was rewound, and the next block gives another chance. */
 async function balancesAt(
   chain: Chain,
+  read: ReadHolding,
   { address }: OwnedAddress,
   tokens: readonly Token[],
   blockHash: string,
 ): Promise<TokenAmount[] | undefined> {
-  const ask = ({ address: token }: Token) => chain.balanceOf(address, token ?? undefined, blockHash as Hex)
   try {
-    const amounts = await Promise.all(tokens.map(ask))
+    const amounts = await Promise.all(tokens.map((token) => read(address, token, blockHash)))
     return tokens.map(({ id: tokenId }, index) => ({ tokenId, amountAtomic: amounts[index]! }))
   } catch (error) {
     if (await chain.blockByHash(blockHash as Hex)) throw error

@@ -63,7 +63,7 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
 async function sponsorOf(ctx: Ctx, chain: Chain): Promise<Sponsor> {
   const { id } = ctx.entity
   const found = await findSponsor(ctx.database, id, chain.network.blockchain)
-  return found ?? ctx.database.tx((tx) => requireSponsor({ ...ctx, db: tx }, id, chain.network))
+  return found ?? ctx.database.tx((tx) => requireSponsor({ ...ctx, db: tx }, id, chain))
 }
 
 const sponsoredFrom = (chain: Chain, operation: UnsignedOperation, { address }: Sponsor, untilMs: number) =>

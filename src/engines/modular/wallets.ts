@@ -54,7 +54,7 @@ function makeWallet(ctx: Ctx, chain: Chain, wallet: OpenedAccount): Promise<Modu
   return ctx.database.tx(async (tx) => {
     const nowMs = ctx.clock.nowMs()
     const createDate = formatInstant(nowMs)
-    await requireSponsor({ ...ctx, db: tx }, entity.id, chain.network)
+    await requireSponsor({ ...ctx, db: tx }, entity.id, chain)
     const made = await insertWallet(tx, {
       entityId: entity.id,
       id: newId(nowMs),

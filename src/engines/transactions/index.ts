@@ -50,7 +50,13 @@ export {
   waitingOperations,
 } from './store/operations.ts'
 export { queueDepths } from './store/queue.ts'
-export { findSponsor, insertSponsor, type Sponsor } from './store/sponsors.ts'
+export {
+  findSponsor,
+  insertSponsor,
+  lockUnregistered,
+  type Sponsor,
+  setPaymaster,
+} from './store/sponsors.ts'
 export {
   announceWork,
   findTransaction,

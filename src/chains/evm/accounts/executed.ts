@@ -5,6 +5,7 @@ import type { Accounts, Compensation, ExecutedOperation } from '../../accounts.t
 import type { Address, ChainLog } from '../../chain.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
 import { entryPointAddress } from './deployment.ts'
+import { depositMovesIn } from './deposit-moves.ts'
 
 const operationTopic = toEventSelector(
   'UserOperationEvent(bytes32,address,address,uint256,bool,uint256,uint256)',
@@ -18,7 +19,8 @@ type Executed = Omit<ExecutedOperation, 'transfers'>
  */
 export const executedIn: Accounts['executedIn'] = ({ transactions, logs }) => {
   const events = logs.flatMap(executedOf)
-  if (events.length === 0) return { operations: [], compensations: [] }
+  const depositMoves = depositMovesIn({ transactions, logs })
+  if (events.length === 0) return { operations: [], compensations: [], depositMoves }
   const bundles = new Map(
     transactions.map(({ hash, bundle }) => [hash, bundle === undefined ? undefined : bundleOf(bundle)]),
   )
@@ -33,7 +35,7 @@ export const executedIn: Accounts['executedIn'] = ({ transactions, logs }) => {
     const amountAtomic = paid.reduce((sum, { feeAtomic }) => sum + feeAtomic, 0n)
     return [{ txHash, beneficiary: bundle.beneficiary, amountAtomic }]
   })
-  return { operations, compensations }
+  return { operations, compensations, depositMoves }
 }
 
 const keyOf = ({ account, nonce }: { account: string; nonce: bigint }) => `${account.toLowerCase()}:${nonce}`
@@ -46,9 +48,10 @@ function executedOf({ address, topics, data, logIndex, txHash }: ChainLog): Exec
     topics: topics as [Hex, ...Hex[]],
     data,
   })
-  const { userOpHash: hash, sender, nonce, success, actualGasCost: feeAtomic, actualGasUsed: gasUsed } = args
-  const account = sender.toLowerCase() as Address
-  return [{ hash, txHash, logIndex, account, nonce, success, feeAtomic, gasUsed }]
+  const { userOpHash: hash, nonce, success, actualGasCost: feeAtomic, actualGasUsed: gasUsed } = args
+  const account = args.sender.toLowerCase() as Address
+  const paymaster = args.paymaster.toLowerCase() as Address
+  return [{ hash, txHash, logIndex, account, paymaster, nonce, success, feeAtomic, gasUsed }]
 }
 
 /** The calls of a bundle by account and nonce; `undefined` when the input is no bundle. */

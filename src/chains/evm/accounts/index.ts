@@ -34,13 +34,16 @@ export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network): Accou
   entryPoint: entryPointAddress,
   creations,
   paymasterOf: (sponsor) => canonical(paymasterOf(sponsor as `0x${string}`)),
-  depositOf: async (paymaster) => {
+  depositOf: async (paymaster, atBlock) => {
     const data = encodeFunctionData({
       abi: entryPoint07Abi,
       functionName: 'balanceOf',
       args: [paymaster as `0x${string}`],
     })
-    return quantity(await rpc.call('eth_call', [{ to: entryPointAddress, data }, 'latest']), 'deposit')
+    const at = atBlock === undefined ? 'latest' : { blockHash: atBlock }
+    const deposit = await rpc.call('eth_call', [{ to: entryPointAddress, data }, at])
+    // Without an EntryPoint there is no deposit.
+    return deposit === '0x' ? 0n : quantity(deposit, 'deposit')
   },
   depositCall,
   gasOf,

@@ -280,7 +280,10 @@ it('the books say what the chains hold, of accounts and of the treasury that pay
 
 async function toldBy(blockchain: Name, address: string, symbol: string): Promise<bigint> {
   const chain = harness.chain(blockchain)
-  if (symbol !== 'USDC') return coinsOf(blockchain, address)
+  if (symbol !== 'USDC') {
+    const { accounts } = harness.ctx.chains.find(blockchain)!
+    return (await coinsOf(blockchain, address)) + (await accounts.depositOf(address as Hex))
+  }
   const data = `0x70a08231${address.slice(2).padStart(64, '0')}`
   return BigInt((await chain.rpc('eth_call', [{ to: chain.tokens.USDC, data }, 'latest'])) as string)
 }

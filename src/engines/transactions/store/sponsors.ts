@@ -9,12 +9,31 @@ export type Sponsor = {
   address: string
 }
 
-export const findSponsor = (db: Db, entityId: string, blockchain: string) =>
-  db.maybe<Sponsor>(sql`select entity_id as "entityId", blockchain, treasury_id as "treasuryId", key_id as "keyId", address
-    from sponsors where entity_id = ${entityId} and blockchain = ${blockchain}`)
+const columns = sql`entity_id as "entityId", blockchain, treasury_id as "treasuryId", key_id as "keyId", address`
 
-/** Sets the sponsor of an entity on a chain, once. */
-export const insertSponsor = (tx: Db, row: Sponsor & { createDate: string }) =>
-  tx.run(sql`insert into sponsors (entity_id, blockchain, treasury_id, key_id, address, create_date)
-    values (${row.entityId}, ${row.blockchain}, ${row.treasuryId}, ${row.keyId}, ${row.address}, ${row.createDate})
+export const findSponsor = (db: Db, entityId: string, blockchain: string) =>
+  db.maybe<Sponsor>(
+    sql`select ${columns} from sponsors where entity_id = ${entityId} and blockchain = ${blockchain}`,
+  )
+
+/** Sets the sponsor of an entity on a chain, and its paymaster; false when there is one. */
+export async function insertSponsor(
+  tx: Db,
+  row: Sponsor & { paymaster: string; createDate: string },
+): Promise<boolean> {
+  const inserted =
+    await tx.run(sql`insert into sponsors (entity_id, blockchain, treasury_id, key_id, address, paymaster, create_date)
+    values (${row.entityId}, ${row.blockchain}, ${row.treasuryId}, ${row.keyId}, ${row.address}, ${row.paymaster},
+      ${row.createDate})
     on conflict (entity_id, blockchain) do nothing`)
+  return inserted === 1
+}
+
+/** Locks sponsors from before their paymasters were registered. */
+export const lockUnregistered = (tx: Db, blockchain: string, limit: number) =>
+  tx.all<Sponsor>(sql`select ${columns} from sponsors where blockchain = ${blockchain} and paymaster is null
+    limit ${limit} for update skip locked`)
+
+export const setPaymaster = (tx: Db, { entityId, blockchain }: Sponsor, paymaster: string) =>
+  tx.run(sql`update sponsors set paymaster = ${paymaster}
+    where entity_id = ${entityId} and blockchain = ${blockchain}`)

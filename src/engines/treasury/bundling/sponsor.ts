@@ -1,20 +1,60 @@
-import type { Network } from '#chains/network'
+import type { Chain } from '#chains/chain'
+import { watchAddress } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
-import { findSponsor, insertSponsor, type Sponsor } from '#engines/transactions/index'
+import {
+  findSponsor,
+  insertSponsor,
+  lockUnregistered,
+  type Sponsor,
+  setPaymaster,
+} from '#engines/transactions/index'
 import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { requireTreasury } from '../treasuries.ts'
 
-/** Returns the treasury that pays the gas of an entity's smart accounts on a network, set on first use in `ctx.db`'s tx. */
-export async function requireSponsor(ctx: EngineCtx, entityId: string, network: Network): Promise<Sponsor> {
+/** Returns the treasury that pays the gas of an entity's smart accounts on a chain, set on first use in `ctx.db`'s tx. */
+export async function requireSponsor(ctx: EngineCtx, entityId: string, chain: Chain): Promise<Sponsor> {
+  const { network } = chain
   const { blockchain } = network
   const found = await findSponsor(ctx.db, entityId, blockchain)
   if (found) return found
   const { id: treasuryId, keyId, address } = await requireTreasury(ctx, entityId, network)
-  const createDate = formatInstant(ctx.clock.nowMs())
   const sponsor = { entityId, blockchain, treasuryId, keyId, address }
-  await insertSponsor(ctx.db, { ...sponsor, createDate })
+  const paymaster = chain.accounts.paymasterOf(address).address
+  const createDate = formatInstant(ctx.clock.nowMs())
+  const isNew = await insertSponsor(ctx.db, { ...sponsor, paymaster, createDate })
+  if (isNew) await watchPaymaster(ctx.db, sponsor, paymaster, createDate)
   return sponsor
+}
+
+/** From now on the deposit of the paymaster is booked. */
+const watchPaymaster = (
+  tx: Db,
+  { entityId, blockchain, treasuryId }: Sponsor,
+  address: string,
+  createDate: string,
+) =>
+  watchAddress(tx, {
+    ...{ entityId, blockchain, address, createDate },
+    ...{ keyId: null, purpose: 'paymaster', ownerId: treasuryId },
+  })
+
+const registeredMax = 100
+
+/** Registers the paymasters of sponsors from before deposits were booked; the reconciler books what they have. */
+export async function registerPaymasters(ctx: EngineCtx, chain: Chain): Promise<void> {
+  for (let registered = registeredMax; registered === registeredMax; )
+    registered = await ctx.database.tx(async (tx) => {
+      const createDate = formatInstant(ctx.clock.nowMs())
+      const sponsors = await lockUnregistered(tx, chain.network.blockchain, registeredMax)
+      for (const sponsor of sponsors) {
+        const paymaster = chain.accounts.paymasterOf(sponsor.address).address
+        await watchPaymaster(tx, sponsor, paymaster, createDate)
+        await setPaymaster(tx, sponsor, paymaster)
+      }
+      return sponsors.length
+    })
 }
 
 export const treasuryOf = (

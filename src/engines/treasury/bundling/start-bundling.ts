@@ -1,10 +1,12 @@
 import { startChainLoops } from '#engines/chain-loops'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, releaseBundles } from '#engines/transactions/index'
+import { succeedOnce } from '#lib/once'
 import { logTrouble, repeat } from '#runtime/loop'
 import { newTurn, type Turn } from '#runtime/turns/store'
 import type { GasFaucet } from '../gas.ts'
 import { bundleWaiting } from './bundle-operations.ts'
+import { registerPaymasters } from './sponsor.ts'
 import { settleCalls } from './store.ts'
 
 const settledMax = 100
@@ -15,8 +17,13 @@ export const startBundling = (ctx: EngineCtx, gasFaucet: GasFaucet | undefined) 
     const { blockchain } = chain.network
     const turns = { bundling: newTurn('bundling operations'), settling: newTurn('settling account calls') }
     const trouble = (what: string) => logTrouble(ctx.log, what, { blockchain })
+    const whenRegistered = succeedOnce(() => registerPaymasters(ctx, chain))
+    const bundle = async () => {
+      await whenRegistered()
+      return bundleWaiting(ctx, chain, turns.bundling, gasFaucet)
+    }
     return [
-      repeat(() => bundleWaiting(ctx, chain, turns.bundling, gasFaucet), trouble('bundling operations')),
+      repeat(bundle, trouble('bundling operations')),
       repeat(() => settleEnded(ctx, blockchain, turns.settling), trouble('settling account calls')),
     ]
   })

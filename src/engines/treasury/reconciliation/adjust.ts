@@ -75,7 +75,7 @@ async function coinsIn(db: Db, { blockchain, tokens, gaps }: Reconciliation): Pr
     const amount = onChainAtomic - bookedAtomic
     return {
       adjustment: { entityId, blockchain, address, tokenId, currency: null, amount, symbol, decimals },
-      isPlatform: place !== undefined && place.purpose !== 'wallet',
+      isPlatform: place?.purpose === 'deposit' || place?.purpose === 'treasury',
       currency: token.currency,
     }
   })

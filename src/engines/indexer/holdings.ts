@@ -1,0 +1,20 @@
+import type { Chain } from '#chains/chain'
+import { managedAmong } from '#custody/index'
+import type { Token } from '#engines/ledger/index'
+import type { Hex } from '#lib/hex'
+import type { Db } from '#runtime/db/db'
+
+/** Reads the balance of an address in a token at a block. */
+export type ReadHolding = (address: string, token: Token, blockHash: string) => Promise<bigint>
+
+/** Returns the reader for these managed addresses. The native coins of a paymaster are its deposit at the EntryPoint. */
+export async function holdingsOf(db: Db, chain: Chain, addresses: readonly string[]): Promise<ReadHolding> {
+  const managed = await managedAmong(db, chain.network.blockchain, [...new Set(addresses)])
+  const paymasters = new Set(
+    managed.flatMap(({ address, purpose }) => (purpose === 'paymaster' ? [address] : [])),
+  )
+  return (address, token, blockHash) =>
+    token.isNative && paymasters.has(address)
+      ? chain.accounts.depositOf(address, blockHash as Hex)
+      : chain.balanceOf(address, token.address ?? undefined, blockHash as Hex)
+}
