@@ -136,6 +136,11 @@ export const errorKinds = {
     status: 400,
     text: 'Too many transactions of this address are pending.',
   },
+  sponsoredGasExceeded: {
+    code: 177022,
+    status: 400,
+    text: 'The gas that your treasury pays for within a day is taken.',
+  },
   replacementUnsupported: {
     code: 155215,
     status: 400,

@@ -43,10 +43,12 @@ export type Config = {
   notificationTargets: Targets
   /** Origins of the pages that may use passkeys; `loopback` stands for those of this machine. */
   passkeyOrigins: string[]
-  /** Gas of operations of one modular wallet that treasuries pay for on one chain within a day. */
+  /** Gas that a treasury pays for on one chain within a day, before pages get no more for a wallet, or for any. */
   sponsoredGasPerWallet: number
-  /** The same of all modular wallets of an entity. */
   sponsoredGasPerEntity: number
+  /** The same for developers. */
+  developerGasPerWallet: number
+  developerGasPerEntity: number
   /** The SignatureVersion of notifications: 1 is SHA1 with RSA, 2 is SHA256 with RSA. */
   notificationSignature: 1 | 2
   /** Number of last characters by which addresses of test networks choose a rule of screening; 0 disables that. */
@@ -122,6 +124,8 @@ export function readConfig(
     passkeyOrigins: originsOf(environment),
     sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
     sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
+    developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,
+    developerGasPerEntity: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_ENTITY', 50_000) * 1_000_000,
     notificationSignature: signatureOf(environment),
     testSuffixLength: suffixLengthOf(environment),
     reviewApprovers: approversOf(environment),

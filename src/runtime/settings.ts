@@ -111,8 +111,18 @@ export const settings = {
     default: '50',
   },
   BEZANT_SPONSORED_MGAS_PER_ENTITY: {
-    about: 'The same for all modular wallets of an entity.',
+    about: 'The same for all wallets of an entity: pages get no more beyond it, whoever used it.',
     default: '5000',
+  },
+  BEZANT_DEVELOPER_MGAS_PER_WALLET: {
+    about:
+      'Million gas that a treasury pays for the operations of one smart account of a developer on one chain within a day.',
+    default: '5000',
+  },
+  BEZANT_DEVELOPER_MGAS_PER_ENTITY: {
+    about:
+      'The same for all wallets of an entity, modular ones included. More than `BEZANT_SPONSORED_MGAS_PER_ENTITY`, so that pages leave some to developers.',
+    default: '50000',
   },
   BEZANT_REVIEW_APPROVERS: {
     about:

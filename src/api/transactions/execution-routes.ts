@@ -47,6 +47,7 @@ export const executionEndpoints = [
       'chainHalted',
       'insufficientBalance',
       'pendingQueueFull',
+      'sponsoredGasExceeded',
       ...secretErrors,
       ...executionErrors,
       ...feeErrors,

@@ -75,6 +75,7 @@ const transferErrors = [
   'chainHalted',
   'insufficientBalance',
   'pendingQueueFull',
+  'sponsoredGasExceeded',
   'nftNotFound',
   ...itemErrors,
   ...secretErrors,

@@ -1,42 +1,36 @@
 import type { EngineCtx } from '#engines/ctx'
 import { type ObservedOperation, observedOperationsOf, type Step } from '#engines/indexer/index'
-import { endOperations, type Ref, reviveExternal, takeEndedExternal } from '#engines/transactions/index'
+import {
+  countWholly,
+  endOperations,
+  type Ref,
+  reviveExternal,
+  takeEndedExternal,
+} from '#engines/transactions/index'
 import type { Db } from '#runtime/db/db'
 import { noteUserOperations } from './note-changes.ts'
-import { countWholly, setUsedGas } from './store/sponsorships.ts'
 import { completeUpTo, failUnsent, markMined, markReplaced, returnToSent } from './store/user-operations.ts'
 import { recordTransfers, revertTransfers } from './transfers.ts'
 
 /** Applies one step of the feed to the operations and transfers of modular wallets. */
 export async function followStep(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const { kind, blockchain, blockHash, completeTo } = step
-  const seen = await observedOperationsOf(tx, blockchain, blockHash)
   if (kind === 'undone') {
     const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)
     const sent = returned.filter(({ state }) => state === 'SENT')
-    await setUsedGas(
-      tx,
-      blockchain,
-      seen.map((row) => ({ ...row, gasUsed: null })),
-    )
     await reviveExternal(tx, sent)
     await noteByState(ctx, tx, returned)
     return revertTransfers(ctx, tx, step)
   }
-  if (seen.length > 0) await confirm(ctx, tx, blockchain, seen)
+  const seen = await observedOperationsOf(tx, blockchain, blockHash)
+  if (seen.length > 0) await confirm(ctx, tx, seen)
   const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
   await noteUserOperations(ctx, tx, completed, 'COMPLETE')
   await recordTransfers(ctx, tx, step, seen)
 }
 
-async function confirm(
-  ctx: EngineCtx,
-  tx: Db,
-  blockchain: string,
-  seen: readonly ObservedOperation[],
-): Promise<void> {
+async function confirm(ctx: EngineCtx, tx: Db, seen: readonly ObservedOperation[]): Promise<void> {
   const nowMs = ctx.clock.nowMs()
-  await setUsedGas(tx, blockchain, seen)
   const mined = await markMined(tx, nowMs, seen)
   const replaced = await markReplaced(tx, nowMs, seen)
   await endOperations(tx, [...mined, ...replaced])
@@ -64,9 +58,11 @@ export const failEnded = (ctx: EngineCtx, blockchain: string): Promise<boolean> 
   ctx.database.tx(async (tx) => {
     const ended = await takeEndedExternal(tx, blockchain)
     if (ended.length === 0) return false
-    const failed = await failUnsent(tx, ctx.clock.nowMs(), ended)
+    const nowMs = ctx.clock.nowMs()
+    const failed = await failUnsent(tx, nowMs, ended)
     await countWholly(
       tx,
+      nowMs,
       blockchain,
       ended.filter(({ spoiledBundles }) => spoiledBundles),
     )

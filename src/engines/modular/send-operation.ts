@@ -6,6 +6,7 @@ import {
   announceWork,
   findSponsor,
   insertExternalOperation,
+  isSponsored,
   requireNotHalted,
 } from '#engines/transactions/index'
 import type { ErrorName } from '#lib/error-kinds'
@@ -15,7 +16,6 @@ import { formatInstant } from '#lib/time'
 import { noteUserOperations } from './note-changes.ts'
 import { requireAllowed } from './screen-operation.ts'
 import { requireGas } from './sponsor-operation.ts'
-import { isSponsored } from './store/sponsorships.ts'
 import { findByHash, insertUserOperation } from './store/user-operations.ts'
 import { walletOfOperation } from './wallets.ts'
 

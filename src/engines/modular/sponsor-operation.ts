@@ -1,18 +1,26 @@
 /**
  * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
- * by the gas of one operation, and by the gas of a wallet and of an entity on one chain in a day. What was promised counts
- * until it expires, and what a block holds counts as it was used.
+ * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day.
  */
 import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
 import { signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { feeAt, findSponsor, type Sponsor, suggestedFees } from '#engines/transactions/index'
+import {
+  excessOf,
+  feeAt,
+  findSponsor,
+  gasLimitsOf,
+  insertSponsorships,
+  isSponsored,
+  lockSponsorships,
+  type Sponsor,
+  suggestedFees,
+} from '#engines/transactions/index'
 import { requireSponsor } from '#engines/treasury/index'
 import { ApiError } from '#lib/errors'
 import { formatInstant } from '#lib/time'
 import { requireAllowed } from './screen-operation.ts'
-import { insertSponsorship, lockSponsorships, sponsoredSince } from './store/sponsorships.ts'
 import type { ModularWallet } from './store/wallets.ts'
 import { walletOfOperation } from './wallets.ts'
 
@@ -20,7 +28,6 @@ import { walletOfOperation } from './wallets.ts'
 const validMs = 10 * 60_000
 /** Time until its gas is free again: longer, since the clock of a chain and that of this server differ. */
 const reservedMs = 2 * validMs
-const dayMs = 86_400_000
 /** Gas of one operation with all its parts, so that a bundle has room for it. */
 const operationGasMax = 8_000_000n
 /**
@@ -45,8 +52,9 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   const sponsor = await sponsorOf(ctx, chain)
   const validUntilMs = await validUntil(ctx, chain)
   return ctx.database.tx(async (tx) => {
-    const scope = { ...ctx, db: tx }
     const { entityId, keyId } = sponsor
+    // First: signing shares the freezes, and whoever signs for a developer locks in this order too.
+    await lockSponsorships(tx, entityId, chain.network.blockchain)
     const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
     const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(
       (error) => {
@@ -55,7 +63,7 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
       },
     )
     const signed = chain.accounts.attachSponsor(prepared, signature)
-    await reserve(scope, chain, wallet, signed)
+    await reserve({ ...ctx, db: tx }, chain, wallet, signed)
     return signed.sponsorship!
   })
 }
@@ -74,34 +82,28 @@ const validUntil = async ({ clock }: Ctx, chain: Chain) =>
   Math.max(clock.nowMs(), (await chain.head()).timeMs) + validMs
 
 async function reserve(
-  { db, clock, config, entity }: Ctx,
+  ctx: Ctx,
   chain: Chain,
   wallet: ModularWallet,
   operation: UnsignedOperation,
 ): Promise<void> {
   const { blockchain } = chain.network
-  const nowMs = clock.nowMs()
+  const nowMs = ctx.clock.nowMs()
   const gas = chain.accounts.gasLimitOf(operation)
-  await lockSponsorships(db, entity.id, blockchain)
-  const owner = { entityId: entity.id, blockchain, walletId: wallet.id }
-  const { ofEntity, ofWallet } = await sponsoredSince(db, owner, nowMs - dayMs, nowMs)
-  const limits = [
-    { whose: 'of this wallet', used: ofWallet, max: BigInt(config.sponsoredGasPerWallet) },
-    { whose: 'of all wallets', used: ofEntity, max: BigInt(config.sponsoredGasPerEntity) },
-  ]
-  for (const { whose, used, max } of limits)
-    if (used + gas > max)
-      throw new ApiError(
-        'rpcSponsorshipExceeded',
-        `The operation may use ${gas} gas, and ${used} of the ${max} ${whose} that are paid for on ${blockchain} within a day are taken: try later.`,
-      )
-  await insertSponsorship(db, {
-    ...owner,
-    userOpHash: chain.accounts.hashesOf(operation).hash,
-    gas,
-    expireDate: formatInstant(nowMs + reservedMs),
-    createDate: formatInstant(nowMs),
-  })
+  const owner = { entityId: ctx.entity.id, blockchain, walletId: wallet.id }
+  const excess = excessOf(await gasLimitsOf(ctx, owner, 'page'), gas, blockchain)
+  if (excess) throw new ApiError('rpcSponsorshipExceeded', excess)
+  // The time at which it ends is part of the hash, so that each promise has its own.
+  const { hash: userOpHash } = chain.accounts.hashesOf(operation)
+  if (await isSponsored(ctx.db, { entityId: ctx.entity.id, blockchain, userOpHash })) return
+  await insertSponsorships(ctx.db, [
+    {
+      ...owner,
+      ...{ userOpHash, gas, transactionId: null },
+      expireDate: formatInstant(nowMs + reservedMs),
+      createDate: formatInstant(nowMs),
+    },
+  ])
 }
 
 /** Refuses limits that leave out gas which the treasury pays, and those that no bundle has room for. */

@@ -5,6 +5,7 @@ import type { Clock } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { markDenied } from './store/screening.ts'
+import { releaseSponsorships } from './store/sponsorships.ts'
 import { markFailed, type Ref } from './store/transactions.ts'
 
 export type Failure = Ref & { reason: string; details: string }
@@ -31,7 +32,7 @@ export async function denyUnsigned(tx: Db, ctx: { clock: Clock }, denied: readon
   )
 }
 
-/** Voids the holds of intents that ended without effect, releases their allowance and erases their grants. */
+/** Voids the holds of intents that ended without effect, releases their allowance and gas, and erases their grants. */
 async function release(
   tx: Db,
   { clock }: { clock: Clock },
@@ -47,6 +48,7 @@ async function release(
   )
   await eraseGrants(tx, intents)
   await releaseAllowance(tx, nowMs, intents)
+  await releaseSponsorships(tx, nowMs, ended)
   await recordChanges(
     tx,
     nowMs,

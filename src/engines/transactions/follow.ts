@@ -8,7 +8,7 @@ import { failpoint } from '#lib/failpoints'
 import type { Db } from '#runtime/db/db'
 import { requeueAfterExternalUse } from './external-nonce-use.ts'
 import { noteStates } from './note-states.ts'
-import { minedOperations } from './operations/follow-operations.ts'
+import { minedOperations, returnGas } from './operations/follow-operations.ts'
 import { failReceived, recordReceived } from './receive.ts'
 import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
@@ -74,8 +74,9 @@ async function confirmSent(ctx: EngineCtx, tx: Db, { blockchain, blockHash }: St
 
 /** Operations of smart accounts are confirmed by the nonce that the EntryPoint tells of. */
 async function confirmOperations(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
-  const mined = await minedOperations(tx, step)
-  if (mined.length > 0) await confirm(ctx, tx, await markInBlock(tx, ctx.clock.nowMs(), mined))
+  const nowMs = ctx.clock.nowMs()
+  const mined = await minedOperations(tx, nowMs, step)
+  if (mined.length > 0) await confirm(ctx, tx, await markInBlock(tx, nowMs, mined))
 }
 
 async function confirm(ctx: EngineCtx, tx: Db, changed: readonly (Ref & { success: boolean })[]) {
@@ -140,6 +141,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const revived = await reviveOrphaned(tx, blockchain, seen)
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
   await releaseOrphaned(tx, sent)
+  await returnGas(tx, nowMs, step)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
   await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)

@@ -30,6 +30,7 @@ export { complete } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export { noteStates } from './note-states.ts'
 export { denyListed } from './operations/deny-listed.ts'
+export { excessOf, gasLimitsOf } from './operations/limit-gas.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { recipientsIn, recipientsOf } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'
@@ -57,6 +58,12 @@ export {
   type Sponsor,
   setPaymaster,
 } from './store/sponsors.ts'
+export {
+  countWholly,
+  insertSponsorships,
+  isSponsored,
+  lockSponsorships,
+} from './store/sponsorships.ts'
 export {
   announceWork,
   findTransaction,

@@ -18,6 +18,7 @@ import { newId } from '#lib/ids'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { intentBytes } from './intent.ts'
+import { excessOf, gasLimitsOf } from './operations/limit-gas.ts'
 import { countPending, type DisplayedRequest, insertOutbound } from './store/outbound.ts'
 import { announceWork, type Level } from './store/transactions.ts'
 
@@ -73,7 +74,7 @@ type SubmittedTransaction = { id: string; state: 'INITIATED' }
 /**
  * Accepts a call in `ctx.db`'s tx: row, hold on the outgoing amount, signing grant, event and audit entry. Amounts that a
  * contract moves for the wallet are unknown until the call is mined: the indexer books them then, without a hold. Throws
- * `chainHalted`, `policyDenied`, `pendingQueueFull`, or `InsufficientFunds` when the unheld balance is too low.
+ * `chainHalted`, `policyDenied`, `pendingQueueFull`, `sponsoredGasExceeded`, or `InsufficientFunds` when the unheld balance is too low.
  */
 export async function submit(
   ctx: Ctx,
@@ -81,6 +82,7 @@ export async function submit(
   request: CallRequest,
 ): Promise<SubmittedTransaction> {
   const { wallet, chain, call, tokens } = request
+  if (wallet.accountType === 'SCA') await requireSponsoredGas(ctx, chain, wallet)
   const leaving = tokens?.map(({ id: tokenId, ...token }) => ({ tokenId, ...token })) ?? [coinsOf(call)]
   const kind = kinds[request.shown.operation]
   const submitted = await accept({ ...ctx, nowMs: ctx.receivedMs }, request, {
@@ -184,6 +186,16 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     leaving.map(({ tokenId = nativeId, ...amount }) => ({ ...held, tokenId, ...amount })),
   )
   return { id, state: 'INITIATED' }
+}
+
+/** Less gas than the limits of any operation. */
+const leastGas = 100_000n
+
+/** Throws `sponsoredGasExceeded` when the limits leave no gas for an operation; its own limits are known when it is signed. */
+async function requireSponsoredGas(ctx: Ctx, { network }: Chain, { id: walletId }: Wallet): Promise<void> {
+  const owner = { entityId: ctx.entity.id, blockchain: network.blockchain, walletId }
+  const excess = excessOf(await gasLimitsOf(ctx, owner, 'developer'), leastGas, network.blockchain)
+  if (excess) throw new ApiError('sponsoredGasExceeded', excess)
 }
 
 /** Throws `chainHalted` for a halted chain: it reverted final blocks that its books are built on. */

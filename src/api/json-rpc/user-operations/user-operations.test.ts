@@ -15,13 +15,18 @@ import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import {
   addressOwner,
   executeOperation,
-  type ModularAccount,
-  type ModularBundler,
   openModularAccount,
   usdcPayment,
 } from '../../../../testing/modular-accounts.ts'
+import {
+  chainId,
+  entryPoint,
+  inHex,
+  pageRequests,
+  prepared,
+  signed,
+} from '../../../../testing/page-operations.ts'
 import { separateEngines } from '../../../../testing/smart-accounts.ts'
-import { httpAs } from '../../../../testing/tenant.ts'
 import { until } from '../../../../testing/until.ts'
 
 let harness: Harness
@@ -30,20 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => harness?.close())
 
-const ask = async (method: string, params: unknown[], key = harness.clientKey) => {
-  const { status, body } = await httpAs(harness.url, key)('POST', '/v1/rpc/w3s/buidl/baseSepolia', {
-    body: { jsonrpc: '2.0', id: 1, method, params },
-  })
-  expect(status).toBe(200)
-  return body
-}
-const refusal = async (method: string, params: unknown[], key?: string) => {
-  const { error } = await ask(method, params, key)
-  return [error?.code, error?.message]
-}
-
-const entryPoint = '0x0000000071727De22E5E9d8BAf0edAc6f37da032'
-const chainId = `0x${(84_532).toString(16)}`
+const { ask, refusal, sponsoredAgain } = pageRequests(() => harness)
 const payment = (to: string, amountAtomic?: bigint) => usdcPayment(harness, to, amountAtomic)
 const accountOf = (owner: unknown) => openModularAccount(harness, harness, owner)
 const byAddress = addressOwner
@@ -101,35 +93,6 @@ describe('an account of the published client', () => {
     expect(receipt.success).toBe(false)
   })
 })
-
-type Prepared = Record<string, unknown> & { signature?: Hex }
-
-const prepared = async (bundler: ModularBundler, calls: readonly object[]) =>
-  (await bundler.prepareUserOperation({ account: bundler.account, calls } as never)) as unknown as Prepared
-
-const inHex = (operation: object) =>
-  Object.fromEntries(
-    Object.entries(operation).flatMap(([name, value]) =>
-      name === 'account' || name === 'calls' || value === undefined
-        ? []
-        : [[name, typeof value === 'bigint' ? `0x${value.toString(16)}` : value]],
-    ),
-  )
-
-/** The operation as it is now, sponsored and signed. */
-async function sponsoredAgain(account: ModularAccount, operation: Prepared) {
-  const { result, error } = await ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}])
-  expect(error).toBeUndefined()
-  return signed(account, {
-    ...operation,
-    ...result,
-    paymasterVerificationGasLimit: BigInt(result.paymasterVerificationGasLimit),
-    paymasterPostOpGasLimit: BigInt(result.paymasterPostOpGasLimit),
-  })
-}
-
-const signed = async (account: ModularAccount, operation: Prepared) =>
-  inHex({ ...operation, signature: await account.signUserOperation(operation as never) })
 
 describe('what is refused, with nothing spent', () => {
   it('bad fields, each by its name', async () => {

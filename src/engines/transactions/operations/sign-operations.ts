@@ -11,9 +11,10 @@ import { isFrozen, ownerOfAccount, signOperations, signWithPlatformKey, WalletFr
 import { shareLists } from '#engines/compliance/index'
 import type { EngineCtx } from '#engines/ctx'
 import { failpoint } from '#lib/failpoints'
+import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { Turn } from '#runtime/turns/store'
-import { failUnsent } from '../end-unsent.ts'
+import { type Failure, failUnsent } from '../end-unsent.ts'
 import { callOf, intentBytes } from '../intent.ts'
 import { planWaiting } from '../plan.ts'
 import { readIssuers } from '../read-issuers.ts'
@@ -23,7 +24,9 @@ import { type SignBatch, signRound, throwRefusal } from '../signing-round.ts'
 import { lockNonces } from '../store/attempts.ts'
 import { insertOperations, oldestOperation } from '../store/operations.ts'
 import { findSponsor, type Sponsor } from '../store/sponsors.ts'
+import { insertSponsorships, lockSponsorships, promisedAmong } from '../store/sponsorships.ts'
 import { waitingOf } from '../store/transactions.ts'
+import { excessOf, gasLimitsOf, lessBy } from './limit-gas.ts'
 import { nonceOf } from './nonce.ts'
 
 /** Operations of one account that are signed at once: as many as one bundle takes. */
@@ -58,8 +61,10 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     const claimed = await rows(true, tx)
     if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
     const { ready, failed } = sortPlans(claimed, plans, unsignable)
-    await failUnsent(tx, ctx, failed)
-    await signAll(tx, ctx, chain, { owner, sponsor, isDeployed }, ready)
+    const account = { owner, sponsor, isDeployed }
+    const { covered, exceeding } = await coverGas({ ...ctx, db: tx }, chain, account, ready)
+    await failUnsent(tx, ctx, [...failed, ...exceeding])
+    await signAll(tx, ctx, chain, account, covered)
     failpoint('before-attempt-commit')
     return ready.length + failed.length > 0 ? 'advanced' : 'blocked'
   })
@@ -68,6 +73,43 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
 }
 
 type SigningAccount = { owner: string; sponsor: Sponsor; isDeployed: boolean }
+
+/** Separates the operations whose gas exceeds the limits. The gas of one that is signed again is promised already. */
+async function coverGas(
+  ctx: EngineCtx,
+  chain: Chain,
+  account: SigningAccount,
+  plans: readonly Ready[],
+): Promise<{ covered: Ready[]; exceeding: Failure[] }> {
+  const [first] = plans
+  if (!first) return { covered: [], exceeding: [] }
+  const { blockchain } = chain.network
+  const { entityId } = first.row
+  const owner = { entityId, blockchain, walletId: first.row.walletId! }
+  await lockSponsorships(ctx.db, entityId, blockchain)
+  const promised = new Set(
+    (
+      await promisedAmong(
+        ctx.db,
+        plans.map(({ row }) => row),
+      )
+    ).map(({ id }) => id),
+  )
+  let limits = await gasLimitsOf(ctx, owner, 'developer')
+  const covered: Ready[] = []
+  const exceeding: Failure[] = []
+  for (const plan of plans) {
+    const gas = chain.accounts.gasLimitOf(unsponsored(chain, account, plan).operation)
+    const isPromised = promised.has(plan.row.id)
+    const details = isPromised ? undefined : excessOf(limits, gas, blockchain)
+    if (details) exceeding.push({ entityId, id: plan.row.id, reason: gasExceeded, details })
+    else covered.push(plan)
+    if (!isPromised && !details) limits = lessBy(limits, gas)
+  }
+  return { covered, exceeding }
+}
+
+const gasExceeded = 'PAYMASTER_POLICY_EXCEED_MAX_NATIVE_TOKEN_DAILY'
 
 async function signAll(
   tx: Db,
@@ -114,17 +156,24 @@ async function signAll(
       }
     }),
   )
+  await insertSponsorships(
+    tx,
+    plans.map(({ row: { entityId, id, walletId } }, index) => ({
+      ...{ entityId, blockchain, walletId: walletId!, transactionId: id, expireDate: undefined },
+      userOpHash: hashes[index]!.hash,
+      gas: chain.accounts.gasLimitOf(operations[index]!),
+      createDate: formatInstant(nowMs),
+    })),
+  )
   await recordQueued(tx, nowMs, plans)
 }
 
-/** Builds the operation of a transaction, with the signature of the treasury that pays its gas. */
-async function sponsored(
-  tx: Db,
-  ctx: EngineCtx,
+/** Builds the operation of a transaction, and what the treasury signs to pay its gas. */
+function unsponsored(
   chain: Chain,
   { owner, sponsor, isDeployed }: SigningAccount,
   { row, fee, gasLimit }: Ready,
-): Promise<UnsignedOperation> {
+) {
   const { to, valueAtomic, data } = callOf(row)
   if (to === undefined) throw new Error(`transaction ${row.id} of a smart account creates a contract`)
   const request = {
@@ -132,8 +181,19 @@ async function sponsored(
     nonce: nonceOf(row.id),
     call: { to, valueAtomic, data },
   }
-  const { operation, sponsorDigest } = chain.accounts.build(request, sponsor.address)
-  const { entityId, keyId } = sponsor
+  return chain.accounts.build(request, sponsor.address)
+}
+
+/** Builds the operation of a transaction, with the signature of the treasury that pays its gas. */
+async function sponsored(
+  tx: Db,
+  ctx: EngineCtx,
+  chain: Chain,
+  account: SigningAccount,
+  plan: Ready,
+): Promise<UnsignedOperation> {
+  const { operation, sponsorDigest } = unsponsored(chain, account, plan)
+  const { entityId, keyId } = account.sponsor
   const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: sponsorDigest })
   return chain.accounts.attachSponsor(operation, signature)
 }

@@ -139,6 +139,8 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
 export type WaitingTransaction = {
   entityId: string
   id: string
+  /** Null of a transaction of a treasury. */
+  walletId: string | null
   address: string
   operation: string
   /** Null where the data creates a contract. */
@@ -164,7 +166,7 @@ export type QueuedTransaction = WaitingTransaction & {
   isDeferred: boolean
 }
 
-const waitingColumns = sql`entity_id as "entityId", id, address, operation, call_to as "callTo",
+const waitingColumns = sql`entity_id as "entityId", id, wallet_id as "walletId", address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
   max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury", smart_account as "ofAccount"`
 

@@ -1,0 +1,101 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import type { Ref } from './transactions.ts'
+
+/** The gas that a treasury promised to pay for one operation. Dates are as shown; without an `expireDate` it stays open. */
+export type Sponsorship = {
+  entityId: string
+  blockchain: string
+  userOpHash: string
+  walletId: string
+  /** The transaction that the operation is of, if it is of one. */
+  transactionId: string | null
+  gas: bigint
+  expireDate: string | undefined
+  createDate: string
+}
+
+/** Serializes the sponsorships of an entity on a chain, until the `tx` ends. */
+export const lockSponsorships = (tx: Db, entityId: string, blockchain: string) =>
+  tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`sponsorships:${entityId}:${blockchain}`}, 0))`)
+
+/**
+ * The gas that an entity sponsors on a chain, for all its wallets and for one: open promises in full, and what blocks since a
+ * time used. A promise that expired before a block held it does not count: nothing can use it.
+ */
+export const sponsoredGas = (
+  db: Db,
+  { entityId, blockchain, walletId }: Pick<Sponsorship, 'entityId' | 'blockchain' | 'walletId'>,
+  sinceMs: number,
+  nowMs: number,
+) =>
+  db.one<{ ofEntity: bigint; ofWallet: bigint }>(sql`select coalesce(sum(s.gas), 0) as "ofEntity",
+      coalesce(sum(s.gas) filter (where s.wallet_id = ${walletId}), 0) as "ofWallet"
+    from (select wallet_id, gas from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
+        and gas_used is null and expire_date > ${formatInstant(nowMs)}
+      union all select wallet_id, gas_used from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
+        and gas_used is not null and used_date > ${formatInstant(sinceMs)}) s`)
+
+/** Inserts sponsorships; that of a transaction which is signed again replaces the one before. */
+export async function insertSponsorships(tx: Db, rows: readonly Sponsorship[]): Promise<void> {
+  if (rows.length === 0) return
+  await tx.run(sql`insert into sponsorships as s (entity_id, blockchain, user_op_hash, wallet_id, transaction_id, gas,
+      expire_date, create_date)
+    select * from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.blockchain)}::text[],
+      ${rows.map((row) => row.userOpHash)}::text[], ${rows.map((row) => row.walletId)}::uuid[],
+      ${rows.map((row) => row.transactionId)}::uuid[], ${rows.map((row) => row.gas.toString())}::numeric[],
+      ${rows.map((row) => row.expireDate ?? 'infinity')}::timestamptz[],
+      ${rows.map((row) => row.createDate)}::timestamptz[])
+    on conflict (entity_id, transaction_id) where transaction_id is not null do update
+      set user_op_hash = excluded.user_op_hash, gas = excluded.gas, expire_date = excluded.expire_date`)
+}
+
+export const isSponsored = async (
+  db: Db,
+  { entityId, blockchain, userOpHash }: Pick<Sponsorship, 'entityId' | 'blockchain' | 'userOpHash'>,
+): Promise<boolean> =>
+  (await db.maybe(sql`select 1 from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
+    and user_op_hash = ${userOpHash}`)) !== undefined
+
+/** The transactions among these whose gas is promised. */
+export const promisedAmong = (db: Db, refs: readonly Ref[]) =>
+  db.all<Ref>(sql`select s.entity_id as "entityId", s.transaction_id as id
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    join sponsorships s on s.entity_id = n.e and s.transaction_id = n.i
+    where s.expire_date = 'infinity'`)
+
+/** Releases the promises of transactions that ended without a bundle. */
+export const releaseSponsorships = (tx: Db, nowMs: number, refs: readonly Ref[]) =>
+  tx.run(sql`update sponsorships s set expire_date = ${formatInstant(nowMs)}
+    from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
+    where s.entity_id = n.e and s.transaction_id = n.i`)
+
+/** What an executed operation used; null of one whose block was orphaned. */
+export type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
+
+const usedAt = (nowMs: number) =>
+  sql`gas_used = n.g, used_date = case when n.g is not null then ${formatInstant(nowMs)}::timestamptz end`
+
+export const setUsedGas = (tx: Db, nowMs: number, blockchain: string, rows: readonly UsedGas[]) =>
+  tx.run(sql`update sponsorships s set ${usedAt(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[],
+      ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, h, g)
+    where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)
+
+/** The same by transaction, whichever of its signed operations was executed. */
+export const setUsedGasOf = (tx: Db, nowMs: number, rows: readonly (Ref & Pick<UsedGas, 'gasUsed'>)[]) =>
+  tx.run(sql`update sponsorships s set ${usedAt(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.id)}::uuid[],
+      ${rows.map((row) => row.gasUsed?.toString() ?? null)}::numeric[]) as n(e, i, g)
+    where s.entity_id = n.e and s.transaction_id = n.i`)
+
+/** Counts all the gas of operations that made bundles fail: the treasury paid for those. */
+export const countWholly = (
+  tx: Db,
+  nowMs: number,
+  blockchain: string,
+  rows: readonly Pick<Sponsorship, 'entityId' | 'userOpHash'>[],
+) =>
+  tx.run(sql`update sponsorships s set gas_used = s.gas, used_date = ${formatInstant(nowMs)}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[]) as n(e, h)
+    where s.entity_id = n.e and s.blockchain = ${blockchain} and s.user_op_hash = n.h`)
