@@ -11,7 +11,7 @@ export const reconcileCommand: Command = {
   usage: `bezant reconcile [--chain NAME] [--json]
 
 Compares the balance of every managed address in every token with the books, gas included, at the
-newest block that has its confirmations. Also checks that the books are consistent, and that the
+newest block that has its confirmations; the native coins of a paymaster are its deposit. Also checks that the books are consistent, and that the
 balance of each merchant is the sum of its deposits and disbursements. A chain without a confirmed
 block yet is reported as not compared.
 

@@ -5,7 +5,8 @@ import type { Posting, Token } from '#engines/ledger/index'
 import { formatInstant } from '#lib/time'
 import type { ObservedOperation } from './store/observed-operations.ts'
 
-type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
+/** The managed owners of addresses. */
+export type Managed = ReadonlyMap<string, readonly ManagedAddress[]>
 
 /** The native coins that an operation moved; transfers of tokens have logs. */
 export type CoinMovement = {
@@ -67,7 +68,7 @@ export function managedOperations(
 
 const isPaymaster = ({ purpose }: ManagedAddress) => purpose === 'paymaster'
 
-/** What came into the deposits of managed paymasters, or left them other than for gas. */
+/** The coins that entered the deposits of managed paymasters, or left them other than for gas. */
 export const movesOfPaymasters = ({ depositMoves }: BlockOperations, managed: Managed): CoinMovement[] =>
   depositMoves.filter(({ from, to }) => [from, to].some((address) => managed.get(address)?.some(isPaymaster)))
 

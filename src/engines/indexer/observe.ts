@@ -9,6 +9,7 @@ import {
   addressesOf,
   coinMovements,
   gasPostings,
+  type Managed,
   managedOperations,
   movesOfPaymasters,
   receiversOf,
@@ -81,8 +82,6 @@ export async function observe(
     ],
   }
 }
-
-type Managed = ReadonlyMap<string, ManagedAddress[]>
 
 async function managedIn(
   db: Db,

@@ -53,7 +53,7 @@ export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOp
   const validUntilMs = await validUntil(ctx, chain)
   return ctx.database.tx(async (tx) => {
     const { entityId, keyId } = sponsor
-    // First: signing shares the freezes, and whoever signs for a developer locks in this order too.
+    // First: signing shares the freezes, and the signing of developers' operations locks in this order too.
     await lockSponsorships(tx, entityId, chain.network.blockchain)
     const { operation: prepared, digest } = sponsoredFrom(chain, operation, sponsor, validUntilMs)
     const signature = await signWithPlatformKey(ctx.custody, tx, { entityId, keyId, payload: digest }).catch(

@@ -54,9 +54,9 @@ export { queueDepths } from './store/queue.ts'
 export {
   findSponsor,
   insertSponsor,
-  lockUnregistered,
   type Sponsor,
   setPaymaster,
+  unregisteredSponsors,
 } from './store/sponsors.ts'
 export {
   countWholly,

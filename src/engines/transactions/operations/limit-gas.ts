@@ -3,17 +3,17 @@
  * whose key is public, and developers have limits of their own, and the operations of both count in both.
  */
 import type { Scope } from '#runtime/scope'
-import { type Sponsorship, sponsoredGas } from '../store/sponsorships.ts'
+import { type PromisedGas, sponsoredGas } from '../store/sponsorships.ts'
 
 const dayMs = 86_400_000
 
-/** Who asks for an operation: the owner of a modular wallet in a page, or a developer with an API key. */
+/** The origin of an operation: a page, in which the owner of a modular wallet signs, or a developer with an API key. */
 export type Asker = 'page' | 'developer'
 
 /** `used`: the gas that is taken of `max`. */
 export type GasLimit = { whose: string; used: bigint; max: bigint }
 
-export type GasOwner = Pick<Sponsorship, 'entityId' | 'blockchain' | 'walletId'>
+export type GasOwner = Pick<PromisedGas, 'entityId' | 'blockchain' | 'walletId'>
 
 /** The limits of a wallet's next operation. They hold until the `tx` ends, if it has locked the sponsorships. */
 export async function gasLimitsOf(

@@ -29,11 +29,17 @@ export async function insertSponsor(
   return inserted === 1
 }
 
-/** Locks sponsors from before their paymasters were registered. */
-export const lockUnregistered = (tx: Db, blockchain: string, limit: number) =>
-  tx.all<Sponsor>(sql`select ${columns} from sponsors where blockchain = ${blockchain} and paymaster is null
-    limit ${limit} for update skip locked`)
+/** Sponsors from before their paymasters were registered. */
+export const unregisteredSponsors = (db: Db, blockchain: string, limit: number) =>
+  db.all<Sponsor>(
+    sql`select ${columns} from sponsors where blockchain = ${blockchain} and paymaster is null limit ${limit}`,
+  )
 
-export const setPaymaster = (tx: Db, { entityId, blockchain }: Sponsor, paymaster: string) =>
-  tx.run(sql`update sponsors set paymaster = ${paymaster}
-    where entity_id = ${entityId} and blockchain = ${blockchain}`)
+/** Sets the paymaster of a sponsor that has none; false when it has one. */
+export const setPaymaster = async (
+  tx: Db,
+  { entityId, blockchain }: Sponsor,
+  paymaster: string,
+): Promise<boolean> =>
+  (await tx.run(sql`update sponsors set paymaster = ${paymaster}
+    where entity_id = ${entityId} and blockchain = ${blockchain} and paymaster is null`)) === 1

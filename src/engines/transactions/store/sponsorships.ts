@@ -3,7 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 import type { Ref } from './transactions.ts'
 
 /** The gas that a treasury promised to pay for one operation. Dates are as shown; without an `expireDate` it stays open. */
-export type Sponsorship = {
+export type PromisedGas = {
   entityId: string
   blockchain: string
   userOpHash: string
@@ -25,7 +25,7 @@ export const lockSponsorships = (tx: Db, entityId: string, blockchain: string) =
  */
 export const sponsoredGas = (
   db: Db,
-  { entityId, blockchain, walletId }: Pick<Sponsorship, 'entityId' | 'blockchain' | 'walletId'>,
+  { entityId, blockchain, walletId }: Pick<PromisedGas, 'entityId' | 'blockchain' | 'walletId'>,
   sinceMs: number,
   nowMs: number,
 ) =>
@@ -37,7 +37,7 @@ export const sponsoredGas = (
         and gas_used is not null and used_date > ${formatInstant(sinceMs)}) s`)
 
 /** Inserts sponsorships; that of a transaction which is signed again replaces the one before. */
-export async function insertSponsorships(tx: Db, rows: readonly Sponsorship[]): Promise<void> {
+export async function insertSponsorships(tx: Db, rows: readonly PromisedGas[]): Promise<void> {
   if (rows.length === 0) return
   await tx.run(sql`insert into sponsorships as s (entity_id, blockchain, user_op_hash, wallet_id, transaction_id, gas,
       expire_date, create_date)
@@ -52,7 +52,7 @@ export async function insertSponsorships(tx: Db, rows: readonly Sponsorship[]): 
 
 export const isSponsored = async (
   db: Db,
-  { entityId, blockchain, userOpHash }: Pick<Sponsorship, 'entityId' | 'blockchain' | 'userOpHash'>,
+  { entityId, blockchain, userOpHash }: Pick<PromisedGas, 'entityId' | 'blockchain' | 'userOpHash'>,
 ): Promise<boolean> =>
   (await db.maybe(sql`select 1 from sponsorships where entity_id = ${entityId} and blockchain = ${blockchain}
     and user_op_hash = ${userOpHash}`)) !== undefined
@@ -70,7 +70,7 @@ export const releaseSponsorships = (tx: Db, nowMs: number, refs: readonly Ref[])
     from unnest(${refs.map((ref) => ref.entityId)}::uuid[], ${refs.map((ref) => ref.id)}::uuid[]) as n(e, i)
     where s.entity_id = n.e and s.transaction_id = n.i`)
 
-/** What an executed operation used; null of one whose block was orphaned. */
+/** The gas that an executed operation used; null of one whose block was orphaned. */
 export type UsedGas = { entityId: string; userOpHash: string; gasUsed: bigint | null }
 
 const usedAt = (nowMs: number) =>
@@ -94,7 +94,7 @@ export const countWholly = (
   tx: Db,
   nowMs: number,
   blockchain: string,
-  rows: readonly Pick<Sponsorship, 'entityId' | 'userOpHash'>[],
+  rows: readonly Pick<PromisedGas, 'entityId' | 'userOpHash'>[],
 ) =>
   tx.run(sql`update sponsorships s set gas_used = s.gas, used_date = ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.userOpHash)}::text[]) as n(e, h)

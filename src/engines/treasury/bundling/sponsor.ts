@@ -4,9 +4,9 @@ import type { EngineCtx } from '#engines/ctx'
 import {
   findSponsor,
   insertSponsor,
-  lockUnregistered,
   type Sponsor,
   setPaymaster,
+  unregisteredSponsors,
 } from '#engines/transactions/index'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
@@ -47,11 +47,11 @@ export async function registerPaymasters(ctx: EngineCtx, chain: Chain): Promise<
   for (let registered = registeredMax; registered === registeredMax; )
     registered = await ctx.database.tx(async (tx) => {
       const createDate = formatInstant(ctx.clock.nowMs())
-      const sponsors = await lockUnregistered(tx, chain.network.blockchain, registeredMax)
+      const sponsors = await unregisteredSponsors(tx, chain.network.blockchain, registeredMax)
       for (const sponsor of sponsors) {
         const paymaster = chain.accounts.paymasterOf(sponsor.address).address
-        await watchPaymaster(tx, sponsor, paymaster, createDate)
-        await setPaymaster(tx, sponsor, paymaster)
+        if (await setPaymaster(tx, sponsor, paymaster))
+          await watchPaymaster(tx, sponsor, paymaster, createDate)
       }
       return sponsors.length
     })
