@@ -29,7 +29,6 @@ export const notBuilt: readonly NotBuilt[] = [
   'POST /v1/w3s/user/sign/typeData',
   'POST /v1/w3s/user/sign/typedData',
   'POST /v1/w3s/user/sign/transaction',
-  'POST /v1/w3s/developer/transactions/walletUpgrade',
   'POST /v1/w3s/developer/sign/delegateAction',
 
   // Transfers from chain to chain.

@@ -1,4 +1,5 @@
 import type { Hex } from '#lib/hex'
+import type { ScaCore, UpgradeTarget } from '#lib/sca-cores'
 import type { Address, TxId } from './addresses/types.ts'
 import type { ChainLog } from './chain-log.ts'
 import type { GasEstimate } from './gas-estimate.ts'
@@ -33,12 +34,21 @@ export type UserOperation = UnsignedOperation & { signature: Hex }
 export type OperationRequest = {
   account: Address
   owner: Address
+  /** The version that the account is created with. */
+  core: ScaCore
   nonce: bigint
   isDeployed: boolean
   call: AddressedCall
   /** Gas of the call as a transaction of its own. */
   gas: bigint
   fee: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
+}
+
+export type AccountUpgrade = {
+  call: AddressedCall
+  signature: string
+  values: readonly unknown[]
+  gas: bigint
 }
 
 /** The gas limits of an operation. */
@@ -136,8 +146,10 @@ export type Accounts = {
   modular: ModularAccounts
   /** The contract that executes operations. */
   entryPoint: Address
-  /** The contracts that accounts need, in the order of their creation. */
-  creations: readonly ContractCreation[]
+  /** The contracts that operations need to create or upgrade their accounts, in the order of their creation. */
+  creationsFor(operations: readonly UserOperation[]): readonly ContractCreation[]
+  /** The call with which an account upgrades itself, with its signature and values as customers see it, and its gas. */
+  upgrade(account: Address, core: UpgradeTarget): AccountUpgrade
   /** The paymaster of a sponsor. */
   paymasterOf(sponsor: Address): ContractCreation
   /** The deposit at the EntryPoint that a paymaster pays from; now, or at a block. */

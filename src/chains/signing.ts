@@ -1,6 +1,8 @@
 /** Signing of payloads that this program does not send itself. Only EVM wallets sign so far; it needs no node. */
+import type { ScaCore } from '#lib/sca-cores'
 import type { Address } from './addresses/types.ts'
 import { accountAddress, ownedBy } from './evm/accounts/account.ts'
+import { contractsOf } from './evm/accounts/deployment.ts'
 
 export { accountMessageDigest } from './evm/accounts/message.ts'
 export { decodeMessage, decodeTransaction, decodeTypedData } from './evm/decode-signing.ts'
@@ -14,5 +16,6 @@ export {
 } from './evm/sign-transaction.ts'
 export { readTypedData, type TypedData } from './evm/sign-typed-data.ts'
 
-/** The address of the smart account that the key of `owner` controls: the same on every EVM chain. */
-export const smartAccountOf = (owner: Address): Address => accountAddress(ownedBy(owner))
+/** The address of the smart account of this version that the key of `owner` controls: the same on every EVM chain. */
+export const smartAccountOf = (owner: Address, core: ScaCore): Address =>
+  accountAddress(ownedBy(owner), contractsOf(core))

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { targetsOf } from '#runtime/config'
 import { alarmWords } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
@@ -34,6 +35,12 @@ export const sandboxCommand: Command = {
       about: 'Mine a block at this interval instead of one for each transaction.',
     },
     'gas-limit': { type: 'string', value: 'GAS', about: 'Gas limit of a block.', default: '30000000' },
+    'sca-core': {
+      type: 'string',
+      value: 'CORE',
+      about: 'Version of new smart accounts; an earlier one is for tests of walletUpgrade.',
+      default: newestCore,
+    },
     notify: {
       type: 'string',
       value: 'WHERE',
@@ -56,10 +63,12 @@ async function run(args: ParsedArgs): Promise<number> {
   const port = numberFlag(args, 'port', 65_535)
   const notificationTargets = readFlag(args, 'notify', targetsOf) ?? 'loopback'
   const blockchains = readFlag(args, 'chains', parseChains) ?? [...defaultBlockchains]
+  const scaCore = readFlag(args, 'sca-core', parseCore)
   const chosen = { blockchains, blockTimeMs: blockTimeMsOf(args), gasLimit: gasLimitOf(args) }
   const config = configOf(args, {
     logLevel: 'warn',
     notificationTargets,
+    ...(scaCore !== undefined && { scaCore }),
     ...(port !== undefined && { port }),
   })
   if (config.passkeyOrigins.length === 0) config.passkeyOrigins = ['loopback']
@@ -127,6 +136,12 @@ function parseChains(text: string, flag: string): string[] {
   ]
   if (names.length === 0) throw new Error(`${flag} must name at least one chain, such as BASE-SEPOLIA`)
   return names.map((name) => requireTestNetwork(name).blockchain)
+}
+
+function parseCore(text: string, flag: string): ScaCore {
+  const core = scaCores.find((each) => each === text)
+  if (core) return core
+  throw new Error(`${flag} must be one of ${scaCores.join(', ')}, not "${text}"`)
 }
 
 function blockTimeMsOf(args: ParsedArgs): number | undefined {

@@ -72,6 +72,7 @@ export {
   findWalletByAddress,
   listWallets,
   ownerOfAccount,
+  type WalletCore,
   type WalletFilters,
   walletsMadeWith,
 } from './store/wallets.ts'
@@ -82,6 +83,7 @@ export {
   type CreateWalletsInput,
   createWallets,
   deriveWallet,
+  recordUpgrades,
   requireWallet,
   type SmartAccountKind,
   updateWallet,

@@ -1,3 +1,5 @@
+import type { ScaCore } from '#lib/sca-cores'
+
 /** A way to derive keys, to write their addresses and to sign; see `families.ts`. */
 export type KeyFamily = 'evm'
 
@@ -20,7 +22,9 @@ export type Wallet = {
   derivationIndex: number
   accountType: 'EOA' | 'SCA'
   /** The version of a smart account; null for an account that is a key. */
-  scaCore: string | null
+  scaCore: ScaCore | null
+  /** The version that it is created with, from which its address follows; an upgrade changes `scaCore` alone. */
+  firstCore: ScaCore | null
   custodyType: 'DEVELOPER' | 'ENDUSER'
   state: 'LIVE' | 'FROZEN'
   name: string | null

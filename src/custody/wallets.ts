@@ -1,6 +1,8 @@
 import { ApiError, notFound } from '#lib/errors'
 import { newId } from '#lib/ids'
+import type { ScaCore } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
+import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
 import type { CustodyCtx, EntitySecret } from './custody.ts'
@@ -17,6 +19,8 @@ import {
   lockWallet,
   type NewWallet,
   nextIndex,
+  setCores,
+  type WalletCore,
   walletsOfBatch,
 } from './store/wallets.ts'
 import type { KeyFamily, Wallet, WalletChain, WalletMetadata } from './types.ts'
@@ -38,7 +42,7 @@ export type CreateWalletsInput = {
 }
 
 /** The version of new smart accounts, and the address of the one that a key owns. */
-export type SmartAccountKind = { core: string; addressOf: (owner: string) => string }
+export type SmartAccountKind = { core: ScaCore; addressOf: (owner: string) => string }
 
 /**
  * Makes `count` wallets on each chain: the next indexes that are free on all of them, so that one index has one address
@@ -70,7 +74,7 @@ export async function createWallets(
   return walletsOfBatch(db, entity.id, batchId)
 }
 
-const typeOf = (core: string | null | undefined) => (core == null ? 'EOA' : 'SCA')
+const typeOf = (core: ScaCore | null | undefined) => (core == null ? 'EOA' : 'SCA')
 
 function requireRoom(set: LockedSet, added: number): void {
   if (set.walletCount + added > walletsPerSetMax) {
@@ -129,7 +133,7 @@ async function addWallets(
   walletSetId: string,
   chains: readonly WalletChain[],
   seeds: readonly WalletSeed[],
-  scaCore: string | null = null,
+  scaCore: ScaCore | null = null,
 ): Promise<string> {
   const { db, entity } = ctx
   const nowMs = ctx.clock.nowMs()
@@ -208,7 +212,8 @@ export async function deriveWallet(
         refId: metadata.refId || null,
       },
     ],
-    source.scaCore,
+    // On another chain nothing is upgraded yet.
+    source.firstCore,
   )
   const [wallet] = await walletsOfBatch(db, entity.id, batchId)
   return { made: true, wallet: wallet! }
@@ -224,6 +229,19 @@ export async function updateWallet(ctx: CustodyCtx, id: string, metadata: Wallet
   const nowMs = ctx.clock.nowMs()
   await recordWallets(ctx, nowMs, 'wallet.updated', [id])
   return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
+}
+
+/** Records in the `tx` of the chain's news that smart accounts were upgraded, or that an upgrade was undone. */
+export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly WalletCore[]): Promise<void> {
+  if (cores.length === 0) return
+  const changed = await setCores(tx, cores, formatInstant(nowMs))
+  await recordChanges(
+    tx,
+    nowMs,
+    changed.map(({ entityId, id, scaCore }) => ({
+      ...{ entityId, actor: 'transactions', type: 'wallet.upgraded', resourceId: id, data: { scaCore } },
+    })),
+  )
 }
 
 /** Returns the wallet; 156001 when the entity has no such wallet. */

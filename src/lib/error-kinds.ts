@@ -172,6 +172,16 @@ export const errorKinds = {
     status: 400,
     text: 'The operation is not available to this type of account.',
   },
+  smartAccountCoreInvalid: {
+    code: 155506,
+    status: 400,
+    text: 'The version of the smart account does not allow this upgrade.',
+  },
+  upgradeBeforeDeployment: {
+    code: 155514,
+    status: 400,
+    text: 'A smart account of circle_4337_v1 has to be deployed before it is upgraded.',
+  },
   smartAccountNotDeployed: {
     code: 155517,
     status: 400,

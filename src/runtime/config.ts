@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
+import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
 import { type Setting, settings } from './settings.ts'
@@ -43,6 +44,8 @@ export type Config = {
   notificationTargets: Targets
   /** Origins of the pages that may use passkeys; `loopback` stands for those of this machine. */
   passkeyOrigins: string[]
+  /** Version of new smart accounts: an earlier one in sandboxes alone, to test upgrades. */
+  scaCore: ScaCore
   /** Gas that a treasury pays for on one chain within a day, before pages get no more for a wallet, or for any. */
   sponsoredGasPerWallet: number
   sponsoredGasPerEntity: number
@@ -122,6 +125,7 @@ export function readConfig(
       'BEZANT_NOTIFICATION_TARGETS',
     ),
     passkeyOrigins: originsOf(environment),
+    scaCore: newestCore,
     sponsoredGasPerWallet: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_WALLET', 50) * 1_000_000,
     sponsoredGasPerEntity: integer(environment, 'BEZANT_SPONSORED_MGAS_PER_ENTITY', 5_000) * 1_000_000,
     developerGasPerWallet: integer(environment, 'BEZANT_DEVELOPER_MGAS_PER_WALLET', 5_000) * 1_000_000,

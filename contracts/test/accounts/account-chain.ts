@@ -4,6 +4,7 @@ import type { UnsignedOperation, UserOperation } from '#chains/accounts'
 import { entryPoint } from '#chains/entry-point'
 import { accountAddress, accountCreation, type FirstOwners } from '#chains/evm/accounts/account'
 import { smartAccountAbi } from '#chains/evm/accounts/artifacts/smart-account'
+import { accountContracts } from '#chains/evm/accounts/deployment'
 import { failedOperation } from '#chains/evm/accounts/executed'
 import { accountMessageDigest } from '#chains/evm/accounts/message'
 import { bundleCall, encodeExecution, hashesOf } from '#chains/evm/accounts/operation'
@@ -17,9 +18,13 @@ export const chainId = viemChain.id
 export const startAccountChain = startTokenChain
 
 /** Creates the account of these owners, with a coin of its own to pay its gas; returns its address. */
-export async function deploy({ client }: TokenChain, first: FirstOwners): Promise<Address> {
-  const address = accountAddress(first) as Address
-  const { factory, data } = accountCreation(first)
+export async function deploy(
+  { client }: TokenChain,
+  first: FirstOwners,
+  contracts = accountContracts,
+): Promise<Address> {
+  const address = accountAddress(first, contracts) as Address
+  const { factory, data } = accountCreation(first, contracts)
   await client.sendTransactionSync({ account: people.carol, to: factory as Address, data })
   await client.sendTransactionSync({ account: people.carol, to: address, value: parseEther('1') })
   return address

@@ -7,12 +7,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { entryPoint } from '#chains/entry-point'
 import {
   accountContracts,
-  accountCreations,
   codeHashesOf,
+  creationsOf,
   modularContracts,
   runtimeCodeOf,
   senderCreator,
 } from '#chains/evm/accounts/deployment'
+import { newestCore } from '#lib/sca-cores'
 import { people, type TokenChain } from '../token-chain.ts'
 import { startAccountChain } from './account-chain.ts'
 
@@ -60,7 +61,7 @@ it('the EntryPoint and its creator of accounts are those of the package', async 
 })
 
 it('the contracts of accounts are those that the deterministic deployer creates', async () => {
-  for (const { address, call } of accountCreations) {
+  for (const { address, call } of creationsOf(newestCore)) {
     const [code, state] = [await codeAt(address), await stateOf(address)]
     await chain.client.setCode({ address, bytecode: '0x' })
     await chain.client.setNonce({ address, nonce: 0 })

@@ -9,13 +9,12 @@ import {
 import { feeTableAnswer } from '#api/fee-schema'
 import { provisionalBalance } from '#api/provisional-balance'
 import { openSecretOf } from '#custody/index'
-import type { Ctx } from '#engines/ctx'
-import { findTransaction } from '#engines/transactions/index'
-import { ApiError } from '#lib/errors'
 import { endpoint } from '#runtime/http/endpoint'
 import { createExecution } from './create-contract-execution.ts'
+import { createdOnce } from './created-once.ts'
 import { estimateExecution } from './estimate-execution.ts'
-import { estimateExecutionBody, executionBody, transferAnswer } from './schema.ts'
+import { estimateExecutionBody, executionBody, transferAnswer, upgradeBody } from './schema.ts'
+import { prepareUpgrade, upgradeWallet } from './upgrade-wallet.ts'
 
 const tag = 'Transactions'
 
@@ -33,15 +32,7 @@ export const executionEndpoints = [
     body: executionBody,
     response: transferAnswer,
     status: 201,
-    idempotent: {
-      conflict: 'idempotencyKeyReused',
-      resourceIdOf: (result: { id: string }) => result.id,
-      reload: async (ctx: Ctx, id) => {
-        const row = await findTransaction(ctx.db, ctx.entity.id, id)
-        if (!row) throw new ApiError('transactionNotFound')
-        return { id, state: row.state }
-      },
-    },
+    idempotent: createdOnce,
     errors: [
       'policyDenied',
       'chainHalted',
@@ -57,6 +48,34 @@ export const executionEndpoints = [
     provisional: provisionalBalance,
     prepare: openSecretOf,
     verb: createExecution,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/w3s/developer/transactions/walletUpgrade',
+    operationId: 'createWalletUpgrade',
+    summary: 'Upgrade the smart account of a wallet',
+    description:
+      'Lets the smart account of a wallet call itself to change its version; it keeps its address and its owner. The `scaCore` of the wallet changes when the transaction is COMPLETE.',
+    tag,
+    auth: 'apiKey',
+    body: upgradeBody,
+    response: transferAnswer,
+    status: 201,
+    idempotent: createdOnce,
+    errors: [
+      'policyDenied',
+      'chainHalted',
+      'pendingQueueFull',
+      'accountTypeUnsupported',
+      'smartAccountCoreInvalid',
+      'upgradeBeforeDeployment',
+      ...secretErrors,
+      ...feeErrors,
+      ...chainErrors,
+      ...sourceErrors,
+    ],
+    prepare: prepareUpgrade,
+    verb: upgradeWallet,
   }),
   endpoint({
     method: 'POST',

@@ -5,12 +5,11 @@ import { parseAddress } from '#chains/address'
 import type { Blockchain } from '#chains/blockchains'
 import { openSecretOf } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { findTransaction } from '#engines/transactions/index'
-import { ApiError } from '#lib/errors'
 import { orderedWalletCollection } from '#runtime/collection/query'
 import { type Endpoint, endpoint } from '#runtime/http/endpoint'
 import { accelerateTransaction, cancelTransaction } from './control-transaction.ts'
 import { createTransfer } from './create-transfer.ts'
+import { createdOnce, transactionAsItIs } from './created-once.ts'
 import { estimateTransfer } from './estimate-transfer.ts'
 import { findLowestNonceTransaction } from './find-lowest-nonce-transaction.ts'
 import { getFeeParameters } from './get-fee-parameters.ts'
@@ -55,18 +54,6 @@ const controlErrors = [
   'replacementUnsupported',
 ] as const
 
-const asItIs = async (ctx: Ctx, id: string) => {
-  const row = await findTransaction(ctx.db, ctx.entity.id, id)
-  if (!row) throw new ApiError('transactionNotFound')
-  return { id, state: row.state }
-}
-
-const controlledOnce = {
-  conflict: 'idempotencyKeyReused',
-  resourceIdOf: (result: { id: string }) => result.id,
-  reload: asItIs,
-} as const
-
 /** Errors of the amounts of NFTs. */
 const itemErrors = ['nftCountInvalid', 'nftAmountsMismatch'] as const
 
@@ -101,7 +88,7 @@ const transferEndpoint = (addressed: Addressed) =>
     body: transferBody,
     response: transferAnswer,
     status: 201,
-    idempotent: { ...controlledOnce, operation: 'createTransfer' },
+    idempotent: { ...createdOnce, operation: 'createTransfer' },
     provisional: provisionalBalance,
     prepare: prepareTransfer,
     verb: createTransfer,
@@ -218,7 +205,10 @@ export const transactionEndpoints = [
     params: transactionParams,
     body: controlBody,
     response: acceleratedAnswer,
-    idempotent: { ...controlledOnce, reload: async (ctx: Ctx, id) => ({ id: (await asItIs(ctx, id)).id }) },
+    idempotent: {
+      ...createdOnce,
+      reload: async (ctx: Ctx, id) => ({ id: (await transactionAsItIs(ctx, id)).id }),
+    },
     errors: controlErrors,
     prepare: openSecretOf,
     verb: (ctx: Ctx, { params }, secret) => accelerateTransaction(ctx, params.id, secret),
@@ -235,7 +225,7 @@ export const transactionEndpoints = [
     params: transactionParams,
     body: controlBody,
     response: transferAnswer,
-    idempotent: controlledOnce,
+    idempotent: createdOnce,
     errors: controlErrors,
     prepare: openSecretOf,
     verb: (ctx: Ctx, { params }, secret) => cancelTransaction(ctx, params.id, secret),

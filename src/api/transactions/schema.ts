@@ -12,6 +12,7 @@ import {
 import { decisionSchema, showDecision } from '#api/screening-decision'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
+import { upgradeTargets } from '#lib/sca-cores'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
 const optionalText = (description: string, maxLength = 200) =>
@@ -115,6 +116,17 @@ export const executionBody = Type.Object(
     refId: refIdField,
   },
   { title: 'CreateContractExecutionRequest', description: 'A contract call to create.' },
+)
+
+export const upgradeBody = Type.Object(
+  {
+    entitySecretCiphertext: ciphertextField,
+    walletId: idField('The wallet whose smart account is upgraded.'),
+    newScaCore: Type.Enum([...upgradeTargets], { description: 'The version to upgrade to.' }),
+    ...feeFields,
+    refId: refIdField,
+  },
+  { title: 'CreateWalletUpgradeRequest', description: 'An upgrade to make.' },
 )
 
 export const estimateExecutionBody = Type.Object(

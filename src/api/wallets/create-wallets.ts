@@ -25,7 +25,7 @@ export async function createWalletsOf(
 ): Promise<Wallet[]> {
   await spendCiphertext(ctx, secret)
   const { walletSetId, blockchains, count = 1, metadata } = body
-  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(body) : undefined
+  const smartAccount = body.accountType === 'SCA' ? requireSmartAccounts(ctx, body) : undefined
   const chains = blockchains.map((name, index) => requireWalletChain(ctx, name, `blockchains[${index}]`))
   if (metadata && metadata.length !== count) {
     const reason = `has ${metadata.length} items, but count is ${count}`
@@ -38,14 +38,6 @@ export async function createWalletsOf(
   return wallets
 }
 
-/** The version of the smart accounts that are created. */
-const newCore = 'circle_6900_singleowner_v3'
-
-const smartAccountKind: SmartAccountKind = {
-  core: newCore,
-  addressOf: (owner) => smartAccountOf(owner as Address),
-}
-
 /** Lets the treasury of the entity pay the gas of its smart accounts. */
 export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Promise<void> {
   for (const blockchain of blockchains) {
@@ -54,9 +46,10 @@ export async function sponsorAll(ctx: Ctx, blockchains: readonly string[]): Prom
   }
 }
 
-function requireSmartAccounts({ blockchains }: CreateWalletsBody): SmartAccountKind {
+function requireSmartAccounts({ config }: Ctx, { blockchains }: CreateWalletsBody): SmartAccountKind {
   const index = blockchains.findIndex((name) => !capabilitiesOf(name).smartAccounts)
-  if (index < 0) return smartAccountKind
+  const core = config.scaCore
+  if (index < 0) return { core, addressOf: (owner) => smartAccountOf(owner as Address, core) }
   throw invalid(
     `blockchains[${index}]`,
     'has no smart contract accounts: use accountType EOA',

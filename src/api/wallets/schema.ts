@@ -10,17 +10,13 @@ import {
 } from '#api/fields'
 import { balanceShape } from '#api/token-shape'
 import type { Wallet } from '#custody/index'
+import { scaCores } from '#lib/sca-cores'
 import { described, idParams } from '#runtime/http/openapi/annotate'
 
-const scaCoreField = Type.Enum(
-  [
-    'circle_4337_v1',
-    'circle_6900_singleowner_v1',
-    'circle_6900_singleowner_v2',
-    'circle_6900_singleowner_v3',
-  ],
-  { title: 'ScaCore', description: 'The version of a smart contract account.' },
-)
+const scaCoreField = Type.Enum([...scaCores], {
+  title: 'ScaCore',
+  description: 'The version of a smart contract account.',
+})
 
 export const walletProperties = {
   id: idField('The id of the wallet.'),

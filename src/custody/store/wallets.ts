@@ -1,3 +1,4 @@
+import type { ScaCore } from '#lib/sca-cores'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
@@ -5,7 +6,8 @@ import type { Wallet, WalletMetadata } from '../types.ts'
 import { isFrozen } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
-  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.sca_core as "scaCore", w.custody_type as "custodyType",
+  w.derivation_index as "derivationIndex", w.account_type as "accountType", w.sca_core as "scaCore", w.first_core as "firstCore",
+  w.custody_type as "custodyType",
   case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
 
 export const findWallet = (db: Db, entityId: string, id: string) =>
@@ -15,14 +17,12 @@ export const findWalletByAddress = (db: Db, entityId: string, blockchain: string
   db.maybe<Wallet>(sql`select ${columns} from wallets w
     where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address}`)
 
-/** The address whose key owns a smart account. */
-export const ownerOfAccount = async (db: Db, entityId: string, blockchain: string, account: string) =>
-  (
-    await db.maybe<{ address: string }>(sql`select k.address from wallets w
-      join keys k on k.entity_id = w.entity_id and k.id = w.key_id
-      where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${account}
-        and w.account_type = 'SCA'`)
-  )?.address
+/** The address whose key owns a smart account, and the version that the account is created with. */
+export const ownerOfAccount = (db: Db, entityId: string, blockchain: string, account: string) =>
+  db.maybe<{ address: string; core: ScaCore }>(sql`select k.address, w.first_core as core from wallets w
+    join keys k on k.entity_id = w.entity_id and k.id = w.key_id
+    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${account}
+      and w.account_type = 'SCA'`)
 
 /** A wallet of an address on any blockchain, a frozen one first; all share one key. */
 export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
@@ -109,14 +109,14 @@ export const insertWallets = (
     batchId: string
     createDate: string
     accountType: Wallet['accountType']
-    scaCore: string | null
+    scaCore: ScaCore | null
   },
   rows: readonly NewWallet[],
 ) =>
-  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, custody_type, state,
+  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, first_core, custody_type, state,
       create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
     select ${shared.entityId}::uuid, ${shared.walletSetId}::uuid, ${shared.batchId}::uuid, ${shared.accountType}, ${shared.scaCore}::text,
-      'DEVELOPER', 'LIVE',
+      ${shared.scaCore}::text, 'DEVELOPER', 'LIVE',
       ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
     from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
@@ -136,3 +136,15 @@ export const describeWallet = (
       ref_id = case when ${refId !== undefined}::boolean then ${refId || null}::text else w.ref_id end,
       update_date = ${updateDate}
     where w.entity_id = ${entityId} and w.id = ${id} returning ${columns}`)
+
+/** A wallet whose smart account was upgraded to a version, or is of its first one again. */
+export type WalletCore = { entityId: string; walletId: string; core: ScaCore | null }
+
+/** Sets the versions of smart accounts; returns the wallets that changed. */
+export const setCores = (tx: Db, rows: readonly WalletCore[], updateDate: string) =>
+  tx.all<{ entityId: string; id: string; scaCore: ScaCore }>(sql`update wallets w
+    set sca_core = coalesce(n.c, w.first_core), update_date = ${updateDate}
+    from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map((row) => row.walletId)}::uuid[],
+      ${rows.map((row) => row.core)}::text[]) as n(e, i, c)
+    where w.entity_id = n.e and w.id = n.i and w.sca_core <> coalesce(n.c, w.first_core)
+    returning w.entity_id as "entityId", w.id, w.sca_core as "scaCore"`)

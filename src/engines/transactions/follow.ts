@@ -9,6 +9,7 @@ import type { Db } from '#runtime/db/db'
 import { requeueAfterExternalUse } from './external-nonce-use.ts'
 import { noteStates } from './note-states.ts'
 import { minedOperations, returnGas } from './operations/follow-operations.ts'
+import { followUpgrades } from './operations/follow-upgrades.ts'
 import { failReceived, recordReceived } from './receive.ts'
 import { markMined, markReplaced, reviveOrphaned } from './store/attempts.ts'
 import {
@@ -107,7 +108,9 @@ async function release(ctx: EngineCtx, tx: Db, rows: readonly (Ref & { success: 
 
 /** Completes what is confirmed in blocks up to the step's complete one. */
 export async function complete(ctx: EngineCtx, tx: Db, { blockchain, completeTo }: Step): Promise<void> {
-  await noteStates(ctx, tx, await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo), 'COMPLETE')
+  const completed = await completeUpTo(tx, ctx.clock.nowMs(), blockchain, completeTo)
+  await followUpgrades(ctx, tx, completed)
+  await noteStates(ctx, tx, completed, 'COMPLETE')
 }
 
 /** Number of additional blocks for which a local chain keeps grants: it can be rewound below its final blocks. */
@@ -142,6 +145,7 @@ async function undoBlock(ctx: EngineCtx, tx: Db, step: Step): Promise<void> {
   const sent = await returnToSent(tx, nowMs, blockchain, blockHash)
   await releaseOrphaned(tx, sent)
   await returnGas(tx, nowMs, step)
+  await followUpgrades(ctx, tx, sent)
   const intents = sent.map(({ entityId, id }) => ({ entityId, intentId: id }))
   await reopenHolds(tx, nowMs, [...intents, ...(await noopFeeHolders(tx, revived))])
   await reserveAllowanceAgain(tx, intents)

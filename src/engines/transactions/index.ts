@@ -77,6 +77,7 @@ export {
   type TransactionFilters,
   type TransactionRow,
 } from './store/transactions.ts'
+export { lockUpgrades, upgradeUnderWay } from './store/upgrades.ts'
 export {
   type CallRequest,
   type FeeRequest,

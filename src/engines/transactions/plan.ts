@@ -177,6 +177,8 @@ function feeOf(row: WaitingTransaction, suggestion: FeeSuggestion, chain: Chain)
 }
 
 async function estimateOf(ctx: EngineCtx, chain: Chain, row: WaitingTransaction): Promise<Estimate> {
+  // The contract that it upgrades to may not exist before the treasury bundles it, nor the account itself.
+  if (row.newCore !== null) return { kind: 'gas', gas: row.gasLimit! }
   const isTransfer = row.operation === 'TRANSFER'
   const isCoin = isTransfer && row.callData.length === 0
   const estimate = await chain.estimateGas(row.address, callOf(row))

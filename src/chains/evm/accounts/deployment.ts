@@ -1,14 +1,9 @@
-import {
-  type Address,
-  concatHex,
-  encodeAbiParameters,
-  getContractAddress,
-  keccak256,
-  stringToHex,
-} from 'viem'
+import { type Address, concatHex, getContractAddress, keccak256, pad, stringToHex } from 'viem'
 import type { Hex } from '#lib/hex'
+import { newestCore, type ScaCore, scaCores } from '#lib/sca-cores'
 import { entryPoint } from '../../entry-point.ts'
 import { accountFactoryCode } from './artifacts/account-factory.ts'
+import { earlierAccountCode } from './artifacts/earlier-account.ts'
 import { ownershipPluginCode } from './artifacts/ownership-plugin.ts'
 import { smartAccountCode } from './artifacts/smart-account.ts'
 import { sponsorPaymasterCode } from './artifacts/sponsor-paymaster.ts'
@@ -38,28 +33,53 @@ export const modularContracts: AccountContracts = {
 /** The salt of contracts that nothing but their code distinguishes. */
 export const noSalt: Hex = `0x${'0'.repeat(64)}`
 
-function creation(code: Hex, ...addresses: readonly Address[]): CreatedContract {
-  const types = addresses.map(() => ({ type: 'address' }) as const)
-  const bytecode = concatHex([code, encodeAbiParameters(types, addresses)])
+/** `parameters` of the constructor: addresses, or words of 32 bytes. */
+function creation(code: Hex, ...parameters: readonly Hex[]): CreatedContract {
+  const words = parameters.map((parameter) => pad(parameter.toLowerCase() as Hex))
+  const bytecode = concatHex([code, ...words])
   return {
     address: getContractAddress({ opcode: 'CREATE2', from: create2Deployer, salt: noSalt, bytecode }),
     call: { to: create2Deployer, data: concatHex([noSalt, bytecode]) },
   }
 }
 
-const plugin = creation(ownershipPluginCode.creation)
-const implementation = creation(smartAccountCode.creation, entryPoint, plugin.address)
-const factory = creation(accountFactoryCode.creation, implementation.address, plugin.address)
-
-/** The contracts of the accounts of developers' wallets, at the same addresses on every chain. */
-export const accountContracts: AccountContracts = {
-  factory: factory.address,
-  implementation: implementation.address,
-  plugin: plugin.address,
+type DeployedContracts = {
+  contracts: AccountContracts
+  /** Their creations, in an order that works. */
+  creations: readonly CreatedContract[]
 }
 
+const plugin = creation(ownershipPluginCode.creation)
+
+function contractsWith(implementation: CreatedContract): DeployedContracts {
+  const factory = creation(accountFactoryCode.creation, implementation.address, plugin.address)
+  return {
+    contracts: {
+      factory: factory.address,
+      implementation: implementation.address,
+      plugin: plugin.address,
+    },
+    creations: [plugin, implementation, factory],
+  }
+}
+
+/** The name of an earlier version is part of its code, and with it of all addresses. */
+const deployedByCore = new Map<ScaCore, DeployedContracts>(
+  scaCores.map((core) => {
+    const name = core === newestCore ? [] : [stringToHex(core, { size: 32 })]
+    const { creation: code } = core === newestCore ? smartAccountCode : earlierAccountCode
+    return [core, contractsWith(creation(code, entryPoint, plugin.address, ...name))]
+  }),
+)
+
+/** The contracts of the accounts of developers' wallets of one version, at the same addresses on every chain. */
+export const contractsOf = (core: ScaCore): AccountContracts => deployedByCore.get(core)!.contracts
+
 /** Their creations, in an order that works. */
-export const accountCreations: readonly CreatedContract[] = [plugin, implementation, factory]
+export const creationsOf = (core: ScaCore): readonly CreatedContract[] => deployedByCore.get(core)!.creations
+
+/** The contracts of new accounts. */
+export const accountContracts = contractsOf(newestCore)
 
 /** The creation of the paymaster of a sponsor, which is at the same address on every chain. */
 export const paymasterOf = (sponsor: Address): CreatedContract =>

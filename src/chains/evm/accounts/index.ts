@@ -5,7 +5,7 @@ import type { Address } from '../../chain.ts'
 import type { Network } from '../../network.ts'
 import { quantity } from '../quantities.ts'
 import type { Rpc } from '../rpc.ts'
-import { accountCreations, type CreatedContract, entryPointAddress, paymasterOf } from './deployment.ts'
+import { type CreatedContract, entryPointAddress, paymasterOf } from './deployment.ts'
 import { executedIn } from './executed.ts'
 import { modularThrough } from './modular.ts'
 import {
@@ -20,19 +20,19 @@ import {
   requiredDeposit,
 } from './operation.ts'
 import { simulateBundle } from './simulate.ts'
+import { contractsNeeded, upgradeOf } from './versions.ts'
 
 const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
   address: address.toLowerCase() as Address,
   call: { to: call.to.toLowerCase() as Address, valueAtomic: 0n, data: call.data },
 })
 
-const creations = accountCreations.map(canonical)
-
 /** The smart accounts of a chain, through its node; `pageRpc` serves what pages ask for. */
 export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network): Accounts => ({
   modular: modularThrough(pageRpc, network),
   entryPoint: entryPointAddress,
-  creations,
+  creationsFor: (operations) => contractsNeeded(operations).map(canonical),
+  upgrade: upgradeOf,
   paymasterOf: (sponsor) => canonical(paymasterOf(sponsor as `0x${string}`)),
   depositOf: async (paymaster, atBlock) => {
     const data = encodeFunctionData({

@@ -5,7 +5,7 @@ import { accountContracts } from './deployment.ts'
 
 /**
  * The 32 bytes that an owner of an account signs for the hash of a message, so that the account's `isValidSignature` accepts
- * it on this chain and nowhere else (ERC-1271).
+ * it on this chain and nowhere else (ERC-1271). Accounts of all versions accept the same.
  */
 export const accountMessageDigest = (chainId: number, account: Address, hash: Buffer): Buffer =>
   bytesOf(

@@ -28,7 +28,7 @@ import { entryPoint } from '../../entry-point.ts'
 import { splitSignature } from '../signature.ts'
 import { accountCreation, ownedBy } from './account.ts'
 import { smartAccountAbi } from './artifacts/smart-account.ts'
-import { entryPointAddress, paymasterOf } from './deployment.ts'
+import { contractsOf, entryPointAddress, paymasterOf } from './deployment.ts'
 
 /**
  * Gas limits with room above what contracts/test/accounts measures: verification of one signature by an address, the same
@@ -72,11 +72,11 @@ const untilTime = (atMs: number): Hex =>
   concatHex([numberToHex(0, { size: 6 }), numberToHex(Math.floor(atMs / 1_000), { size: 6 })])
 
 export function build(chainId: number, request: OperationRequest, sponsor: Address) {
-  const { account, owner, nonce, isDeployed, fee } = request
+  const { account, owner, core, nonce, isDeployed, fee } = request
   const operation: UnsignedOperation = {
     account,
     nonce,
-    creation: isDeployed ? undefined : accountCreation(ownedBy(owner)),
+    creation: isDeployed ? undefined : accountCreation(ownedBy(owner), contractsOf(core)),
     callData: encodeExecution(request.call),
     ...gasOf(request),
     ...fee,

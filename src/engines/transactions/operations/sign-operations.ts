@@ -72,7 +72,8 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   return outcome
 }
 
-type SigningAccount = { owner: string; sponsor: Sponsor; isDeployed: boolean }
+type SigningAccount = { owner: AccountOwner; sponsor: Sponsor; isDeployed: boolean }
+type AccountOwner = NonNullable<Awaited<ReturnType<typeof ownerOfAccount>>>
 
 /** Separates the operations whose gas exceeds the limits. The gas of one that is signed again is promised already. */
 async function coverGas(
@@ -177,7 +178,7 @@ function unsponsored(
   const { to, valueAtomic, data } = callOf(row)
   if (to === undefined) throw new Error(`transaction ${row.id} of a smart account creates a contract`)
   const request = {
-    ...{ account: row.address, owner, isDeployed, fee, gas: gasLimit },
+    ...{ account: row.address, owner: owner.address, core: owner.core, isDeployed, fee, gas: gasLimit },
     nonce: nonceOf(row.id),
     call: { to, valueAtomic, data },
   }

@@ -53,11 +53,16 @@ export const markCancelled = (
 /** `announced`: whether the change is notified. */
 export type ChangedTransaction = Ref & { announced: boolean }
 
+/** `isUpgrade`: whether it upgrades its smart account. */
+export type FollowedUpgrade = Ref & { isUpgrade: boolean }
+
 /** Completes confirmed transactions in blocks up to this one, which has its confirmations. */
 export const completeUpTo = (tx: Db, nowMs: number, blockchain: string, blockNumber: number) =>
-  tx.all<ChangedTransaction>(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
+  tx.all<
+    ChangedTransaction & FollowedUpgrade
+  >(sql`update transactions set state = 'COMPLETE', update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and state = 'CONFIRMED' and block_number <= ${blockNumber}
-    returning entity_id as "entityId", id, announced`)
+    returning entity_id as "entityId", id, announced, new_core is not null as "isUpgrade"`)
 
 export type MinedIntent = { entityId: string; intentId: string; state: State }
 
@@ -70,11 +75,11 @@ export const minedInBlocks = (db: Db, blockchain: string, fromNumber: number, to
 
 /** Returns the outbound transactions of an orphaned block to SENT. */
 export const returnToSent = (tx: Db, nowMs: number, blockchain: string, blockHash: string) =>
-  tx.all<Ref>(sql`update transactions set state = 'SENT', requested_replacement = null, block_hash = null, block_number = null, network_fee = null,
+  tx.all<FollowedUpgrade>(sql`update transactions set state = 'SENT', requested_replacement = null, block_hash = null, block_number = null, network_fee = null,
       first_confirm_date = null, error_reason = null, error_details = null, update_date = ${formatInstant(nowMs)}
     where blockchain = ${blockchain} and block_hash = ${blockHash} and transaction_type = 'OUTBOUND'
       and state in ('CONFIRMED', 'COMPLETE', 'FAILED', 'CANCELLED')
-    returning entity_id as "entityId", id`)
+    returning entity_id as "entityId", id, new_core is not null as "isUpgrade"`)
 
 /** Requeues transactions that lost their nonce; those with a cancel request or cancel attempt end instead. */
 export const requeue = (tx: Db, nowMs: number, rows: readonly Ref[]) =>

@@ -1,3 +1,4 @@
+import type { UpgradeTarget } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { Level } from './transactions.ts'
@@ -21,6 +22,8 @@ export type DisplayedRequest =
       abiParameters: readonly unknown[] | undefined
       /** The native coins that the call carries, if any. */
       amountText: string | undefined
+      /** The version that the call upgrades the smart account to. */
+      newCore?: UpgradeTarget | undefined
     }
   | {
       operation: 'CONTRACT_DEPLOYMENT'
@@ -59,7 +62,7 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
-      ref_id, nft_token_ids, smart_account, create_date, update_date)
+      ref_id, nft_token_ids, smart_account, new_core, create_date, update_date)
     values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
       ${amountTexts}, ${textOf(transfer?.amountAtomic)},
@@ -67,7 +70,7 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
       ${called?.abiParameters === undefined ? null : JSON.stringify(called.abiParameters)},
       ${row.callTo}, ${row.callValue.toString()}, ${row.callData}, ${row.feeLevel ?? null},
       ${textOf(row.gasLimit)}, ${textOf(row.maxFeeAtomic)}, ${textOf(row.priorityFeeAtomic)}, ${row.refId}, ${transfer?.nftTokenIds ?? null},
-      ${row.ofAccount}, ${at}, ${at})`)
+      ${row.ofAccount}, ${execution?.newCore ?? null}, ${at}, ${at})`)
 }
 
 const textOf = (value: bigint | undefined) => value?.toString() ?? null

@@ -1,5 +1,6 @@
 import { canonicalAddress, canonicalTxId } from '#chains/addresses/canonical'
 import type { Evaluation } from '#engines/compliance/index'
+import type { UpgradeTarget } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
@@ -157,6 +158,8 @@ export type WaitingTransaction = {
   ofTreasury: boolean
   /** Whether the sender is a smart account, whose gas is sponsored. */
   ofAccount: boolean
+  /** The version that it upgrades its smart account to; it has a gas limit then. */
+  newCore: UpgradeTarget | null
 }
 
 /** A waiting transaction in its queue. */
@@ -168,7 +171,8 @@ export type QueuedTransaction = WaitingTransaction & {
 
 const waitingColumns = sql`entity_id as "entityId", id, wallet_id as "walletId", address, operation, call_to as "callTo",
   call_value as "callValue", call_data as "callData", fee_level as "feeLevel", gas_limit as "gasLimit",
-  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury", smart_account as "ofAccount"`
+  max_fee as "maxFee", priority_fee as "priorityFee", wallet_id is null as "ofTreasury", smart_account as "ofAccount",
+  new_core as "newCore"`
 
 /** `ofAccounts`: those of smart accounts, for which operations are signed. */
 const isWaiting = (ofAccounts: boolean) =>

@@ -101,7 +101,8 @@ async function bundleOf(
   if (chosen.length === 0) return 'blocked'
   if (!(await hasGas(ctx, chain, treasury, chosen, gasFaucet))) return 'blocked'
   const neededAtomic = chosen.reduce((sum, { requiredDepositAtomic }) => sum + requiredDepositAtomic, 0n)
-  const depositAtomic = await availableDeposit(ctx, chain, treasury, neededAtomic)
+  const parsed = chosen.map((row) => row.parsed)
+  const depositAtomic = await availableDeposit(ctx, chain, treasury, parsed, neededAtomic)
   if (depositAtomic === 'calling') return 'calling'
   const passing = await passingOf(ctx, chain, treasury, within(chosen, depositAtomic))
   if (passing.length === 0) return 'blocked'

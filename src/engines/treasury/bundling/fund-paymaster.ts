@@ -1,4 +1,4 @@
-import type { ContractCreation } from '#chains/accounts'
+import type { ContractCreation, UserOperation } from '#chains/accounts'
 import type { Address, Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
 import { announceWork, depositsInFlight } from '#engines/transactions/index'
@@ -22,11 +22,12 @@ export async function availableDeposit(
   ctx: EngineCtx,
   chain: Chain,
   treasury: TreasuryRow,
+  operations: readonly UserOperation[],
   neededAtomic: bigint,
 ): Promise<bigint | 'calling'> {
   const { accounts } = chain
   const paymaster = accounts.paymasterOf(treasury.address)
-  const missing = await missingOf(chain, [...accounts.creations, paymaster])
+  const missing = await missingOf(chain, [...accounts.creationsFor(operations), paymaster])
   if (missing.length > 0) await createContracts(ctx, chain, treasury, missing)
   const [depositAtomic, inFlightAtomic] = await Promise.all([
     accounts.depositOf(paymaster.address),

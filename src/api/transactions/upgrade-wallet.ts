@@ -1,0 +1,80 @@
+import { requireChain } from '#api/connected-chain'
+import { answered } from '#api/estimate'
+import { type FeeFields, parseFeeRequest } from '#api/fee-request'
+import { requireSource } from '#api/source'
+import { type EntitySecret, openSecretOf, spendCiphertext, type Wallet } from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { lockUpgrades, submit, upgradeUnderWay } from '#engines/transactions/index'
+import { invalid } from '#lib/errors'
+import type { ScaCore, UpgradeTarget } from '#lib/sca-cores'
+
+type UpgradeBody = FeeFields & { walletId: string; newScaCore: UpgradeTarget; refId?: string }
+
+/** The versions that can be upgraded. */
+const upgradable: readonly (ScaCore | null)[] = ['circle_4337_v1', 'circle_6900_singleowner_v1']
+
+/** Prepares an upgrade: its `tx` must neither decrypt nor wait for a node. */
+export async function prepareUpgrade(
+  ctx: Ctx,
+  input: { body: UpgradeBody & { entitySecretCiphertext: string } },
+) {
+  const secret = await openSecretOf(ctx, input)
+  const wallet = await requireUpgradable(ctx, input.body)
+  if (wallet.scaCore === 'circle_4337_v1') await requireDeployed(ctx, wallet)
+  return secret
+}
+
+/** Accepts the upgrade of a smart account: a call of itself, whose completion changes the wallet's `scaCore`. */
+export async function upgradeWallet(ctx: Ctx, { body }: { body: UpgradeBody }, secret: EntitySecret) {
+  await spendCiphertext(ctx, secret)
+  const { walletId, newScaCore, refId = '' } = body
+  await lockUpgrades(ctx.db, ctx.entity.id, walletId)
+  // Before the wallet is read: an upgrade that ends in between has changed it by then.
+  const underWay = await upgradeUnderWay(ctx.db, ctx.entity.id, walletId)
+  const wallet = await requireUpgradable(ctx, body)
+  if (underWay)
+    throw invalid(
+      'walletId',
+      `is being upgraded: wait until the transaction ${underWay.id} has ended`,
+      walletId,
+      'smartAccountCoreInvalid',
+    )
+  const chain = requireChain(ctx, wallet.blockchain)
+  const { call, signature, values, gas } = chain.accounts.upgrade(wallet.address, newScaCore)
+  const fee = parseFeeRequest(body, chain, call, wallet.accountType)
+  return submit(ctx, secret, {
+    wallet,
+    chain,
+    call,
+    fee: { ...fee, gasLimit: fee.gasLimit ?? gas },
+    refId,
+    shown: {
+      operation: 'CONTRACT_EXECUTION',
+      contractAddress: call.to,
+      abiFunctionSignature: signature,
+      abiParameters: values,
+      amountText: undefined,
+      newCore: newScaCore,
+    },
+  })
+}
+
+async function requireUpgradable(ctx: Ctx, { walletId }: UpgradeBody): Promise<Wallet> {
+  const wallet = await requireSource(ctx, { walletId })
+  if (wallet.accountType === 'EOA')
+    throw invalid('walletId', 'is no smart account, and has no version', walletId, 'accountTypeUnsupported')
+  if (upgradable.includes(wallet.scaCore)) return wallet
+  throw invalid(
+    'walletId',
+    `is of the version ${wallet.scaCore}: only ${upgradable.join(' and ')} can be upgraded`,
+    walletId,
+    'smartAccountCoreInvalid',
+  )
+}
+
+async function requireDeployed(ctx: Ctx, { id, blockchain, address }: Wallet): Promise<void> {
+  const chain = requireChain(ctx, blockchain)
+  if (await answered(ctx, chain, chain.hasCode(address))) return
+  const reason = 'is not deployed: send its first transaction, and upgrade it when that is complete'
+  throw invalid('walletId', reason, id, 'upgradeBeforeDeployment')
+}
