@@ -18,6 +18,7 @@ import { until } from './until.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const chains = ['--chains', 'BASE-SEPOLIA']
+const options = [...chains, '--sca-core', 'circle_4337_v1']
 
 /** A sandbox that tests pass on to each other: a start on an existing directory costs a third of a first one. */
 let dataDir: string
@@ -43,7 +44,7 @@ async function newDirectory(): Promise<string> {
 
 /** The sandbox as the previous test left it; a test that does not pass it on must end it. */
 async function take(): Promise<Program> {
-  const program = handedOn ?? (await startProgram({ dataDir, args: chains }))
+  const program = handedOn ?? (await startProgram({ dataDir, args: options }))
   handedOn = undefined
   cleanUps.push(async () => {
     if (handedOn !== program) await program.killAll()
@@ -52,7 +53,7 @@ async function take(): Promise<Program> {
 }
 
 async function startAgain(): Promise<Program> {
-  handedOn = await startProgram({ dataDir, args: chains })
+  handedOn = await startProgram({ dataDir, args: options })
   return handedOn
 }
 
@@ -62,6 +63,17 @@ async function newWalletSet({ tenant }: Program): Promise<string> {
   })
   expect(body?.data?.walletSet?.id, text).toBeTruthy()
   return body.data.walletSet.id
+}
+
+async function newAccount({ tenant }: Program, walletSetId: string) {
+  const { body, text } = await tenant.http('POST', '/v1/w3s/developer/wallets', {
+    body: {
+      ...{ idempotencyKey: randomUUID(), entitySecretCiphertext: await tenant.sealSecret(), walletSetId },
+      ...{ blockchains: ['BASE-SEPOLIA'], accountType: 'SCA' },
+    },
+  })
+  expect(body?.data?.wallets, text).toHaveLength(1)
+  return body.data.wallets[0]
 }
 
 /** Opens a connection that stays in the middle of a request. */
@@ -102,6 +114,7 @@ it.each(drawn(ends, 1))(
     expect(body.data.walletSet.name).toBe('Kept')
     const rpcUrl = second.answer.chains[0]!.rpcUrl
     expect(await receiptBlock(rpcUrl, hash)).toBe(number)
+    expect(await newAccount(second, id)).toMatchObject({ accountType: 'SCA', scaCore: 'circle_4337_v1' })
   },
 )
 

@@ -22,6 +22,7 @@ import { reviewRequests } from './review-requests.ts'
 import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
 import { transferRequests } from './transfer-requests.ts'
+import { upgradeRequests } from './upgrade-requests.ts'
 
 export type RequestSamples = {
   /** A request that succeeds, a different one each time. */
@@ -178,6 +179,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
     request: async () => ({ body: { scope: 'MONITOR_ALL' } }),
   },
   ...transferRequests,
+  ...upgradeRequests,
   'POST /v1/w3s/developer/transactions/contractExecution': {
     request: async (world) => keyed(world, { ...(await executionBody(world)), feeLevel: 'MEDIUM' }),
     changes: async (world) => ({

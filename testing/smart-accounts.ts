@@ -3,8 +3,23 @@ import { startIndexer } from '#engines/indexer/index'
 import { startModular } from '#engines/modular/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { startTreasury } from '#engines/treasury/index'
+import { newestCore, type ScaCore } from '#lib/sca-cores'
 import type { Wallet, World } from './builders.ts'
 import { until } from './until.ts'
+
+/** Makes a smart account of a version, which is a setting of sandboxes; it is not deployed. */
+export async function makeAccount(world: World, core: ScaCore): Promise<Wallet> {
+  const { tenant, harness } = world
+  harness.ctx.config.scaCore = core
+  const { wallets } = await world.call('POST', '/v1/w3s/developer/wallets', {
+    idempotencyKey: randomUUID(),
+    entitySecretCiphertext: await tenant.sealSecret(),
+    walletSetId: (await world.walletSet()).id,
+    blockchains: [harness.chain().blockchain],
+    accountType: 'SCA',
+  })
+  return wallets[0]
+}
 
 /** Actions on smart accounts of the first chain, through the API. */
 export function accountActions(world: World) {
@@ -23,16 +38,9 @@ export function accountActions(world: World) {
     reaches,
     /** Waits until the operation is signed. */
     signed: (id: string) => until(async () => (await read(id)).userOpHash !== undefined, `${id} is signed`),
-    /** Makes an account with 1,000 USDC, as the API sees it too; it is not deployed. */
-    make: async (): Promise<Wallet> => {
-      const { wallets } = await world.call('POST', '/v1/w3s/developer/wallets', {
-        idempotencyKey: randomUUID(),
-        entitySecretCiphertext: await tenant.sealSecret(),
-        walletSetId: (await world.walletSet()).id,
-        blockchains: [harness.chain().blockchain],
-        accountType: 'SCA',
-      })
-      const [made] = wallets
+    /** Makes an account with 1,000 USDC, as the API sees it too. */
+    make: async (core = newestCore): Promise<Wallet> => {
+      const made = await makeAccount(world, core)
       await harness.fundWallet(made.address, { usdc: '1000' })
       await until(async () => {
         const { tokenBalances } = await world.call('GET', `/v1/w3s/wallets/${made.id}/balances`)
@@ -45,6 +53,13 @@ export function accountActions(world: World) {
       const body = { ...(await request(from)), ...fields }
       return (await world.call('POST', '/v1/w3s/developer/transactions/transfer', body)).id
     },
+    /** The answer to a request to upgrade the account. */
+    upgrade: async (wallet: Wallet, fields: object = {}) =>
+      harness.http('POST', '/v1/w3s/developer/transactions/walletUpgrade', {
+        body: { ...(await request(wallet)), newScaCore: 'circle_6900_singleowner_v2', ...fields },
+      }),
+    /** The version of the wallet's account. */
+    coreOf: async ({ id }: Wallet) => (await world.call('GET', `/v1/w3s/wallets/${id}`)).wallet.scaCore,
     /** Calls the token itself, for an amount that no hold covers. */
     callTransfer: async (from: Wallet, to: string, amountAtomic: bigint): Promise<string> => {
       const body = {

@@ -103,6 +103,7 @@ describe('a wrong input is an error that names it and the remedy', () => {
       'BASE-SEPOLIA,NOWHERE',
       /--chains must name test networks, not "NOWHERE": choose from ETH-SEPOLIA, /,
     ],
+    ['sandbox', '--sca-core', 'v4', /--sca-core must be one of circle_4337_v1, .*, not "v4"/],
     ['sandbox', '--notify', 'nowhere', /--notify must be one of public, /],
     ['serve', '--log-level', 'loud', /--log-level must be one of debug, /],
   ])('a wrong value for an option: %s %s', async (command, flag, value, words) => {
