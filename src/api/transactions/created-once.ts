@@ -9,7 +9,7 @@ export async function transactionAsItIs(ctx: Ctx, id: string) {
   return { id, state: row.state }
 }
 
-/** What repeats of a request that creates or changes a transaction are answered with. */
+/** The answer to repeats of a request that creates or changes a transaction. */
 export const createdOnce = {
   conflict: 'idempotencyKeyReused',
   resourceIdOf: (result: { id: string }) => result.id,
