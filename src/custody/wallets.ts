@@ -231,7 +231,7 @@ export async function updateWallet(ctx: CustodyCtx, id: string, metadata: Wallet
   return describeWallet(db, entity.id, id, metadata, formatInstant(nowMs))
 }
 
-/** Records in the `tx` of the chain's news that smart accounts were upgraded, or that an upgrade was undone. */
+/** Records that smart accounts were upgraded, or that a reorg undid their upgrades, in the `tx` that follows the block. */
 export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly WalletCore[]): Promise<void> {
   if (cores.length === 0) return
   const changed = await setCores(tx, cores, formatInstant(nowMs))

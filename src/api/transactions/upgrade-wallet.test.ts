@@ -126,10 +126,10 @@ it('property 80: one of several upgrades at once is made, and no second one', as
 it('property 80: a reorg takes the version back until a block holds the upgrade again', async () => {
   const wallet = await deployed(old)
   const { id } = (await accounts.upgrade(wallet)).body.data
-  await completed(id)
+  const { blockHeight } = await completed(id)
   const chain = harness.chain()
   await chain.setAutomine(false)
-  await chain.reorg(1)
+  await chain.reorg((await chain.height()) - blockHeight + 1)
   await until(async () => (await accounts.coreOf(wallet)) === old, 'the wallet has its first version again')
   expect([await coreOnChain(wallet), (await accounts.read(id)).state]).toEqual([old, 'SENT'])
   expect(await accounts.upgrade(wallet)).toMatchObject(refused(400, 155506, 'walletId'))
