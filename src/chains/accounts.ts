@@ -7,6 +7,22 @@ import type { GasEstimate } from './gas-estimate.ts'
 /** A call of an address: it creates no contract. */
 export type AddressedCall = { to: Address; valueAtomic: bigint; data: Hex }
 
+/** Why a contract cannot be relied on. `other-accounts`: the factory makes accounts at other addresses than the client. */
+export type ContractProblem = 'missing' | 'unknown-code' | 'other-accounts'
+
+/** A contract that smart accounts need on a chain, and the code that stands there. */
+export type AccountContract = {
+  name: string
+  /** The accounts that need it: those of developers' wallets, modular ones, or all of them. */
+  of: 'all' | 'developer' | 'modular'
+  address: Address
+  /** Hash of the code there. */
+  codeHash: Hex
+  /** Whether the operator has pinned the hash. */
+  isPinned: boolean
+  problem?: ContractProblem
+}
+
 /** A call that creates a contract at the one address that its code determines. */
 export type ContractCreation = { address: Address; call: AddressedCall }
 
@@ -150,6 +166,10 @@ export type Accounts = {
   creationsFor(operations: readonly UserOperation[]): readonly ContractCreation[]
   /** The call with which an account upgrades itself, with its signature and values as customers see it, and its gas. */
   upgrade(account: Address, core: UpgradeTarget): AccountUpgrade
+  /** Reads the contracts that accounts need, and compares their code with what is known or pinned. */
+  contracts(): Promise<readonly AccountContract[]>
+  /** The contracts that the treasury can create, in the order of their creation. */
+  creations: readonly ContractCreation[]
   /** The paymaster of a sponsor. */
   paymasterOf(sponsor: Address): ContractCreation
   /** The deposit at the EntryPoint that a paymaster pays from; now, or at a block. */

@@ -16,6 +16,8 @@ export type Node = {
   timeoutMs?: number | undefined
   /** Maximum calls of one request; learnt when absent. */
   batchMax?: number | undefined
+  /** Hashes of the code of account contracts that the operator relies on, by address. */
+  accountCode?: Readonly<Record<string, string>> | undefined
 }
 
 /** Local chains are complete and final after one block; a deeper reorg is followed, not refused. */

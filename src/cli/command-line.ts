@@ -42,6 +42,10 @@ const commands: Record<string, ListedCommand> = {
     summary: 'Show the indexing status of each chain; resume a chain that was halted by a deep reorg.',
     load: async () => (await import('./chain.ts')).chainCommand,
   },
+  contracts: {
+    summary: 'Show the contracts that smart accounts need on each chain; deploy those that are missing.',
+    load: async () => (await import('./contracts.ts')).contractsCommand,
+  },
   notifications: {
     summary: 'Show notifications and the attempts to deliver them; send single ones or a range again.',
     load: async () => (await import('./notifications.ts')).notificationsCommand,

@@ -10,6 +10,8 @@ export type NodeSetting = {
   inFlightMax?: number
   /** Maximum calls in one batch request to the endpoints; learnt when left out. */
   batchMax?: number
+  /** Hashes of the code of contracts of smart accounts, by address. */
+  accountCode?: Record<string, string>
 }
 
 const example = '[{"blockchain":"BASE","rpcUrls":["https://one.example","https://two.example"]}]'
@@ -35,10 +37,8 @@ export function parseNodeSettings(text: string | undefined): NodeSetting[] {
 }
 
 function settingOf(item: unknown): NodeSetting {
-  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, batchMax, ...rest } = (item ?? {}) as Record<
-    string,
-    unknown
-  >
+  const { blockchain, rpcUrl, rpcUrls, agree, inFlightMax, batchMax, accountCode, ...rest } = (item ??
+    {}) as Record<string, unknown>
   if (typeof blockchain !== 'string') throw new Error(`BEZANT_NETWORKS must be a list such as ${example}`)
   const wrong = (what: string) => new Error(`BEZANT_NETWORKS, ${blockchain}: ${what}`)
   const [unknown] = Object.keys(rest)
@@ -54,6 +54,10 @@ function settingOf(item: unknown): NodeSetting {
     throw wrong('inFlightMax must be a whole number from 1 to 100000')
   if (batchMax !== undefined && !isCount(batchMax, 1_000))
     throw wrong('batchMax must be a whole number from 1 to 1000')
+  if (accountCode !== undefined && !isCode(accountCode))
+    throw wrong(
+      'accountCode must be an object of addresses and the hashes of their code, as bezant contracts list shows them',
+    )
   return {
     blockchain,
     rpcUrl: urls[0]!,
@@ -61,6 +65,7 @@ function settingOf(item: unknown): NodeSetting {
     ...(agree !== undefined && { agree }),
     ...(inFlightMax !== undefined && { inFlightMax }),
     ...(batchMax !== undefined && { batchMax }),
+    ...(accountCode !== undefined && { accountCode }),
   }
 }
 
@@ -69,3 +74,15 @@ const isAddress = (value: unknown): value is string =>
 
 const isCount = (value: unknown, most: number): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most
+
+const codesMax = 32
+
+const isCode = (value: unknown): value is Record<string, string> =>
+  typeof value === 'object' &&
+  value !== null &&
+  !Array.isArray(value) &&
+  Object.keys(value).length <= codesMax &&
+  Object.entries(value).every(
+    ([address, hash]) =>
+      /^0x[\da-fA-F]{40}$/.test(address) && typeof hash === 'string' && /^0x[\da-fA-F]{64}$/.test(hash),
+  )

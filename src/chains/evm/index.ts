@@ -2,6 +2,7 @@ import { type Hex, isHex } from '#lib/hex'
 import type { Address, Chain, ContentAgreement, Inspection } from '../chain.ts'
 import type { Network } from '../network.ts'
 import { encodeCall } from './abi/encode.ts'
+import { canonicalPins, type PinnedCode } from './accounts/contracts.ts'
 import { accountsThrough } from './accounts/index.ts'
 import { authorizationDigest, authorizedTransferCall, domainSeparatorSelector } from './authorization.ts'
 import { type BlockKey, readBlock, readHead, type WholeBlock } from './blocks.ts'
@@ -34,6 +35,7 @@ export type EvmChainInput = {
   inFlightMax?: number | undefined
   timeoutMs?: number | undefined
   batchMax?: number | undefined
+  accountCode?: PinnedCode | undefined
 }
 
 /** Interval of head polling while there is no subscription. */
@@ -103,7 +105,7 @@ export function createEvmChain(input: EvmChainInput): Chain {
     callDataBytesMax,
     contracts: contractsThrough(rpc, input),
     tokens: tokensThrough(rpc),
-    accounts: accountsThrough(rpc, pageRpc, network),
+    accounts: accountsThrough(rpc, pageRpc, network, canonicalPins(input.accountCode ?? {})),
     explainRevert: (...reverted) => replayRevert(rpc, ...reverted),
     decodeCall: (call) => decodeCall(network.blockchain, call),
     digestOf: (transaction) => digestOf(network, transaction),

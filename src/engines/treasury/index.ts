@@ -32,6 +32,15 @@ export {
   type RecipientStatus,
   recipientStatuses,
 } from './address-book/store/recipients.ts'
+export {
+  type DeploymentPlan,
+  deployContracts,
+  deploymentProgress,
+  openPayer,
+  payerOf,
+  planDeployment,
+  shortOf,
+} from './bundling/deploy-contracts.ts'
 export { requireSponsor } from './bundling/sponsor.ts'
 export { decideReview } from './decide-review.ts'
 export { type NewDepositAddress, openDepositAddress } from './deposit-addresses/open-deposit-address.ts'

@@ -20,8 +20,15 @@ export const entryPointAddress = entryPoint.toLowerCase() as Address
 /** The contract that the EntryPoint creates accounts with, the first that it created. */
 export const senderCreator: Address = getContractAddress({ from: entryPoint, nonce: 1n })
 
+/** The hashes of the code that stands at these two on every chain: the address of the EntryPoint follows from its code. */
+export const entryPointCodeHash: Hex = '0x8db5ff695839d655407cc8490bb7a5d82337a86a6b39c3f0258aa6c3b582fc58'
+export const senderCreatorCodeHash: Hex = '0x283c9d14378f5f4c4e24045b87d621d48443fa5b4af7dd7180a599b3756a7689'
+
 /** The deployer of contracts at addresses that their code alone determines. It takes a salt and the creation code. */
 export const create2Deployer: Address = '0x4e59b44847b379578588920cA78FbF26c0B4956C'
+
+export const create2DeployerCodeHash: Hex =
+  '0x2fa86add0aed31f33a762c9d88e807c475bd51d0f52bd0955754b2608f7e4989'
 
 /** The contracts of modular wallets, with the constants of their published client. */
 export const modularContracts: AccountContracts = {

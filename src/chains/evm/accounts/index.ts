@@ -1,11 +1,13 @@
 import { encodeFunctionData } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
+import { newestCore } from '#lib/sca-cores'
 import type { Accounts, ContractCreation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import type { Network } from '../../network.ts'
 import { quantity } from '../quantities.ts'
 import type { Rpc } from '../rpc.ts'
-import { type CreatedContract, entryPointAddress, paymasterOf } from './deployment.ts'
+import { type PinnedCode, readContracts } from './contracts.ts'
+import { type CreatedContract, creationsOf, entryPointAddress, paymasterOf } from './deployment.ts'
 import { executedIn } from './executed.ts'
 import { modularThrough } from './modular.ts'
 import {
@@ -27,12 +29,16 @@ const canonical = ({ address, call }: CreatedContract): ContractCreation => ({
   call: { to: call.to.toLowerCase() as Address, valueAtomic: 0n, data: call.data },
 })
 
+const creations = creationsOf(newestCore).map(canonical)
+
 /** The smart accounts of a chain, through its node; `pageRpc` serves what pages ask for. */
-export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network): Accounts => ({
+export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network, pinned: PinnedCode): Accounts => ({
   modular: modularThrough(pageRpc, network),
   entryPoint: entryPointAddress,
   creationsFor: (operations) => contractsNeeded(operations).map(canonical),
   upgrade: upgradeOf,
+  contracts: () => readContracts(rpc, network, pinned),
+  creations,
   paymasterOf: (sponsor) => canonical(paymasterOf(sponsor as `0x${string}`)),
   depositOf: async (paymaster, atBlock) => {
     const data = encodeFunctionData({

@@ -15,15 +15,31 @@ export const insertAccountCall = (tx: Db, row: AccountCall & { createDate: strin
 export const lockCalls = (tx: Db, entityId: string, blockchain: string) =>
   tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`calls:${entityId}:${blockchain}`}, 0))`)
 
-/** Whether a call of this purpose is under way. */
-export async function isCalling(
+/** The ids of the calls of this purpose that are under way, in their order. */
+export const openCalls = async (
   db: Db,
   { entityId, blockchain, purpose }: Omit<AccountCall, 'id'>,
-): Promise<boolean> {
-  const found = await db.maybe(sql`select 1 from account_calls c where c.blockchain = ${blockchain}
-    and c.entity_id = ${entityId} and c.purpose = ${purpose} and not c.settled limit 1`)
-  return found !== undefined
+): Promise<string[]> => {
+  const rows = await db.all<{
+    id: string
+  }>(sql`select c.id from account_calls c where c.blockchain = ${blockchain}
+    and c.entity_id = ${entityId} and c.purpose = ${purpose} and not c.settled order by c.create_date, c.id`)
+  return rows.map(({ id }) => id)
 }
+
+/** How far the transaction of a call has come. */
+export type CallProgress = {
+  id: string
+  settled: boolean
+  state: string
+  txHash: string | null
+  errorDetails: string | null
+}
+
+export const progressOf = (db: Db, entityId: string, ids: readonly string[]) =>
+  db.all<CallProgress>(sql`select c.id, c.settled, t.state, t.tx_hash as "txHash", t.error_details as "errorDetails"
+    from account_calls c join platform_transactions t on t.entity_id = c.entity_id and t.id = c.id
+    where c.entity_id = ${entityId} and c.id = any(${ids}::uuid[]) order by c.create_date, c.id`)
 
 export type SettledCall = AccountCall & { state: string; errorDetails: string | null }
 

@@ -1,12 +1,13 @@
 import type { Address, Call, Chain } from '#chains/chain'
-import type { EntityCtx } from '#engines/ctx'
+import type { EngineCtx, EntityCtx } from '#engines/ctx'
 import { nativeToken } from '#engines/ledger/index'
-import { submitFromTreasury } from '#engines/transactions/index'
+import { announceWork, submitFromTreasury } from '#engines/transactions/index'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
+import { actingFor } from '../actor.ts'
 import type { TreasuryRow } from '../store/treasuries.ts'
 import { signatoryOf } from '../treasuries.ts'
-import { type CallPurpose, insertAccountCall } from './store.ts'
+import { type CallPurpose, insertAccountCall, lockCalls, openCalls } from './store.ts'
 
 /** Submits a call of the treasury for smart accounts, in `ctx.db`'s tx; returns the id of its transaction. */
 export async function submitCall(
@@ -39,4 +40,26 @@ export async function submitCall(
     sweep: true,
   })
   return id
+}
+
+/**
+ * Submits calls of a purpose that an entity needs once, unless some are under way; returns whether it did. The entity's row is
+ * locked, so that two processes do not both begin them.
+ */
+export async function whenNotCalling(
+  ctx: EngineCtx,
+  treasury: TreasuryRow,
+  purpose: 'contract' | 'deposit',
+  actor: string,
+  submit: (scope: EntityCtx) => Promise<unknown>,
+): Promise<boolean> {
+  const { entityId, blockchain } = treasury
+  const submitted = await ctx.database.tx(async (tx) => {
+    await lockCalls(tx, entityId, blockchain)
+    if ((await openCalls(tx, { entityId, blockchain, purpose })).length > 0) return false
+    await submit({ ...actingFor(ctx, tx, treasury), actor })
+    return true
+  })
+  if (submitted) await announceWork(ctx.database, blockchain)
+  return submitted
 }
