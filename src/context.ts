@@ -13,7 +13,7 @@ import { startHistories, startIndexer, startPruning, startReconciler } from '#en
 import { seedTokens } from '#engines/ledger/index'
 import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
-import { startTransactionWorker } from '#engines/transactions/index'
+import { inspectAccounts, startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startMoneyWatch, startReviews, startTreasury } from '#engines/treasury/index'
 import { startWebhooks } from '#engines/webhooks/index'
 import { armFailpoint } from '#lib/failpoints'
@@ -72,6 +72,7 @@ export async function openContext(input: ContextInput): Promise<Context> {
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
   const custody = await openCustody({ ...scope, rootKey: input.rootKey }).catch(explainRootKey)
+  if (input.inspects) void inspectAccounts({ ...scope, chains })
   const sessions = watchSessions(scope)
   return {
     ctx: { ...scope, chains, custody },

@@ -167,6 +167,11 @@ export const errorKinds = {
     status: 400,
     text: 'Transactions of a smart account need feeLevel, and take no other prices.',
   },
+  accountContractsUnknown: {
+    code: 155902,
+    status: 503,
+    text: 'The contracts of smart accounts on this blockchain are missing or not known to this server: its operator sees them by bezant contracts list. Nothing was created: try again later.',
+  },
   accountTypeUnsupported: {
     code: 155515,
     status: 400,

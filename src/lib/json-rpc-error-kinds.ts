@@ -26,6 +26,11 @@ export const jsonRpcErrorKinds = {
     status: 200,
     text: 'An operator has frozen this entity: nothing is signed for it until it is released.',
   },
+  rpcContractsUnknown: {
+    code: -32008,
+    status: 200,
+    text: 'The contracts of modular wallets on this chain are not known to this server, and it uses none of them: its operator compares and pins their code.',
+  },
   rpcOperationRejected: { code: -32500, status: 200, text: 'The EntryPoint rejects the operation.' },
   rpcNotSponsored: {
     code: -32501,

@@ -30,6 +30,8 @@ describe('node settings', () => {
     [{ blockchain: 'BASE', rpcUrls: [one, two], agree: 0 }, /from 1 to 2/],
     [{ blockchain: 'BASE', rpcUrl: one, inFlightMax: '16' }, /inFlightMax/],
     [{ blockchain: 'BASE', rpcUrl: one, batchMax: 0 }, /batchMax must be a whole number from 1 to 1000/],
+    [{ blockchain: 'BASE', rpcUrl: one, accountCode: { '0x1': '0x2' } }, /accountCode must be an object/],
+    [{ blockchain: 'BASE', rpcUrl: one, accountCode: [] }, /accountCode must be an object/],
     [{ blockchain: 'BASE', rpcUrl: one, rpcURL: two }, /no setting "rpcURL"/],
     [{ rpcUrl: one }, /must be a list/],
     [null, /must be a list/],

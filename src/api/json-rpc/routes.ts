@@ -48,6 +48,7 @@ export const jsonRpcEndpoints = [
       'rpcReadsExceeded',
       'rpcOperationDenied',
       'rpcEntityFrozen',
+      'rpcContractsUnknown',
       'rpcOperationRejected',
       'rpcNotSponsored',
       'rpcSponsorshipExceeded',

@@ -59,6 +59,28 @@ export const chainSchema = Type.Object(
         description: 'The base fee of the next block in gwei; absent while no node gives it.',
       }),
     ),
+    contractProblems: optional(
+      Type.Array(
+        Type.Object(
+          {
+            contract: Type.String({
+              description: 'The name of the contract, as bezant contracts list shows it.',
+            }),
+            address: Type.String({ description: 'The address at which it has to be.' }),
+            codeHash: Type.String({ description: 'The hash of the code there.' }),
+            problem: Type.Enum(['missing', 'unknown-code', 'other-accounts'], {
+              description:
+                'missing; unknown-code: code that is neither known nor pinned; other-accounts: a factory that makes accounts at other addresses.',
+            }),
+          },
+          { description: 'A contract of smart accounts that cannot be relied on.' },
+        ),
+        {
+          description:
+            'The contracts of smart accounts that are missing or not known; absent while no node tells.',
+        },
+      ),
+    ),
     state: stateField,
   },
   { title: 'OperatorChain', description: 'A chain of the server, and how far it is followed.' },

@@ -1,7 +1,7 @@
 import { patienceMs } from '#api/chain-head'
 import type { Chain } from '#chains/chain'
 import type { EngineCtx } from '#engines/ctx'
-import { suggestedFees } from '#engines/transactions/index'
+import { accountContracts, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import { resultWithin } from '#lib/time-limit'
 import { listChains } from './list-chains.ts'
@@ -11,11 +11,16 @@ const gweiDecimals = 9
 /** Indexing progress of each chain, health of its endpoints in this process, and base fee of its next block. */
 export async function showChains(ctx: EngineCtx) {
   const chains = ctx.chains.list()
-  const [progress, fees] = await Promise.all([listChains(ctx), Promise.all(chains.map(baseFeeOf))])
+  const [progress, fees, contracts] = await Promise.all([
+    listChains(ctx),
+    Promise.all(chains.map(baseFeeOf)),
+    Promise.all(chains.map(problemsOf)),
+  ])
   return progress.map((row, index) => ({
     ...row,
     rpc: chains[index]!.health().map(showEndpoint),
     ...fees[index],
+    ...contracts[index],
   }))
 }
 
@@ -25,6 +30,15 @@ const showEndpoint = ({ host, errorsRatio, p50Ms, p95Ms }: ReturnType<Chain['hea
   ...(p95Ms !== undefined && { p95Ms }),
   errorShare: errorsRatio,
 })
+
+async function problemsOf(chain: Chain) {
+  const contracts = await resultWithin(patienceMs, accountContracts(chain))
+  if (!contracts) return {}
+  const contractProblems = contracts.flatMap(({ name: contract, address, codeHash, problem }) =>
+    problem ? { contract, address, codeHash, problem } : [],
+  )
+  return { contractProblems }
+}
 
 async function baseFeeOf(chain: Chain): Promise<{ baseFee?: string }> {
   if (!chain.network.eip1559) return {}

@@ -5,13 +5,15 @@ import { smartAccountOf } from '#chains/signing'
 import {
   createWallets,
   type EntitySecret,
+  openSecretOf,
   type SmartAccountKind,
   spendCiphertext,
   type Wallet,
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
+import { accountTrouble } from '#engines/transactions/index'
 import { requireSponsor } from '#engines/treasury/index'
-import { invalid } from '#lib/errors'
+import { ApiError, invalid } from '#lib/errors'
 import type { createWalletsBody } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
 
@@ -36,6 +38,22 @@ export async function createWalletsOf(
   const wallets = await createWallets(ctx, secret, input)
   if (smartAccount) await sponsorAll(ctx, blockchains)
   return wallets
+}
+
+/** Throws where the contracts of smart accounts cannot be relied on. A node that is away refuses no wallet. */
+export async function requireAccountContracts(ctx: Ctx, blockchains: readonly string[]): Promise<void> {
+  for (const blockchain of blockchains) {
+    const chain = ctx.chains.find(blockchain)
+    const trouble = chain && (await accountTrouble(ctx, chain, 'developer').catch(() => undefined))
+    if (trouble !== undefined) throw new ApiError('accountContractsUnknown')
+  }
+}
+
+/** Opens the entity secret, and looks at the chains of smart accounts, which holds no database transaction. */
+export async function prepareWallets(ctx: Ctx, input: { body: CreateWalletsBody }): Promise<EntitySecret> {
+  const secret = await openSecretOf(ctx, input)
+  if (input.body.accountType === 'SCA') await requireAccountContracts(ctx, input.body.blockchains)
+  return secret
 }
 
 /** Lets the treasury of the entity pay the gas of its smart accounts. */

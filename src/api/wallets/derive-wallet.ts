@@ -7,13 +7,26 @@ import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
-import { sponsorAll } from './create-wallets.ts'
+import { requireAccountContracts, sponsorAll } from './create-wallets.ts'
 import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
 
 type DeriveWalletBody = Static<typeof deriveBody>
 type ByIdInput = { params: Static<typeof deriveParams>; body: DeriveWalletBody }
 type ByAddressInput = { body: Static<typeof deriveByAddressBody> }
+
+/** Looks at the chain that the account of a wallet is derived on, outside any database transaction. */
+export async function prepareById(ctx: Ctx, { params }: ByIdInput): Promise<undefined> {
+  await requireChainFor(ctx, await requireWallet(ctx, params.id), params.blockchain)
+}
+
+export async function prepareByAddress(ctx: Ctx, { body }: ByAddressInput): Promise<undefined> {
+  await requireChainFor(ctx, await sourceOf(ctx, body), body.targetBlockchain)
+}
+
+async function requireChainFor(ctx: Ctx, { accountType }: Wallet, blockchain: Blockchain): Promise<void> {
+  if (accountType === 'SCA') await requireAccountContracts(ctx, [blockchain])
+}
 
 /** Derives the same address on another EVM chain, from the wallet's id. */
 export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
@@ -23,15 +36,16 @@ export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
 
 /** The same from an address that the entity has on another chain. */
 export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
-  const { sourceBlockchain, walletAddress, targetBlockchain } = body
-  const source = await findWalletByAddress(
-    ctx.db,
-    ctx.entity.id,
-    sourceBlockchain,
-    canonicalAddress(walletAddress),
-  )
+  return derive(ctx, await sourceOf(ctx, body), body.targetBlockchain, 'targetBlockchain', body)
+}
+
+async function sourceOf(
+  { db, entity }: Ctx,
+  { sourceBlockchain, walletAddress }: ByAddressInput['body'],
+): Promise<Wallet> {
+  const source = await findWalletByAddress(db, entity.id, sourceBlockchain, canonicalAddress(walletAddress))
   if (!source) throw walletUnknown({ walletAddress })
-  return derive(ctx, source, targetBlockchain, 'targetBlockchain', body)
+  return source
 }
 
 /** 201 with a new wallet, 200 with the existing one, its metadata replaced by the given one. */

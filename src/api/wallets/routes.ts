@@ -1,9 +1,9 @@
-import { listWallets, openSecretOf, requireWallet, updateWallet, walletsMadeWith } from '#custody/index'
+import { listWallets, requireWallet, updateWallet, walletsMadeWith } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { orderedWalletCollection, walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
-import { createWalletsOf } from './create-wallets.ts'
-import { deriveByAddress, deriveById } from './derive-wallet.ts'
+import { createWalletsOf, prepareWallets } from './create-wallets.ts'
+import { deriveByAddress, deriveById, prepareByAddress, prepareById } from './derive-wallet.ts'
 import { listWalletsWithBalances, type WalletsWithBalancesQuery } from './list-wallets-with-balances.ts'
 import {
   createWalletsBody,
@@ -53,9 +53,10 @@ export const walletEndpoints = [
       'walletLimitReached',
       'metadataCountDiffers',
       'smartAccountUnavailable',
+      'accountContractsUnknown',
       'blockchainUnavailable',
     ],
-    prepare: (ctx: Ctx, input) => openSecretOf(ctx, input),
+    prepare: prepareWallets,
     verb: async (ctx: Ctx, input, secret) => ({
       wallets: (await createWalletsOf(ctx, input, secret)).map(showWallet),
     }),
@@ -143,9 +144,11 @@ export const walletEndpoints = [
       'walletLimitReached',
       'blockchainUnsupportedForOperation',
       'smartAccountUnavailable',
+      'accountContractsUnknown',
       'blockchainUnavailable',
       'keyOnOtherEnvironment',
     ],
+    prepare: prepareById,
     verb: deriveById,
   }),
   endpoint({
@@ -167,9 +170,11 @@ export const walletEndpoints = [
       'walletLimitReached',
       'blockchainUnsupportedForOperation',
       'smartAccountUnavailable',
+      'accountContractsUnknown',
       'blockchainUnavailable',
       'keyOnOtherEnvironment',
     ],
+    prepare: prepareByAddress,
     verb: deriveByAddress,
   }),
 ]

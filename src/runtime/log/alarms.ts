@@ -2,6 +2,7 @@ import type { Log } from './log.ts'
 
 /** All alarms. `docs/operate.md` documents the cause and the remedy of each; `npm run check` compares the lists. */
 export const alarmNames = [
+  'account-code-unknown',
   'books-differ',
   'chain-begun-anew',
   'chain-unkept',

@@ -12,7 +12,9 @@ import {
   type OwnerMapping,
   openModularWallet,
 } from '#engines/modular/index'
+import { ApiError } from '#lib/errors'
 import { newId } from '#lib/ids'
+import { requireContracts } from '../require-contracts.ts'
 import {
   type MappingOwner,
   type MappingRequest,
@@ -27,6 +29,10 @@ const scaCore = 'circle_6900_v1'
 /** Returns the wallet of these owners, made on first use. Its address follows from the owners alone. */
 async function getAddress(ctx: Ctx, [request]: [WalletRequest], chain: Chain) {
   const owners = ownersIn(chain, request)
+  await requireContracts(ctx, chain).catch((error) => {
+    // A node that is away does not refuse the wallet; operations need it.
+    if (error instanceof ApiError) throw error
+  })
   const { account, creation } = chain.accounts.modular.accountOf(owners)
   const name = request.metadata?.name ?? undefined
   const wallet = await openModularWallet(ctx, chain, { address: account, owners, name })

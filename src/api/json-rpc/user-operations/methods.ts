@@ -12,6 +12,7 @@ import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
 import { limited } from '../limit-reads.ts'
+import { requireContracts } from '../require-contracts.ts'
 
 /** Gas for the verification of one signature of a passkey, and the same with the creation of the account. */
 const verificationGas = 600_000n
@@ -32,6 +33,14 @@ const withNode =
         throw unanswered(ctx, chain, error, 'rpcNodeUnavailable')
       }
     })
+
+/** Refuses on a chain whose contracts are not those that an operation relies on. */
+const withContracts =
+  (run: RpcMethod<Chain>): RpcMethod<Chain> =>
+  async (ctx, params, chain) => {
+    await requireContracts(ctx, chain)
+    return run(ctx, params, chain)
+  }
 
 function operationIn(chain: Chain, [value, point]: readonly unknown[]): UserOperation {
   const operation = chain.accounts.modular.readOperation(value, 'params[0]')
@@ -149,10 +158,10 @@ const receipt: RpcMethod<Chain> = async (ctx, params, chain) => {
 
 /** The methods of a bundler and of a paymaster (ERC-7769, ERC-7677). */
 export const userOperationMethods: RpcMethods<Chain> = {
-  pm_getPaymasterStubData: withNode(stub),
-  pm_getPaymasterData: withNode(sponsor),
-  eth_sendUserOperation: withNode(send),
-  eth_estimateUserOperationGas: withNode(estimate),
+  pm_getPaymasterStubData: withNode(withContracts(stub)),
+  pm_getPaymasterData: withNode(withContracts(sponsor)),
+  eth_sendUserOperation: withNode(withContracts(send)),
+  eth_estimateUserOperationGas: withNode(withContracts(estimate)),
   eth_getUserOperationByHash: withNode(byHash),
   eth_getUserOperationReceipt: withNode(receipt),
   circle_getUserOperationGasPrice: withNode(gasPrice),

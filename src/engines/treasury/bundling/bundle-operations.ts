@@ -13,6 +13,7 @@ import { WalletFrozen } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import {
+  accountTrouble,
   announceWork,
   denyListed,
   feeAt,
@@ -96,6 +97,8 @@ async function bundleOf(
   const { blockchain } = chain.network
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   if (!sponsor) throw new Error(`entity ${entityId} has no sponsor on ${blockchain}`)
+  // Neither a deposit nor a bundle goes to an EntryPoint that is none.
+  if (await accountTrouble(ctx, chain, 'bundling')) return 'blocked'
   const treasury = treasuryOf(sponsor, capabilitiesOf(blockchain).keys!)
   const chosen = firstOf(chain, await withoutSpoilers(ctx, chain, waiting))
   if (chosen.length === 0) return 'blocked'
