@@ -6,7 +6,6 @@ export const nodeReadMethods = [
   'eth_blockNumber',
   'eth_call',
   'eth_getBlockByNumber',
-  'eth_maxPriorityFeePerGas',
   'eth_gasPrice',
   'eth_getCode',
 ] as const

@@ -3,7 +3,10 @@ import type { Ctx } from '#engines/ctx'
 import { findTransaction, requestReplacement, type TransactionRow } from '#engines/transactions/index'
 import { ApiError, notFound } from '#lib/errors'
 
-/** Replaces a pending transaction by one with the price of the highest fee level. Its id stays the same. */
+/**
+ * Replaces a pending transaction, or the bundle with its operation, by one with the price of the highest fee level. Its id stays
+ * the same.
+ */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
   return { id: (await controlled(ctx, id, secret, 'bump')).id }
 }
@@ -27,17 +30,19 @@ async function controlled(
   const row = await findTransaction(ctx.db, ctx.entity.id, id)
   if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
-  const changed = row.userOpHash === null ? await requestReplacement(ctx, row, requested) : undefined
+  const changed = await requestReplacement(ctx, row, requested)
   if (changed) return changed
   throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(requested, row)}.`)
 }
 
 function reasonAgainst(requested: 'bump' | 'cancel', { state, userOpHash }: TransactionRow): string {
-  if (userOpHash !== null)
-    return `${state}: the operation of a smart account is signed, and your treasury accelerates what carries it`
+  const isSent = state === 'SENT' || state === 'STUCK'
+  if (requested === 'cancel' && (userOpHash !== null || state === 'QUEUED'))
+    return `${state}: once an operation of its smart account is signed, it cannot be cancelled`
   if (requested === 'cancel')
     return `${state}: only INITIATED, CLEARED, QUEUED, SENT and STUCK transactions can be cancelled`
-  if (state === 'SENT' || state === 'STUCK')
-    return 'being cancelled: to raise the fee of the cancellation, cancel it again'
+  if (userOpHash !== null && isSent)
+    return `${state}: your treasury has yet to send the bundle with its operation, at the price of that moment`
+  if (isSent) return 'being cancelled: to raise the fee of the cancellation, cancel it again'
   return `${state}: only SENT and STUCK transactions can be accelerated`
 }

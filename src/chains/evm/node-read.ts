@@ -83,7 +83,6 @@ const parameters: Record<NodeReadMethod, readonly ReadParameter[]> = {
   eth_blockNumber: [],
   eth_call: [call, block],
   eth_getBlockByNumber: [block, withoutTransactions],
-  eth_maxPriorityFeePerGas: [],
   eth_gasPrice: [],
   eth_getCode: [address, block],
 }

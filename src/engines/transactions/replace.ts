@@ -16,6 +16,7 @@ import { logSigningFailure } from './provider-failures.ts'
 import { recipientsOf } from './recipients.ts'
 import { pricedNonce } from './sign.ts'
 import { insertAttempts, isReplaced, lockNonces } from './store/attempts.ts'
+import { bundledCalls } from './store/operations.ts'
 import {
   cancelRefused,
   clearOutdatedRequests,
@@ -75,10 +76,13 @@ async function recordImpossible(tx: Db, ctx: EngineCtx, request: ReplacementRequ
   )
 }
 
-/** Whether lists deny a recipient now. The price of what was sent to it before is not raised. */
+/** Whether lists deny a recipient now, also one in a bundle. The price of what was sent to it before is not raised. */
 async function isListed(tx: Db, ctx: EngineCtx, chain: Chain, request: ReplacementRequest) {
-  const recipients = { blockchain: chain.network.blockchain, addresses: recipientsOf(chain, callOf(request)) }
-  const [decision] = await screenRecipients({ ...ctx, db: tx }, [recipients])
+  const calls = [request, ...(await bundledCalls(tx, [request]))]
+  const addresses = calls.flatMap((each) => recipientsOf(chain, callOf(each)))
+  const [decision] = await screenRecipients({ ...ctx, db: tx }, [
+    { blockchain: chain.network.blockchain, addresses },
+  ])
   return decision!.actions.includes('DENY')
 }
 

@@ -3,13 +3,15 @@ import { withdrawReviews } from '#engines/compliance/index'
 import type { Ctx } from '#engines/ctx'
 import { resolveHolds } from '#engines/ledger/index'
 import { recordChanges } from '#runtime/record/store'
+import { bundleCarrying } from './store/operations.ts'
 import { cancelUnsigned, type ReplacementKind, setReplacementRequest } from './store/replacements.ts'
 import { findTransaction, type TransactionRow } from './store/transactions.ts'
 
 /**
  * Requests that a pending transaction is bumped or cancelled, in `ctx.db`'s tx. An unsigned one is cancelled at once;
- * otherwise a worker sends a replacement with the same nonce and a higher price, and the one that is mined decides. Returns
- * the updated row, or `undefined` when its state does not allow the request.
+ * otherwise a worker sends a replacement with the same nonce and a higher price, and the one that is mined decides. The
+ * operation of a smart account is bumped with the bundle that carries it. Returns the updated row, or `undefined` when its
+ * state does not allow the request.
  */
 export async function requestReplacement(
   ctx: Ctx,
@@ -24,8 +26,14 @@ export async function requestReplacement(
     await eraseGrants(ctx.db, [intent])
     await releaseAllowance(ctx.db, ctx.receivedMs, [intent])
     await withdrawReviews(ctx.db, ctx.receivedMs, [ref])
-  } else if (!(await setReplacementRequest(ctx.db, ctx.receivedMs, row.blockchain, ref, requested)))
-    return undefined
+  } else {
+    const carrier = await carrierOf(ctx, row, requested)
+    if (
+      !carrier ||
+      !(await setReplacementRequest(ctx.db, ctx.receivedMs, row.blockchain, carrier, requested))
+    )
+      return undefined
+  }
   const { actor, requestId } = ctx
   const type = isCancelled
     ? 'transaction.cancelled'
@@ -41,4 +49,15 @@ export async function requestReplacement(
     },
   ])
   return findTransaction(ctx.db, ref.entityId, ref.id)
+}
+
+/** The transaction to replace: the row itself, or the bundle with its operation, which may carry others too. */
+async function carrierOf(
+  { db, entity }: Ctx,
+  { id, userOpHash }: TransactionRow,
+  requested: ReplacementKind,
+) {
+  const ref = { entityId: entity.id, id }
+  if (userOpHash === null) return ref
+  return requested === 'bump' ? bundleCarrying(db, ref) : undefined
 }

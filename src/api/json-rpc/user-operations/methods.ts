@@ -115,6 +115,15 @@ const gasPrice: RpcMethod<Chain> = async (_ctx, _params, chain) => {
   }
 }
 
+/**
+ * The tip that the server itself would offer: pages double it, and what a node names may be far above the price that
+ * sponsorships are bounded by.
+ */
+const tip: RpcMethod<Chain> = async (_ctx, [extra], chain) => {
+  if (extra !== undefined) throw badParams('params[0] is not taken by eth_maxPriorityFeePerGas')
+  return { result: toQuantity(feeAt(await suggestedFees(chain), 'MEDIUM').priorityFeeAtomic) }
+}
+
 async function known(ctx: Ctx, { network }: Chain, [hash]: readonly unknown[]) {
   if (!isHex(hash, 32)) throw badParams('params[0] must be a hash as 0x and 64 hexadecimal digits')
   return findByHash(ctx.database, ctx.entity.id, network.blockchain, canonicalTxId(hash))
@@ -165,4 +174,5 @@ export const userOperationMethods: RpcMethods<Chain> = {
   eth_getUserOperationByHash: withNode(byHash),
   eth_getUserOperationReceipt: withNode(receipt),
   circle_getUserOperationGasPrice: withNode(gasPrice),
+  eth_maxPriorityFeePerGas: withNode(tip),
 }

@@ -7,6 +7,8 @@ import { freshAddress, type Wallet, worldOf } from '../../../../testing/builders
 import { type Harness, openHarness } from '../../../../testing/harness.ts'
 import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
+import { transferActions } from '../../../../testing/transfers.ts'
+import { mineUntil } from '../../../../testing/until.ts'
 
 let harness: Harness
 let accounts: ReturnType<typeof accountActions>
@@ -72,4 +74,29 @@ it('a bundle that holds it is not signed, and its other operations go into anoth
     join account_calls c on c.entity_id = t.entity_id and c.id = t.id and c.purpose = 'bundle'
     where t.state = 'DENIED' and t.tx_hash is null`)
   expect(bundles).toHaveLength(1)
+})
+
+it('a bundle that holds it is cancelled instead of accelerated, and its other operations go into another one', async () => {
+  const { listed, other, ids } = await signedPair()
+  await harness.chain().setAutomine(false)
+  engines.start('treasury')
+  const on = transferActions(harness)
+  await accounts.reaches(ids[1], 'SENT')
+  const { bundleId } = await harness.database.one<{ bundleId: string }>(
+    sql`select bundle_id as "bundleId" from operations where id = ${ids[1]}`,
+  )
+  await on.sent(bundleId, 'original')
+  await list(listed)
+  expect((await on.ask(ids[1], 'accelerate')).status).toBe(200)
+  await on.sent(bundleId, 'cancel')
+  await mineUntil(
+    harness.chain(),
+    async () => (await accounts.read(ids[1])).state === 'COMPLETE',
+    'the other one is complete',
+  )
+  expect(await accounts.read(ids[0])).toMatchObject({ state: 'SENT' })
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.balanceOf(listed, tokens.USDC)).toBe(0n)
+  await accounts.movedOnce(wallet, [other])
+  await harness.chain().setAutomine(true)
 })

@@ -1,5 +1,5 @@
 import { formatInstant } from '#lib/time'
-import { type Db, sql } from '#runtime/db/db'
+import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { statesBefore } from '../states.ts'
 import type { Ref, Sender, SignedFee } from './transactions.ts'
@@ -116,6 +116,18 @@ export async function markBundled(
     returning t.entity_id as "entityId", t.id`)
 }
 
+/**
+ * Whether a signed bundle ever carried an operation of the transaction `t`: its bytes may be known, and executed by any bundler,
+ * so that the transaction can be neither cancelled nor denied.
+ */
+export const isKnown = (t: Sql) => sql`exists (select 1 from operations k
+  where k.entity_id = ${t}.entity_id and k.id = ${t}.id and k.was_bundled)`
+
+/** The transaction of the treasury that carries the operation of a transaction now. */
+export const bundleCarrying = (db: Db, { entityId, id }: Ref) =>
+  db.maybe<Ref>(sql`select entity_id as "entityId", bundle_id as id from operations
+    where entity_id = ${entityId} and id = ${id} and state = 'bundled'`)
+
 /** The sum of the deposits that the EntryPoint asks for operations of an entity in bundles that no block holds yet. */
 export const depositsInFlight = async (db: Db, entityId: string, blockchain: string): Promise<bigint> =>
   (
@@ -136,7 +148,7 @@ export async function releaseBundles(tx: Db, nowMs: number, bundles: readonly Re
       bundle_id = null, was_bundled = o.was_bundled or exists
         (select 1 from attempts a where a.entity_id = o.entity_id and a.transaction_id = o.bundle_id),
       failed_bundles = o.failed_bundles + (select count(*) from transactions b
-        where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state = 'FAILED' and b.block_hash is not null)
+        where b.entity_id = o.entity_id and b.id = o.bundle_id and b.state = 'FAILED' and b.error_reason = 'FAILED_ON_CHAIN')
     from unnest(${bundles.map((ref) => ref.entityId)}::uuid[], ${bundles.map((ref) => ref.id)}::uuid[]) as n(e, b)
     where o.entity_id = n.e and o.bundle_id = n.b and o.state = 'bundled' and (o.is_external or exists
       (select 1 from transactions t where t.entity_id = o.entity_id and t.id = o.id

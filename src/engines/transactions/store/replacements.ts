@@ -3,6 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import type { State } from '../states.ts'
 import type { NewAttempt } from './attempts.ts'
+import { isKnown } from './operations.ts'
 import { announceWork, type Ref } from './transactions.ts'
 
 export type ReplacementKind = 'bump' | 'cancel'
@@ -70,10 +71,10 @@ export const attemptFees = (db: Db, refs: readonly Ref[]) =>
 
 /** Cancels a transaction that nothing was signed for. False when it is no longer in the queue. */
 export const cancelUnsigned = async (tx: Db, nowMs: number, { entityId, id }: Ref): Promise<boolean> =>
-  (await tx.run(sql`update transactions set state = 'CANCELLED', error_details = null,
+  (await tx.run(sql`update transactions t set state = 'CANCELLED', error_details = null,
       update_date = ${formatInstant(nowMs)}
     where entity_id = ${entityId} and id = ${id} and transaction_type = 'OUTBOUND' and tx_hash is null
-      and user_op_hash is null
+      and user_op_hash is null and not ${isKnown(sql`t`)}
       and state in ('INITIATED', 'CLEARED', 'QUEUED')`)) > 0
 
 /** A transaction with a pending request, and the last of its attempts that a node may hold. */

@@ -3,6 +3,7 @@ import { formatInstant } from '#lib/time'
 import { type Db, type Sql, sql } from '#runtime/db/db'
 import { inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { statesBefore } from '../states.ts'
+import { isKnown } from './operations.ts'
 import type { Ref } from './transactions.ts'
 
 /** A transaction to screen: nothing is signed for it. */
@@ -19,7 +20,7 @@ export type UnscreenedTransaction = Ref & {
 
 const unscreened = sql`q.transaction_type = 'OUTBOUND' and q.state = 'INITIATED' and q.screening is null`
 const screened = sql`q.transaction_type = 'OUTBOUND' and q.state in ('CLEARED', 'QUEUED') and q.tx_hash is null
-  and q.user_op_hash is null`
+  and q.user_op_hash is null and not ${isKnown(sql`q`)}`
 
 /** Accepted transactions that were never screened, oldest first; entities take turns. */
 export const claimUnscreened = (db: Db, turn: Turn, blockchain: string, limit: number) =>

@@ -1,0 +1,255 @@
+/**
+ * Property 76 for the bundles of operations: whatever becomes of the treasury's transaction that carries them, each operation
+ * has its effect once. Asserted by what the chain holds.
+ */
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Address } from '#chains/chain'
+import { operationFromJson } from '#chains/operation-json'
+import { parseScreenedAddress } from '#chains/screening-chains'
+import { addEntry } from '#engines/compliance/index'
+import { sql } from '#runtime/db/db'
+import { freshAddress, type Wallet } from '../../../../testing/builders.ts'
+import { drawnTests } from '../../../../testing/drawn.ts'
+import { type Harness, openHarness } from '../../../../testing/harness.ts'
+import { checkLedger } from '../../../../testing/ledger-checks.ts'
+import { executeOperation, openModularAccount, usdcPayment } from '../../../../testing/modular-accounts.ts'
+import { accountActions, separateEngines } from '../../../../testing/smart-accounts.ts'
+import { type StoredAttempt, transferActions } from '../../../../testing/transfers.ts'
+import { mineUntil, until } from '../../../../testing/until.ts'
+
+let harness: Harness
+let accounts: ReturnType<typeof accountActions>
+let on: ReturnType<typeof transferActions>
+let engines: ReturnType<typeof separateEngines>
+let wallet: Wallet
+let page: Awaited<ReturnType<typeof openModularAccount>>
+
+beforeAll(async () => {
+  harness = await openHarness()
+  on = transferActions(harness)
+  accounts = accountActions(on.world)
+  engines = separateEngines(on.world)
+  wallet = await accounts.make()
+  await accounts.reaches(await accounts.transfer(wallet, freshAddress()), 'COMPLETE')
+  page = await openModularAccount(harness, harness)
+  await executeOperation(page.bundler, [usdcPayment(harness, freshAddress())])
+  await harness.stopEngines()
+  // No bundle of a test waits for a block with a deposit.
+  const { entryPoint, paymasterOf, depositCall } = chainOf().accounts
+  const { address } = await harness.database.one<{ address: Address }>(
+    sql`select address from sponsors limit 1`,
+  )
+  const { data } = depositCall(paymasterOf(address).address, 10n ** 18n)
+  await fromOutsider({ to: entryPoint, data, value: `0x${(10n ** 18n).toString(16)}` })
+})
+afterEach(async () => {
+  await harness.chain().setAutomine(true)
+  await harness.chain().mine()
+  await engines.stop('treasury', 'transactions', 'modular')
+})
+afterAll(async () => {
+  await engines?.stop('treasury', 'transactions', 'modular', 'indexer')
+  await harness?.close()
+})
+
+const chainOf = () => harness.ctx.chains.find('BASE-SEPOLIA')!
+const rpc = (method: string, ...params: unknown[]) => harness.chain().rpc(method, params)
+const fromOutsider = (call: object) =>
+  rpc('eth_sendTransaction', { from: harness.chain().outsider, gas: '0x300000', ...call })
+
+async function signedTransfers() {
+  const recipients = [freshAddress(), freshAddress()]
+  const ids: string[] = []
+  for (const to of recipients) ids.push(await accounts.transfer(wallet, to))
+  for (const id of ids) await accounts.signed(id)
+  return { recipients, ids }
+}
+
+/** Two transfers and an operation of a page in one bundle that a node took, while no block is mined. */
+async function sentBundle() {
+  engines.start('indexer', 'transactions', 'modular')
+  const { recipients, ids } = await signedTransfers()
+  const fromPage = freshAddress()
+  const hash = await page.bundler.sendUserOperation({ calls: [usdcPayment(harness, fromPage)] } as never)
+  await harness.chain().setAutomine(false)
+  engines.start('treasury')
+  for (const id of ids) await accounts.reaches(id, 'SENT')
+  const carriers = await harness.database.all<{ bundleId: string }>(
+    sql`select distinct bundle_id as "bundleId" from operations
+      where id = any(${ids}::uuid[]) or user_op_hash = ${hash}`,
+  )
+  expect(carriers).toHaveLength(1)
+  const { bundleId } = carriers[0]!
+  const original = await on.sent(bundleId, 'original')
+  return { recipients, ids, fromPage, hash, bundleId, original }
+}
+
+type SentBundle = Awaited<ReturnType<typeof sentBundle>>
+
+/** Mines until all operations are complete, and asserts that each had its effect once. */
+async function eachOnce({ recipients, ids, fromPage, hash }: SentBundle) {
+  const areComplete = async () => {
+    const { state } = await harness.database.one<{ state: string }>(
+      sql`select state from user_operations where user_op_hash = ${hash}`,
+    )
+    const states = (await Promise.all(ids.map(accounts.read))).map((row) => row.state)
+    return [state, ...states].every((each) => each === 'COMPLETE')
+  }
+  await mineUntil(harness.chain(), areComplete, 'all operations are complete')
+  await accounts.movedOnce(wallet, recipients)
+  await accounts.movedOnce(page.account, [fromPage])
+  await checkLedger(harness.database)
+}
+
+/** Puts one version of a bundle into a block, and no other. */
+async function mineAlone(bundleId: string, version: StoredAttempt) {
+  for (const { txHash } of await on.attemptsOf(bundleId)) await rpc('anvil_dropTransaction', txHash)
+  await rpc('anvil_setNextBlockBaseFeePerGas', '0x7')
+  await rpc('eth_sendRawTransaction', `0x${version.raw.toString('hex')}`)
+  await harness.chain().mine()
+}
+
+const bundlesOf = async (ids: readonly string[]) => {
+  const rows = await Promise.all(ids.map(accounts.read))
+  return rows.map(({ txHash }) => txHash)
+}
+
+const drawnIt = drawnTests(4, 8)
+const versions = ['original', 'bump'] as const
+
+drawnIt('property 76: a bundle that the pool lost is sent again, and executed once', async () => {
+  const sent = await sentBundle()
+  await rpc('anvil_dropAllTransactions')
+  await eachOnce(sent)
+  expect(new Set(await bundlesOf(sent.ids))).toEqual(new Set([sent.original.txHash]))
+})
+
+for (const taken of versions)
+  drawnIt(
+    `property 76: of a bundle that its owner accelerates, the ${taken} is mined, and executed once`,
+    async () => {
+      const sent = await sentBundle()
+      const answer = await on.ask(sent.ids[0]!, 'accelerate')
+      expect([answer.status, answer.body.data]).toEqual([200, { id: sent.ids[0] }])
+      const bump = await on.sent(sent.bundleId, 'bump')
+      expect(bump.maxFee * 10n).toBeGreaterThanOrEqual(sent.original.maxFee * 11n)
+      for (const id of sent.ids) {
+        const cancel = await on.ask(id, 'cancel')
+        expect([cancel.status, cancel.body.code, cancel.body.message]).toEqual([
+          ...[400, 155229],
+          expect.stringContaining('SENT: once an operation of its smart account is signed'),
+        ])
+      }
+      const winner = taken === 'bump' ? bump : sent.original
+      await mineAlone(sent.bundleId, winner)
+      await eachOnce(sent)
+      expect(new Set(await bundlesOf(sent.ids))).toEqual(new Set([winner.txHash]))
+      const late = await on.ask(sent.ids[0]!, 'accelerate')
+      expect([late.status, late.body.code]).toEqual([400, 155229])
+    },
+  )
+
+for (const taken of versions)
+  drawnIt(
+    `property 76: of a bundle below the base fee, which is accelerated, the ${taken} is mined, and executed once`,
+    async () => {
+      const sent = await sentBundle()
+      harness.clock.moveMs(60_000)
+      await rpc('anvil_setNextBlockBaseFeePerGas', `0x${(sent.original.maxFee * 3n).toString(16)}`)
+      await harness.chain().mine()
+      const bump = await on.sent(sent.bundleId, 'bump')
+      await mineAlone(sent.bundleId, taken === 'bump' ? bump : sent.original)
+      await eachOnce(sent)
+    },
+  )
+
+drawnIt(
+  'property 76: a bundle whose nonce a foreign transaction uses is sent with another one, and executed once',
+  async () => {
+    const sent = await sentBundle()
+    const { address: from } = await harness.database.one<{ address: string }>(
+      sql`select address from sponsors limit 1`,
+    )
+    await rpc('anvil_dropAllTransactions')
+    await rpc('anvil_impersonateAccount', from)
+    const price = { maxFeePerGas: '0x4000000000', maxPriorityFeePerGas: '0x77359400' }
+    const nonce = `0x${sent.original.nonce.toString(16)}`
+    const foreign = { from, to: harness.chain().outsider, value: '0x1', nonce, gas: '0x5208', ...price }
+    const txHash = await rpc('eth_sendTransaction', foreign)
+    await harness.chain().mine()
+    expect(await rpc('eth_getTransactionReceipt', txHash)).toMatchObject({ status: '0x1' })
+    await eachOnce(sent)
+    expect(await bundlesOf(sent.ids)).not.toContain(sent.original.txHash)
+  },
+)
+
+async function executeAsStranger(id: string) {
+  const { operation } = await harness.database.one<{ operation: string }>(
+    sql`select operation::text as operation from operations where id = ${id}`,
+  )
+  const { to, data } = chainOf().accounts.bundleCall([operationFromJson(operation)], harness.chain().outsider)
+  return fromOutsider({ to, data })
+}
+
+drawnIt(
+  'property 76: of a bundle that fails because a stranger executed one of its operations, the others go into another one',
+  async () => {
+    const sent = await sentBundle()
+    await rpc('anvil_dropAllTransactions')
+    const txHash = await executeAsStranger(sent.ids[0]!)
+    await harness.chain().mine()
+    await eachOnce(sent)
+    const [first, second] = await bundlesOf(sent.ids)
+    expect(first).toBe(txHash)
+    expect([sent.original.txHash, txHash]).not.toContain(second)
+  },
+)
+
+drawnIt(
+  'property 76: an operation that a bundle made known is neither cancelled nor denied, and executed once',
+  async () => {
+    const sent = await sentBundle()
+    const known = sent.ids[1]!
+    await rpc('anvil_dropAllTransactions')
+    await executeAsStranger(sent.ids[0]!)
+    await engines.stop('treasury')
+    await mineUntil(
+      harness.chain(),
+      async () => (await on.attemptsOf(sent.bundleId)).some(({ state }) => state === 'mined'),
+      'the bundle has failed in a block',
+    )
+    const code = await rpc('eth_getCode', wallet.address, 'latest')
+    await rpc('anvil_setCode', wallet.address, '0xfe')
+    await engines.stop('transactions')
+    engines.start('treasury')
+    await until(async () => (await accounts.read(known)).userOpHash === undefined, 'it is to be signed again')
+    const refused = await on.ask(known, 'cancel')
+    expect([refused.status, refused.body.code]).toEqual([400, 155229])
+    await rpc('anvil_setCode', wallet.address, code)
+    await addEntry(
+      { database: harness.database, clock: harness.ctx.clock, actor: 'operator' },
+      { list: 'block', entry: parseScreenedAddress('BASE-SEPOLIA', sent.recipients[1]!)!, reason: 'test' },
+    )
+    engines.start('transactions')
+    await accounts.signed(known)
+    await executeAsStranger(known)
+    await eachOnce(sent)
+  },
+)
+
+it('an operation is cancelled until it is signed', async () => {
+  engines.start('indexer', 'treasury')
+  const to = freshAddress()
+  const id = await accounts.transfer(wallet, to)
+  const early = await on.ask(id, 'accelerate')
+  expect([early.status, early.body.code]).toEqual([400, 155229])
+  const { status, body } = await on.ask(id, 'cancel')
+  expect([status, body.data]).toEqual([200, { id, state: 'CANCELLED' }])
+  engines.start('transactions')
+  const other = freshAddress()
+  await accounts.reaches(await accounts.transfer(wallet, other), 'COMPLETE')
+  await accounts.movedOnce(wallet, [other])
+  const { oracle, tokens } = harness.chain()
+  expect(await oracle.balanceOf(to, tokens.USDC)).toBe(0n)
+  await until(async () => (await on.held(wallet)) === 0n, 'nothing is held')
+})
