@@ -46,8 +46,9 @@ export function pageRequests(harness: () => Harness) {
     sponsor: (operation: Prepared, key?: string) =>
       ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}], key),
     /** The operation as it is now, sponsored and signed. */
-    sponsoredAgain: async (account: ModularAccount, operation: Prepared) => {
-      const { result, error } = await ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}])
+    sponsoredAgain: async (account: ModularAccount, operation: Prepared, key?: string) => {
+      const params = [inHex(operation), entryPoint, chainId, {}]
+      const { result, error } = await ask('pm_getPaymasterData', params, key)
       expect(error).toBeUndefined()
       return signed(account, withSponsor(operation, result))
     },

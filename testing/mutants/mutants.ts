@@ -1,3 +1,4 @@
+import { accountMutants } from './accounts.ts'
 import { auditMutants } from './audit.ts'
 import { blockMutants } from './blocks.ts'
 import { bookMutants } from './books.ts'
@@ -25,4 +26,5 @@ export const mutants: readonly Mutant[] = [
   ...contractMutants,
   ...webhookMutants,
   ...unlistedTokenMutants,
+  ...accountMutants,
 ]

@@ -119,6 +119,17 @@ describe('what wallets did', () => {
     expect(await status(`/v1/w3s/buidl/transfers/${crypto.randomUUID()}`)).toBe(404)
   })
 
+  it('is unknown to another entity', async () => {
+    const [operation] = (await get('/v1/w3s/buidl/userOps')).userOperations
+    const [transfer] = (await get(`/v1/w3s/buidl/transfers?walletAddresses=${operation.sender}`)).transfers
+    const { http } = await harness.newEntity()
+    const read = async (path: string) => (await http('GET', `/v1/w3s/buidl/${path}`)).body
+    expect((await read('userOps')).data).toEqual({ userOperations: [] })
+    expect((await read(`transfers?walletAddresses=${operation.sender}`)).data).toEqual({ transfers: [] })
+    for (const path of [`userOps/${operation.id}`, `transfers/${transfer.id}`])
+      expect((await http('GET', `/v1/w3s/buidl/${path}`)).status).toBe(404)
+  })
+
   it('fails with an orphaned block, and is confirmed again with another one', async () => {
     const { bundler, account } = await accountOf(byAddress())
     const { receipt } = await executed(bundler, [payment(freshAddress())])

@@ -114,6 +114,8 @@ export function requireGas(chain: Chain, operation: UserOperation): void {
       'preVerificationGas',
       `must be at least ${least}: take that of eth_estimateUserOperationGas`,
     )
+  if (operation.callGas === 0n) throw badOperation('callGasLimit', 'must be above 0')
+  if (operation.verificationGas === 0n) throw badOperation('verificationGasLimit', 'must be above 0')
   const gas = chain.accounts.gasLimitOf({ ...operation, sponsorship: undefined })
   if (gas > operationGasMax)
     throw badOperation(

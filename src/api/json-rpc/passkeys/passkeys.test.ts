@@ -244,6 +244,18 @@ describe('the pages that may use passkeys', () => {
     })
   })
 
+  it('property 78: each with the passkeys that its own host registered', async () => {
+    await onOrigins(['https://shop.example', 'https://app.example'], async (tenant) => {
+      const authenticator = softwareAuthenticator('https://shop.example')
+      const { result } = await ask('rp_getRegistrationOptions', ['alice'], tenant)
+      expect((await ask(verifyRegistration, [authenticator.register(result)], tenant)).error).toBeUndefined()
+      const other = { origin: 'https://app.example', rpId: 'app.example' }
+      const options = (await ask('rp_getLoginOptions', [], tenant)).result
+      const { error } = await ask(verifyLogin, [authenticator.logIn(options, other)], tenant)
+      expect(error.message).toMatch(/of a page of another host/)
+    })
+  })
+
   it('are none until then, which is told before a user is asked', async () => {
     await onOrigins([], async (tenant) => {
       for (const method of ['rp_getRegistrationOptions', 'rp_getLoginOptions']) {

@@ -2,7 +2,7 @@
  * Operations of modular wallets as pages send them, with the published client and the bundler client of viem. What happened is
  * asserted by the chain.
  */
-import type { Hex } from 'viem'
+import { concat, type Hex, slice, toHex } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseScreenedAddress } from '#chains/screening-chains'
 import { addEntry } from '#engines/compliance/index'
@@ -97,13 +97,18 @@ describe('an account of the published client', () => {
 describe('what is refused, with nothing spent', () => {
   it('bad fields, each by its name', async () => {
     const { bundler } = await accountOf(byAddress())
-    const good = inHex(await prepared(bundler, [payment(freshAddress())]))
+    const good: Record<string, unknown> = inHex(await prepared(bundler, [payment(freshAddress())]))
     const bad: [object, RegExp][] = [
       [{ sender: '0x12' }, /params\[0\]\.sender must be an address/],
       [{ nonce: -1 }, /params\[0\]\.nonce must be a quantity/],
       [{ callData: '0x1' }, /params\[0\]\.callData must be 0x/],
       [{ callGasLimit: `0x1${'0'.repeat(30)}` }, /callGasLimit must be less than 2 to the power of 40/],
       [{ preVerificationGas: '0x0' }, /preVerificationGas must be at least \d+/],
+      [{ callGasLimit: '0x0' }, /callGasLimit must be above 0/],
+      [{ verificationGasLimit: '0x0' }, /verificationGasLimit must be above 0/],
+      [{ nonce: 1.5 }, /params\[0\]\.nonce must be a quantity/],
+      [{ nonce: `0x1${'0'.repeat(64)}` }, /params\[0\]\.nonce must be a quantity/],
+      [{ sender: String(good['sender']).toUpperCase() }, /params\[0\]\.sender must be an address/],
       [{ callGasLimit: '0xffffff' }, /callGasLimit makes \d+ gas/],
       [{ maxFeePerGas: '0x0', maxPriorityFeePerGas: '0x0' }, /maxFeePerGas must be above 0/],
       [{ maxFeePerGas: '0xffffffffffffff' }, /maxFeePerGas must be at most \d+/],
@@ -141,6 +146,21 @@ describe('what is refused, with nothing spent', () => {
     expect((await send({ maxFeePerGas: '0x1', maxPriorityFeePerGas: '0x1' }))[0]).toBe(-32501)
     expect((await send({ paymaster: undefined, paymasterData: undefined }))[0]).toBe(-32501)
     expect((await send({ paymaster: freshAddress() }))[0]).toBe(-32501)
+    const others = await sponsoredAgain(stranger.account, await prepared(stranger.bundler, [payment(to)]))
+    expect((await send({ paymasterData: others['paymasterData'] }))[0]).toBe(-32501)
+    for (const signature of [
+      highS(operation['signature'] as Hex),
+      await otherChain(account, operation),
+      '0x',
+    ])
+      expect(await send({ signature })).toEqual([-32507, expect.stringMatching(/AA2[34]/)])
+    const later = {
+      ...(await prepared(bundler, [payment(to)])),
+      nonce: BigInt(operation['nonce'] as string) + 5n,
+    }
+    expect(
+      await refusal('eth_sendUserOperation', [await sponsoredAgain(account, later), entryPoint]),
+    ).toEqual([...[-32500, expect.stringContaining('AA25')]])
     const forged = await signed(stranger.account, (await prepared(bundler, [payment(to)])) as never)
     expect(await send({ signature: forged['signature'] })).toEqual([-32507, expect.stringContaining('AA24')])
     const other = await harness.newEntity()
@@ -161,6 +181,21 @@ describe('what is refused, with nothing spent', () => {
       -32500,
       expect.stringContaining('AA25'),
     ])
+  })
+
+  it('a body that is larger than a page needs, such as one with 200 calls', async () => {
+    const { account } = await accountOf(byAddress())
+    const callData = await account.encodeCalls(Array.from({ length: 200 }, () => payment(freshAddress())))
+    const body = {
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'eth_sendUserOperation',
+      params: [{ callData }, entryPoint],
+    }
+    const { status } = await httpAs(harness.url, harness.clientKey)('POST', '/v1/rpc/w3s/buidl/baseSepolia', {
+      body,
+    })
+    expect(status).toBe(413)
   })
 
   it('a call that reverts, when it is estimated', async () => {
@@ -187,7 +222,7 @@ describe('what is refused, with nothing spent', () => {
 
   it('property 77: gas beyond the limits of a wallet within a day, which others do not feel', async () => {
     const { bundler } = await accountOf(byAddress())
-    const good = inHex(await prepared(bundler, [payment(freshAddress())]))
+    const good: Record<string, unknown> = inHex(await prepared(bundler, [payment(freshAddress())]))
     const { config } = harness.ctx
     const before = config.sponsoredGasPerWallet
     config.sponsoredGasPerWallet = 5_000_000
@@ -202,8 +237,11 @@ describe('what is refused, with nothing spent', () => {
       const refused = answers.filter(({ error }) => error?.code === -32504)
       expect(refused.length).toBeGreaterThan(0)
       expect(refused[0].error.message).toMatch(/of the 5000000 of this wallet that are paid for/)
-      const { gas } = await harness.database.one<{ gas: bigint }>(sql`select max(n.gas) as gas from
-        (select sum(gas) as gas from sponsorships where gas_used is null group by wallet_id) n`)
+      const { gas } = await harness.database.one<{
+        gas: bigint
+      }>(sql`select sum(s.gas) as gas from sponsorships s
+        join modular_wallets w on w.entity_id = s.entity_id and w.id = s.wallet_id
+        where s.gas_used is null and w.address = ${String(good['sender']).toLowerCase()}`)
       expect(gas).toBeLessThanOrEqual(5_000_000n)
       const another = await accountOf(byAddress())
       expect((await executed(another.bundler, [payment(freshAddress())])).success).toBe(true)
@@ -300,6 +338,26 @@ describe('wallets of owners', () => {
   })
 })
 
+/** The other signature of the same key for the same hash. */
+function highS(signature: Hex): Hex {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n
+  const s = toHex(order - BigInt(slice(signature, 32, 64)), { size: 32 })
+  const v = Number(slice(signature, 64, 65))
+  return concat([slice(signature, 0, 32), s, toHex(v % 2 === 1 ? v + 1 : v - 1)])
+}
+
+/** The signature of the operation as one of another chain. */
+const otherChain = (account: ModularAccount, operation: object): Promise<Hex> =>
+  account.signUserOperation({ ...fromHex(operation), chainId: 1 } as never)
+
+const fromHex = (operation: object) =>
+  Object.fromEntries(
+    Object.entries(operation).map(([name, value]) => [
+      name,
+      /gas|nonce/i.test(name) ? BigInt(value as string) : value,
+    ]),
+  )
+
 /** Code that accepts any operation where gas costs nothing, as in a simulation, and reverts in a block. */
 const spoilingCode = '0x3a60085760205ff35b5f5ffd'
 
@@ -364,6 +422,58 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
       await engines.stop('treasury', 'transactions', 'indexer')
       harness.startEngines()
     }
+  })
+
+  it('though two entities serve its account, and each sends one with the same nonce', async () => {
+    const other = await harness.newEntity()
+    const owner = byAddress()
+    const [mine, theirs] = [await accountOf(owner), await openModularAccount(harness, other, owner)]
+    await executed(mine.bundler, [payment(freshAddress())])
+    const recipients = [freshAddress(), freshAddress()]
+    const good = await prepared(mine.bundler, [payment(recipients[0]!)])
+    const callData = await theirs.account.encodeCalls([payment(recipients[1]!)])
+    const operations = [
+      await sponsoredAgain(mine.account, good),
+      await sponsoredAgain(theirs.account, { ...good, callData }, other.clientKey),
+    ]
+    const keys = [harness.clientKey, other.clientKey]
+    const sent = await Promise.all(
+      operations.map((operation, index) =>
+        ask('eth_sendUserOperation', [operation, entryPoint], keys[index]),
+      ),
+    )
+    const hashes = sent.flatMap(({ result }) => (result ? [result as string] : []))
+    await until(async () => {
+      const left = await harness.database.all(sql`select 1 from user_operations
+        where user_op_hash = any(${hashes}::text[]) and state not in ('COMPLETE', 'FAILED')`)
+      return left.length === 0
+    }, 'both have ended')
+    const states = await harness.database.all<{ state: string }>(
+      sql`select state from user_operations where user_op_hash = any(${hashes}::text[])`,
+    )
+    expect(states.filter(({ state }) => state === 'COMPLETE')).toHaveLength(1)
+    const paid = await Promise.all(recipients.map(balanceOf))
+    expect(paid.toSorted()).toEqual([0n, 1_000_000n])
+  })
+
+  it('or none, when a stranger deploys its account before its bundle, and the next one has its effect', async () => {
+    const { bundler, account } = await accountOf(byAddress())
+    await harness.stopEngines()
+    const recipients = [freshAddress(), freshAddress()] as const
+    const operation = await sponsoredAgain(account, await prepared(bundler, [payment(recipients[0])]))
+    const { result: hash } = await ask('eth_sendUserOperation', [operation, entryPoint])
+    const deployment = { to: operation['factory'], data: operation['factoryData'], gas: '0x300000' }
+    const from = harness.chain().outsider
+    await harness.chain().rpc('eth_sendTransaction', [{ from, ...deployment }])
+    harness.startEngines()
+    const stateOf = () =>
+      harness.database.one<{ state: string; details: string | null }>(
+        sql`select state, error_details as details from user_operations where user_op_hash = ${hash}`,
+      )
+    await until(async () => (await stateOf()).state === 'FAILED', 'it has failed')
+    expect((await stateOf()).details).toContain('AA10')
+    expect((await executed(bundler, [payment(recipients[1])])).success).toBe(true)
+    expect([await balanceOf(recipients[0]), await balanceOf(recipients[1])]).toEqual([0n, 1_000_000n])
   })
 
   it('or none, when its sponsorship ended before a bundle carried it', async () => {

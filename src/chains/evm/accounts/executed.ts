@@ -1,9 +1,9 @@
-import { decodeAbiParameters, decodeEventLog, decodeFunctionData, toEventSelector } from 'viem'
+import { decodeAbiParameters, decodeEventLog, toEventSelector } from 'viem'
 import { entryPoint07Abi } from 'viem/account-abstraction'
 import type { Hex } from '#lib/hex'
 import type { Accounts, Compensation, ExecutedOperation } from '../../accounts.ts'
 import type { Address, ChainLog } from '../../chain.ts'
-import { smartAccountAbi } from './artifacts/smart-account.ts'
+import { coinTransfersIn, readBundle } from './bundle-calls.ts'
 import { entryPointAddress } from './deployment.ts'
 import { depositMovesIn } from './deposit-moves.ts'
 
@@ -26,7 +26,7 @@ export const executedIn: Accounts['executedIn'] = ({ transactions, logs }) => {
   )
   const operations = events.map((event) => {
     const call = bundles.get(event.txHash)?.calls.get(keyOf(event))
-    return { ...event, transfers: event.success && call ? transfersIn(event.account, call) : [] }
+    return { ...event, transfers: event.success && call ? coinTransfersIn(event.account, call) : [] }
   })
   const compensations = [...new Set(events.map(({ txHash }) => txHash))].flatMap((txHash): Compensation[] => {
     const bundle = bundles.get(txHash)
@@ -36,6 +36,12 @@ export const executedIn: Accounts['executedIn'] = ({ transactions, logs }) => {
     return [{ txHash, beneficiary: bundle.beneficiary, amountAtomic }]
   })
   return { operations, compensations, depositMoves }
+}
+
+/** A bundle with its calls by account and nonce. */
+function bundleOf(input: Hex) {
+  const bundle = readBundle(input)
+  return bundle && { ...bundle, calls: new Map(bundle.calls.map((call) => [keyOf(call), call.callData])) }
 }
 
 const keyOf = ({ account, nonce }: { account: string; nonce: bigint }) => `${account.toLowerCase()}:${nonce}`
@@ -52,47 +58,6 @@ function executedOf({ address, topics, data, logIndex, txHash }: ChainLog): Exec
   const account = args.sender.toLowerCase() as Address
   const paymaster = args.paymaster.toLowerCase() as Address
   return [{ hash, txHash, logIndex, account, paymaster, nonce, success, feeAtomic, gasUsed }]
-}
-
-/** The calls of a bundle by account and nonce; `undefined` when the input is no bundle. */
-function bundleOf(input: Hex): { beneficiary: Address; calls: Map<string, Hex> } | undefined {
-  try {
-    const { functionName, args } = decodeFunctionData({ abi: entryPoint07Abi, data: input })
-    if (functionName !== 'handleOps') return undefined
-    const [operations, beneficiary] = args
-    const calls = operations.map(
-      ({ sender, nonce, callData }) => [keyOf({ account: sender, nonce }), callData] as const,
-    )
-    return { beneficiary: beneficiary.toLowerCase() as Address, calls: new Map(calls) }
-  } catch {
-    return undefined
-  }
-}
-
-type CoinTransfer = { to: Address; amountAtomic: bigint }
-type InnerCall = { target: string; value: bigint; data: Hex }
-
-/** How deep the calls of an account to itself are followed. */
-const depthMax = 4
-
-/** The native coins that calls of an account carry, also those that it makes through itself, such as a batch. */
-function transfersIn(account: Address, callData: Hex, depth = 0): CoinTransfer[] {
-  if (depth > depthMax) return []
-  return callsIn(callData).flatMap(({ target, value, data }) => {
-    const to = target.toLowerCase() as Address
-    if (to === account) return transfersIn(account, data, depth + 1)
-    return value > 0n ? [{ to, amountAtomic: value }] : []
-  })
-}
-
-function callsIn(callData: Hex): readonly InnerCall[] {
-  try {
-    const { functionName, args } = decodeFunctionData({ abi: smartAccountAbi, data: callData })
-    if (functionName === 'execute') return [{ target: args[0], value: args[1], data: args[2] }]
-    return functionName === 'executeBatch' ? args[0] : []
-  } catch {
-    return []
-  }
 }
 
 const failedOpSelector = '0x220266b6'

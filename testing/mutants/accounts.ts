@@ -1,0 +1,290 @@
+import { edit, engine, type Mutant, proof } from './mutant.ts'
+
+const operations = `${engine}/operations`
+const bundling = 'src/engines/treasury/bundling/bundle-operations.ts'
+const modular = 'src/engines/modular'
+const accounts = 'src/chains/evm/accounts'
+const passkeys = 'src/api/json-rpc/passkeys'
+
+const bundles = (title: string) => proof(`${operations}/bundles.test.ts`, `property 76: ${title}`)
+const once = (title: string) => proof(`${operations}/exactly-once.test.ts`, title)
+const listed = (title: string) => proof(`${operations}/listed-recipients.test.ts`, title)
+const paged = (title: string) => proof('src/api/json-rpc/user-operations/user-operations.test.ts', title)
+const passkey = (title: string) => proof(`${passkeys}/passkeys.test.ts`, title)
+
+/** Smart accounts, bundles and sponsorships: bugs here execute twice, lose an operation, or make a treasury pay. */
+const operationMutants: readonly Mutant[] = [
+  {
+    name: 'operation-nonce-reused',
+    about: 'operations of one account have one nonce, so that all but one are lost',
+    edits: [edit(`${operations}/nonce.ts`, "id.replaceAll('-', '')", "id.replaceAll('-', '').slice(0, 8)")],
+    test: bundles('a bundle that the pool lost'),
+  },
+  {
+    name: 'lone-operation-unseen',
+    about: 'an operation that is alone in its bundle is not recognised',
+    edits: [
+      edit(
+        `${operations}/follow-operations.ts`,
+        'if (found.length === 0) return []',
+        'if (found.length <= 1) return []',
+      ),
+    ],
+    test: once('property 76: an operation that a stranger bundles'),
+  },
+  {
+    name: 'bundle-not-released',
+    about: 'operations of a bundle that failed wait for ever',
+    edits: [
+      edit('src/engines/treasury/bundling/start-bundling.ts', 'await releaseBundles(tx,', 'void ((tx,'),
+    ],
+    test: bundles('of a bundle that fails because a stranger'),
+  },
+  {
+    name: 'known-is-cancelled',
+    about: 'an operation that a bundle made known is cancelled or denied, and its hold released',
+    edits: [edit(`${engine}/store/operations.ts`, 'and k.was_bundled', 'and k.was_bundled and false')],
+    test: bundles('an operation that a bundle made known'),
+  },
+  {
+    name: 'signed-operation-cancelled',
+    about: 'a transaction is cancelled although its operation is signed',
+    edits: [edit(`${engine}/store/replacements.ts`, 'and user_op_hash is null and not', 'and not')],
+    test: bundles('of a bundle that its owner accelerates, the original'),
+  },
+  {
+    name: 'operation-accelerated-alone',
+    about: 'accelerating an operation asks for a replacement of a transaction that does not exist',
+    edits: [
+      edit(
+        `${engine}/request-replacement.ts`,
+        "return requested === 'bump' ? bundleCarrying(db, ref) : undefined",
+        'void bundleCarrying\n return ref',
+      ),
+    ],
+    test: bundles('of a bundle that its owner accelerates, the bump'),
+  },
+  {
+    name: 'listed-bundle-accelerated',
+    about: 'the price of a bundle is raised although it pays a listed address',
+    edits: [
+      edit(
+        `${engine}/replace.ts`,
+        'const calls = [request, ...(await bundledCalls(tx, [request]))]',
+        'const calls = [request, ...(await bundledCalls(tx, []))]',
+      ),
+    ],
+    test: listed('a bundle that holds it is cancelled instead'),
+  },
+  {
+    name: 'listed-since-signed',
+    about: 'a signed operation to an address that was listed since is bundled',
+    edits: [
+      edit(
+        `${operations}/deny-listed.ts`,
+        'const left = new Set(listed.map(({ id }) => id))',
+        'const left = new Set(denied.slice(0, 0).map(({ id }) => id))',
+      ),
+    ],
+    test: listed('a signed operation to it goes into no bundle'),
+  },
+  {
+    name: 'bundle-screened-outside',
+    about: 'a bundle is screened without the operations in it',
+    edits: [
+      edit(
+        `${engine}/screen.ts`,
+        'const bundled = ofTreasuries.length > 0 ? await bundledCalls(db, ofTreasuries) : []',
+        'const bundled = await bundledCalls(db, ofTreasuries.slice(0, 0))',
+      ),
+    ],
+    test: listed('a bundle that holds it is not signed'),
+  },
+  {
+    name: 'orphaned-operation-lost',
+    about: 'the operations of an orphaned block stay confirmed',
+    edits: [
+      edit(
+        `${modular}/follow.ts`,
+        'const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, blockHash)',
+        "const returned = await returnToSent(tx, ctx.clock.nowMs(), blockchain, '')",
+      ),
+    ],
+    test: paged('or another one with its nonce has'),
+  },
+  {
+    name: 'deposit-not-filled',
+    about: 'a drained deposit of the paymaster is not filled again',
+    edits: [
+      edit(
+        'src/engines/treasury/bundling/fund-paymaster.ts',
+        'if (leftAtomic < neededAtomic)',
+        'if (leftAtomic < neededAtomic && depositAtomic > 0n)',
+      ),
+    ],
+    test: once('a deposit that another party drained'),
+  },
+  {
+    name: 'bundle-not-simulated',
+    about: 'a bundle is sent although one of its operations makes it fail',
+    edits: [
+      edit(
+        bundling,
+        "if (outcome.kind === 'passes') return left",
+        "if (outcome.kind !== 'unknown') return left",
+      ),
+    ],
+    test: paged('or none, when its sponsorship ended'),
+  },
+  {
+    name: 'spoiler-carried-for-ever',
+    about: 'an operation that makes each block of its bundles fail is carried again and again',
+    edits: [edit(bundling, 'failedBundles >= failedBundlesMax', 'failedBundles > 10 ** 6')],
+    test: paged('though another one in its bundle tells blocks from simulations'),
+  },
+]
+
+/** What pages may ask for, and what the blocks tell. */
+const pageMutants: readonly Mutant[] = [
+  {
+    name: 'unsponsored-accepted',
+    about: 'an operation that nobody sponsored is accepted',
+    edits: [
+      edit(
+        `${modular}/send-operation.ts`,
+        'if (!sponsor || !(await isSponsored(ctx.database, { entityId, blockchain, userOpHash })))',
+        'if (!sponsor || !isSponsored)',
+      ),
+    ],
+    test: paged('operations that another sponsored'),
+  },
+  {
+    name: 'unsimulated-accepted',
+    about: 'an operation with a forged signature is accepted',
+    edits: [
+      edit(
+        `${modular}/send-operation.ts`,
+        'await requirePassing(chain, operation, sponsor.address)',
+        'void requirePassing',
+      ),
+    ],
+    test: paged('operations that another sponsored'),
+  },
+  {
+    name: 'sponsorships-unlocked',
+    about: 'sponsorships that come at once do not count each other',
+    edits: [
+      edit(
+        `${modular}/sponsor-operation.ts`,
+        'await lockSponsorships(db, entity.id, blockchain)',
+        'void lockSponsorships',
+      ),
+    ],
+    test: paged('property 77'),
+  },
+  {
+    name: 'price-unbounded',
+    about: 'a page makes the treasury promise any price',
+    edits: [
+      edit(`${modular}/sponsor-operation.ts`, 'if (maxFeeAtomic > max)', 'if (maxFeeAtomic < 0n && max)'),
+    ],
+    test: paged('bad fields'),
+  },
+  {
+    name: 'gas-left-out',
+    about: 'an operation whose limits leave out gas that the treasury pays is sponsored',
+    edits: [
+      edit(`${modular}/sponsor-operation.ts`, 'if (operation.preVerificationGas < least)', 'if (least < 0n)'),
+    ],
+    test: paged('bad fields'),
+  },
+  {
+    name: 'creation-of-any-account',
+    about: 'the treasury pays for an account that its data does not create',
+    edits: [
+      edit(
+        `${modular}/wallets.ts`,
+        'if (creation && created?.account !== account)',
+        'if (creation && !created)',
+      ),
+    ],
+    test: paged('bad fields'),
+  },
+  {
+    name: 'listed-payment-sponsored',
+    about: 'a payment to a listed address is sponsored',
+    edits: [
+      edit(
+        `${modular}/sponsor-operation.ts`,
+        'await requireAllowed(ctx, chain, operation)',
+        'void requireAllowed',
+      ),
+    ],
+    test: paged('a recipient that screening denies'),
+  },
+  {
+    name: 'calls-within-calls-unbounded',
+    about: 'calls that a stranger encoded within each other are read without a bound',
+    edits: [edit(`${accounts}/bundle-calls.ts`, 'left.selfCalls-- < 0', 'left.selfCalls-- < -20_000')],
+    test: proof(`${accounts}/executed.test.ts`, 'calls that a stranger encoded within each other'),
+  },
+  {
+    name: 'coins-of-batches-unread',
+    about: 'the native coins of a batch within a batch are not booked',
+    edits: [edit(`${accounts}/bundle-calls.ts`, 'const depthMax = 4', 'const depthMax = 0')],
+    test: proof(`${accounts}/executed.test.ts`, 'native coins in a batch'),
+  },
+  {
+    name: 'operations-of-all-entities',
+    about: 'an entity lists the operations of others',
+    edits: [
+      edit(
+        `${modular}/store/user-operations.ts`,
+        'scope: sql`u.entity_id =',
+        'scope: sql`true or u.entity_id =',
+      ),
+    ],
+    test: proof('src/api/modular-wallets/modular-wallets.test.ts', 'is unknown to another entity'),
+  },
+  {
+    name: 'passkey-on-any-host',
+    about: 'a passkey works on another host than the one that registered it',
+    edits: [edit(`${passkeys}/log-in.ts`, 'if (passkey.rpId !== rpId)', 'if (!passkey.rpId)')],
+    test: passkey('property 78: each with the passkeys that its own host'),
+  },
+  {
+    name: 'challenge-taken-twice',
+    about: 'of several answers to one challenge more than one is accepted',
+    edits: [
+      edit(
+        `${passkeys}/store.ts`,
+        'with taken as ( delete from passkey_challenges where',
+        'with taken as (\n update passkey_challenges set username = username where',
+      ),
+    ],
+    test: passkey('property 78: takes each answer once, and none after'),
+  },
+  {
+    name: 'counter-falls-back',
+    about: 'a copied authenticator, whose counter falls back, is accepted',
+    edits: [
+      edit(`${passkeys}/store.ts`, 'and (counter <', 'and (true or counter <'),
+      edit(`${passkeys}/log-in.ts`, 'counter: passkey.counter', 'counter: 0'),
+    ],
+    test: passkey('property 78: refuses a counter that falls back'),
+  },
+  {
+    name: 'look-alike-origin',
+    about: 'pages of an origin that looks like an allowed one use passkeys',
+    edits: [
+      edit(
+        `${passkeys}/origin.ts`,
+        'loopbackHosts.includes(hostname)',
+        'loopbackHosts.some((host) => hostname.includes(host))',
+      ),
+    ],
+    test: passkey('property 78: refuses a look-alike origin'),
+  },
+]
+
+export const accountMutants: readonly Mutant[] = [...operationMutants, ...pageMutants]
