@@ -120,8 +120,13 @@ describe('what wallets did', () => {
   })
 
   it('is unknown to another entity', async () => {
-    const [operation] = (await get('/v1/w3s/buidl/userOps')).userOperations
-    const [transfer] = (await get(`/v1/w3s/buidl/transfers?walletAddresses=${operation.sender}`)).transfers
+    const { bundler, account } = await accountOf(byAddress())
+    await executed(bundler, [payment(freshAddress())])
+    const transfers = async () =>
+      (await get(`/v1/w3s/buidl/transfers?walletAddresses=${account.address}`)).transfers
+    await until(async () => (await transfers()).length === 2, 'its transfers are listed')
+    const [transfer] = await transfers()
+    const [operation] = (await get(`/v1/w3s/buidl/userOps?senders=${account.address}`)).userOperations
     const { http } = await harness.newEntity()
     const read = async (path: string) => (await http('GET', `/v1/w3s/buidl/${path}`)).body
     expect((await read('userOps')).data).toEqual({ userOperations: [] })
