@@ -36,19 +36,19 @@ export function pageRequests(harness: () => Harness) {
     expect(status).toBe(200)
     return body
   }
+  /** Asks that the operation is paid for as it is. */
+  const sponsor = (operation: Prepared, key?: string) =>
+    ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}], key)
   return {
     ask,
     refusal: async (method: string, params: unknown[], key?: string) => {
       const { error } = await ask(method, params, key)
       return [error?.code, error?.message]
     },
-    /** Asks that the operation is paid for as it is. */
-    sponsor: (operation: Prepared, key?: string) =>
-      ask('pm_getPaymasterData', [inHex(operation), entryPoint, chainId, {}], key),
+    sponsor,
     /** The operation as it is now, sponsored and signed. */
     sponsoredAgain: async (account: ModularAccount, operation: Prepared, key?: string) => {
-      const params = [inHex(operation), entryPoint, chainId, {}]
-      const { result, error } = await ask('pm_getPaymasterData', params, key)
+      const { result, error } = await sponsor(operation, key)
       expect(error).toBeUndefined()
       return signed(account, withSponsor(operation, result))
     },

@@ -15,6 +15,7 @@ import { checkLedger } from '../../../../testing/ledger-checks.ts'
 import {
   addressOwner,
   executeOperation,
+  type ModularAccount,
   openModularAccount,
   usdcPayment,
 } from '../../../../testing/modular-accounts.ts'
@@ -27,6 +28,7 @@ import {
   signed,
 } from '../../../../testing/page-operations.ts'
 import { separateEngines } from '../../../../testing/smart-accounts.ts'
+import { httpAs } from '../../../../testing/tenant.ts'
 import { until } from '../../../../testing/until.ts'
 
 let harness: Harness

@@ -55,7 +55,7 @@ function transfersOf(callData: Hex) {
   const log = { address: entryPointAddress, topics, data, logIndex: 0, txHash }
   const bundle = bundleCall([operation], recipient).data
   const { operations } = executedIn({
-    transactions: [{ hash: txHash, to: entryPointAddress, bundle }],
+    transactions: [{ hash: txHash, from: recipient, to: entryPointAddress, valueAtomic: 0n, bundle }],
     logs: [log] as never,
   })
   return operations[0]!.transfers
