@@ -5,7 +5,7 @@ import type { Address, Call, Chain } from '#chains/chain'
 import type { AbiError } from '#chains/contracts'
 import { findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { feeAt, suggestedFees } from '#engines/transactions/index'
+import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
@@ -90,7 +90,12 @@ async function operationTable(ctx: Ctx, chain: Chain, account: Address, call: Ca
   const { to, valueAtomic, data } = call
   if (to === undefined) throw new ApiError('accountTypeUnsupported')
   const isDeployed = await answered(ctx, chain, chain.hasCode(account))
-  const parts = chain.accounts.gasOf({ isDeployed, call: { to, valueAtomic, data }, gas })
+  const asked = { account, isDeployed, call: { to, valueAtomic, data }, gas }
+  const suggestion = await answered(ctx, chain, suggestedFees(chain))
+  // At the lowest price, at which the fee for data is the most gas.
+  const price = priceNow(suggestion, feeAt(suggestion, 'LOW'))
+  const dataGas = await answered(ctx, chain, chain.accounts.dataGasOf(asked, price))
+  const parts = chain.accounts.gasOf({ ...asked, dataGas })
   const table = await feeTable(ctx, chain, parts.callGas + parts.verificationGas + parts.preVerificationGas)
   return {
     ...table,

@@ -57,6 +57,8 @@ export type OperationRequest = {
   call: AddressedCall
   /** Gas of the call as a transaction of its own. */
   gas: bigint
+  /** Gas for the data on a parent chain: see `Accounts.dataGasOf`. */
+  dataGas: bigint
   fee: { maxFeeAtomic: bigint; priorityFeeAtomic: bigint }
 }
 
@@ -66,6 +68,12 @@ export type AccountUpgrade = {
   values: readonly unknown[]
   gas: bigint
 }
+
+/**
+ * Gas of the EntryPoint for one operation, and of its data. `least`: less is refused. `ofData`: the part of the estimate for the
+ * data on a parent chain.
+ */
+export type PreVerificationGas = { estimated: bigint; least: bigint; ofData: bigint }
 
 /** The gas limits of an operation. */
 export type OperationGas = { callGas: bigint; verificationGas: bigint; preVerificationGas: bigint }
@@ -148,8 +156,8 @@ export type ModularAccounts = {
     sponsor: Address,
     validUntilMs: number,
   ): { operation: UnsignedOperation; digest: Buffer }
-  /** The gas of the EntryPoint for one operation, which none of its limits measures. */
-  preVerificationGas(operation: UserOperation): { estimated: bigint; least: bigint }
+  /** The gas that none of the limits of an operation measures, when a block takes `priceAtomic` for each gas. */
+  preVerificationGas(operation: UserOperation, priceAtomic: bigint): Promise<PreVerificationGas>
   /** The gas that the call of an operation needs. Never throws for an unreachable node. */
   estimateCall(operation: UserOperation): Promise<GasEstimate>
   /** Executes one operation in the state of the newest block, as if the deposit of its sponsor covered it. */
@@ -177,7 +185,12 @@ export type Accounts = {
   /** The call that adds to it. */
   depositCall(paymaster: Address, amountAtomic: bigint): AddressedCall
   /** The gas limits of an operation whose call needs `gas` as a transaction of its own. */
-  gasOf(request: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas'>): OperationGas
+  gasOf(request: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas' | 'dataGas'>): OperationGas
+  /** The gas that covers the fee for the data of an operation on a parent chain, when each gas costs `priceAtomic`. */
+  dataGasOf(
+    request: Pick<OperationRequest, 'account' | 'isDeployed' | 'call' | 'gas'>,
+    priceAtomic: bigint,
+  ): Promise<bigint>
   /** Builds an operation that the paymaster of `sponsor` pays for, with the 32 bytes that the sponsor signs. */
   build(request: OperationRequest, sponsor: Address): { operation: UnsignedOperation; sponsorDigest: Buffer }
   attachSponsor(operation: UnsignedOperation, signature: Buffer): UnsignedOperation

@@ -11,7 +11,7 @@ import { failEnded, followStep } from './follow.ts'
 import { engine } from './note-changes.ts'
 
 export { sendOperation } from './send-operation.ts'
-export { sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
+export { preVerificationGas, sponsorOperation, stubSponsorship } from './sponsor-operation.ts'
 export {
   findTransfer,
   type ModularTransfer,

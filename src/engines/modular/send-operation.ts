@@ -29,7 +29,7 @@ export async function sendOperation(ctx: Ctx, chain: Chain, operation: UserOpera
   const { hash: userOpHash } = chain.accounts.hashesOf(operation)
   const known = await findByHash(ctx.database, entityId, blockchain, userOpHash)
   if (known) return userOpHash
-  requireGas(chain, operation)
+  await requireGas(chain, operation)
   const sponsor = await findSponsor(ctx.database, entityId, blockchain)
   if (!sponsor || !(await isSponsored(ctx.database, { entityId, blockchain, userOpHash })))
     throw new ApiError('rpcNotSponsored')

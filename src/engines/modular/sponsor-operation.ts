@@ -2,7 +2,7 @@
  * Promises to pay for operations of modular wallets. A client key is public, so what a page can make a treasury pay is limited:
  * by the gas and the price of one operation, and by the gas of a wallet and of an entity on one chain in a day.
  */
-import type { UnsignedOperation, UserOperation } from '#chains/accounts'
+import type { PreVerificationGas, UnsignedOperation, UserOperation } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
 import { signWithPlatformKey, WalletFrozen } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -14,6 +14,7 @@ import {
   insertSponsorships,
   isSponsored,
   lockSponsorships,
+  priceNow,
   type Sponsor,
   suggestedFees,
 } from '#engines/transactions/index'
@@ -45,7 +46,7 @@ export async function stubSponsorship(ctx: Ctx, chain: Chain, operation: UserOpe
 
 /** Signs that the treasury pays for the operation, within the limits. */
 export async function sponsorOperation(ctx: Ctx, chain: Chain, operation: UserOperation) {
-  requireGas(chain, operation)
+  await requireGas(chain, operation)
   await requirePrice(chain, operation)
   const wallet = await walletOfOperation(ctx, chain, operation)
   await requireAllowed(ctx, chain, operation)
@@ -106,9 +107,19 @@ async function reserve(
   ])
 }
 
+/** The gas of an operation that none of its limits measures, at its price, or at the suggested one where it names none. */
+export async function preVerificationGas(
+  chain: Chain,
+  operation: UserOperation,
+): Promise<PreVerificationGas> {
+  const suggestion = await suggestedFees(chain)
+  const offer = operation.maxFeeAtomic > 0n ? operation : feeAt(suggestion, 'MEDIUM')
+  return chain.accounts.modular.preVerificationGas(operation, priceNow(suggestion, offer))
+}
+
 /** Refuses limits that leave out gas which the treasury pays, and those that no bundle has room for. */
-export function requireGas(chain: Chain, operation: UserOperation): void {
-  const { least } = chain.accounts.modular.preVerificationGas(operation)
+export async function requireGas(chain: Chain, operation: UserOperation): Promise<void> {
+  const { least, ofData } = await preVerificationGas(chain, operation)
   if (operation.preVerificationGas < least)
     throw badOperation(
       'preVerificationGas',
@@ -117,10 +128,11 @@ export function requireGas(chain: Chain, operation: UserOperation): void {
   if (operation.callGas === 0n) throw badOperation('callGasLimit', 'must be above 0')
   if (operation.verificationGas === 0n) throw badOperation('verificationGasLimit', 'must be above 0')
   const gas = chain.accounts.gasLimitOf({ ...operation, sponsorship: undefined })
-  if (gas > operationGasMax)
+  // The gas of data is a fee: it takes no room in a block.
+  if (gas > operationGasMax + ofData)
     throw badOperation(
       'callGasLimit',
-      `makes ${gas} gas with the other limits, and an operation may use ${operationGasMax}`,
+      `makes ${gas} gas with the other limits, and an operation may use ${operationGasMax + ofData}`,
     )
 }
 

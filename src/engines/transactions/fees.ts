@@ -32,6 +32,15 @@ export function feeAt(suggestion: FeeSuggestion, level: Level): Fee {
   return { baseFeeAtomic, priorityFeeAtomic, maxFeeAtomic: 2n * baseFeeAtomic + priorityFeeAtomic }
 }
 
+/** The price that a block with this base fee takes of an offer; at least one. */
+export function priceNow(
+  { baseFeeAtomic }: Pick<FeeSuggestion, 'baseFeeAtomic'>,
+  { maxFeeAtomic, priorityFeeAtomic }: Pick<Fee, 'maxFeeAtomic' | 'priorityFeeAtomic'>,
+): bigint {
+  const price = baseFeeAtomic + priorityFeeAtomic
+  return larger(price < maxFeeAtomic ? price : maxFeeAtomic, 1n)
+}
+
 /** The price plus a tenth, rounded up, and at least one: the minimum that nodes require of a replacement. */
 const raised = (price: bigint): bigint => price + (price + 9n) / 10n + (price === 0n ? 1n : 0n)
 

@@ -25,7 +25,7 @@ import { announceWork } from './store/transactions.ts'
 
 export { errorsOfCall } from './contract-errors.ts'
 export { failUnsent } from './end-unsent.ts'
-export { feeAt, feeMaxAtomic, suggestedFees } from './fees.ts'
+export { feeAt, feeMaxAtomic, priceNow, suggestedFees } from './fees.ts'
 export { complete } from './follow.ts'
 export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './journal/operator-commands.ts'
 export { noteStates } from './note-states.ts'

@@ -7,7 +7,13 @@ import { entryPoint } from '#chains/entry-point'
 import { operationFromJson } from '#chains/operation-json'
 import { ValueProblem } from '#chains/value-problem'
 import type { Ctx } from '#engines/ctx'
-import { findByHash, sendOperation, sponsorOperation, stubSponsorship } from '#engines/modular/index'
+import {
+  findByHash,
+  preVerificationGas,
+  sendOperation,
+  sponsorOperation,
+  stubSponsorship,
+} from '#engines/modular/index'
 import { feeAt, suggestedFees } from '#engines/transactions/index'
 import { ApiError } from '#lib/errors'
 import { type Hex, isHex } from '#lib/hex'
@@ -88,9 +94,10 @@ const estimate: RpcMethod<Chain> = async (_ctx, params, chain) => {
   if (call.kind === 'unknown') throw new ApiError('rpcNodeUnavailable')
   if (call.kind !== 'estimated')
     throw new ApiError('rpcExecutionReverted', `The call of the operation fails: ${call.message}`)
+  const { estimated } = await preVerificationGas(chain, operation)
   return {
     result: {
-      preVerificationGas: toQuantity(modular.preVerificationGas(operation).estimated),
+      preVerificationGas: toQuantity(estimated),
       verificationGasLimit: toQuantity(operation.creation ? creationGas : verificationGas),
       callGasLimit: toQuantity(call.gas),
       ...(operation.sponsorship && {

@@ -4,6 +4,7 @@ import { newestCore } from '#lib/sca-cores'
 import type { Accounts, ContractCreation } from '../../accounts.ts'
 import type { Address } from '../../chain.ts'
 import type { Network } from '../../network.ts'
+import { parentGas } from '../parent-fee.ts'
 import { quantity } from '../quantities.ts'
 import type { Rpc } from '../rpc.ts'
 import { type PinnedCode, readContracts } from './contracts.ts'
@@ -19,7 +20,9 @@ import {
   gasLimitOf,
   gasOf,
   hashesOf,
+  postedCallOf,
   requiredDeposit,
+  withMargin,
 } from './operation.ts'
 import { simulateBundle } from './simulate.ts'
 import { contractsNeeded, upgradeOf } from './versions.ts'
@@ -53,6 +56,8 @@ export const accountsThrough = (rpc: Rpc, pageRpc: Rpc, network: Network, pinned
   },
   depositCall,
   gasOf,
+  dataGasOf: async (request, priceAtomic) =>
+    withMargin(await parentGas(rpc, network, postedCallOf(request), priceAtomic)),
   build: (request, sponsor) => build(network.chainId, request, sponsor),
   attachSponsor,
   hashesOf: (operation) => hashesOf(network.chainId, operation),

@@ -8,25 +8,29 @@ import type { Network } from '../../network.ts'
 import { implementationSlot } from '../contracts.ts'
 import { estimateGas } from '../fees.ts'
 import { pageGasMax, pageLimits } from '../page-bounds.ts'
+import { parentGas } from '../parent-fee.ts'
 import { toQuantity } from '../quantities.ts'
 import { type Rpc, RpcUnreachable } from '../rpc.ts'
 import { addressMappingSlot } from '../storage-slots.ts'
 import { createdBy, modularAccountOf } from './account.ts'
 import { proxyCreationCode } from './artifacts/proxy-code.ts'
 import { entryPointAddress, modularContracts, paymasterCode, paymasterOf } from './deployment.ts'
-import { bundleCall, preVerificationGas, sponsored } from './operation.ts'
+import { bundleCall, postedCall, preVerificationGas, sponsored } from './operation.ts'
 import { readOperation, showOperation } from './operation-fields.ts'
 import { simulateBundle } from './simulate.ts'
 
-export const modularThrough = (rpc: Rpc, { chainId }: Network): ModularAccounts => ({
+export const modularThrough = (rpc: Rpc, network: Network): ModularAccounts => ({
   ownershipContract: modularContracts.plugin.toLowerCase() as Address,
   accountOf: modularAccountOf,
   createdBy,
   isDeployed: (account) => isModularAccount(rpc, account),
   readOperation,
   showOperation,
-  sponsored: (...parts) => sponsored(chainId, ...parts),
-  preVerificationGas,
+  sponsored: (...parts) => sponsored(network.chainId, ...parts),
+  preVerificationGas: async (operation, priceAtomic) => {
+    const posted = postedCall(operation)
+    return preVerificationGas(operation, await parentGas(rpc, network, posted, priceAtomic, pageLimits))
+  },
   estimateCall: (operation) => estimateCall(rpc, operation),
   simulate: (operation, sponsor) => simulateSponsored(rpc, operation, sponsor),
   receiptOf: (txHash, userOpHash) => receiptOf(rpc, txHash, userOpHash),

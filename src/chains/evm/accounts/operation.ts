@@ -8,6 +8,7 @@ import {
   hashMessage,
   hashTypedData,
   hexToNumber,
+  keccak256,
   numberToHex,
   size,
   slice,
@@ -19,6 +20,7 @@ import type {
   AddressedCall,
   OperationGas,
   OperationRequest,
+  PreVerificationGas,
   Sponsorship,
   UnsignedOperation,
   UserOperation,
@@ -54,12 +56,13 @@ export function gasOf({
   isDeployed,
   call,
   gas,
-}: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas'>): OperationGas {
+  dataGas,
+}: Pick<OperationRequest, 'isDeployed' | 'call' | 'gas' | 'dataGas'>): OperationGas {
   const bytes = BigInt((encodeExecution(call).length - 2) / 2 + (isDeployed ? 600 : 1_600))
   return {
     callGas: gas + executionGas + (call.valueAtomic > 0n ? coinsGas : 0n),
     verificationGas: isDeployed ? verificationGas : creationGas,
-    preVerificationGas: overheadGas + byteGas * bytes,
+    preVerificationGas: overheadGas + byteGas * bytes + dataGas,
   }
 }
 
@@ -223,16 +226,62 @@ export const bundleCall = (operations: readonly UserOperation[], beneficiary: Ad
  * The gas for the data of an operation in a bundle, and for the work of the EntryPoint. A signature may be another one than
  * the operation has now: the estimate counts no byte as zero.
  */
-export function preVerificationGas(operation: UserOperation): { estimated: bigint; least: bigint } {
+export function preVerificationGas(operation: UserOperation, dataGas: bigint): PreVerificationGas {
   const { data } = bundleCall([operation], operation.account)
   const bytes = bytesOf(data)
   const zeros = BigInt(bytes.filter((byte) => byte === 0).length)
   const others = BigInt(size(data)) - zeros
   return {
-    estimated: overheadGas + byteGas * (zeros + others),
-    least: leastOverheadGas + zeroByteGas * zeros + byteGas * others,
+    estimated: overheadGas + byteGas * (zeros + others) + withMargin(dataGas),
+    least: leastOverheadGas + zeroByteGas * zeros + byteGas * others + dataGas,
+    ofData: withMargin(dataGas),
   }
 }
+
+/** A price of the parent chain may rise by half, or that of this one fall by a third, until a block holds the bundle. */
+export const withMargin = (dataGas: bigint): bigint => dataGas + dataGas / 2n
+
+/**
+ * The bundle of an operation alone, as it is posted to a parent chain, where signatures do not compress. Those that come later
+ * are replaced by bytes of their size.
+ */
+export function postedCall(operation: UserOperation): AddressedCall {
+  const { sponsorship, signature } = operation
+  const posted = {
+    ...operation,
+    signature: noise(Math.max(size(signature), size(unsigned))),
+    sponsorship: sponsorship && {
+      ...sponsorship,
+      data: noise(Math.max(size(sponsorship.data), paymasterDataBytes)),
+    },
+  }
+  return bundleCall([posted], entryPointAddress)
+}
+
+/** The same for an operation that is to be built. */
+export function postedCallOf({ account, isDeployed, call, gas }: BuiltOperation): AddressedCall {
+  const owned = { account, owner: account, core: newestCore, isDeployed }
+  const request = { ...owned, call, gas, nonce: BigInt(noise(32)), dataGas: 0n }
+  const fee = { maxFeeAtomic: usualPrice, priorityFeeAtomic: usualPrice }
+  return postedCall({ ...build(0, { ...request, fee }, account).operation, signature: '0x' })
+}
+
+export type BuiltOperation = Pick<OperationRequest, 'account' | 'isDeployed' | 'call' | 'gas'>
+
+const usualPrice = 1_234_567_891n
+const paymasterDataBytes = validityBytes + size(unsigned)
+
+/** Bytes without a pattern. */
+const noise = (bytes: number): Hex =>
+  slice(
+    concatHex(
+      Array.from({ length: Math.ceil(bytes / 32) }, (_, index) =>
+        keccak256(numberToHex(index, { size: 32 })),
+      ),
+    ),
+    0,
+    bytes,
+  )
 
 export const depositCall = (paymaster: Address, valueAtomic: bigint): AddressedCall => ({
   to: entryPointAddress,

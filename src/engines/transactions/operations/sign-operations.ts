@@ -4,7 +4,7 @@
  * id of its transaction, so that operations of one account need not wait for each other; only the first one, which creates
  * the account, goes alone.
  */
-import type { UnsignedOperation } from '#chains/accounts'
+import type { AddressedCall, UnsignedOperation } from '#chains/accounts'
 import type { Chain } from '#chains/chain'
 import { operationToJson } from '#chains/operation-json'
 import { isFrozen, ownerOfAccount, signOperations, signWithPlatformKey, WalletFrozen } from '#custody/index'
@@ -15,8 +15,9 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import type { Turn } from '#runtime/turns/store'
 import { type Failure, failUnsent } from '../end-unsent.ts'
+import { priceNow } from '../fees.ts'
 import { callOf, intentBytes } from '../intent.ts'
-import { planWaiting } from '../plan.ts'
+import { type Plan, planWaiting } from '../plan.ts'
 import { readIssuers } from '../read-issuers.ts'
 import { screenUnsigned } from '../screen.ts'
 import { type Ready, recordQueued, shownFee, sortPlans } from '../sign.ts'
@@ -53,6 +54,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   const planned = await planWaiting(ctx, chain, await rows(false, ctx.database))
   if (planned.length === 0) return 'blocked'
   await readIssuers(ctx, chain, planned)
+  const dataGas = await dataGasOf(chain, isDeployed, planned)
   const plans = new Map(planned.map((plan) => [plan.row.id, plan]))
   const outcome = await ctx.database.tx(async (tx) => {
     if (!(await lockNonces(tx, blockchain, address)) || (await creating(tx))) return 'busy'
@@ -61,7 +63,7 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
     const claimed = await rows(true, tx)
     if (!(await screenUnsigned(tx, ctx, chain, claimed))) return 'advanced'
     const { ready, failed } = sortPlans(claimed, plans, unsignable)
-    const account = { owner, sponsor, isDeployed }
+    const account = { owner, sponsor, isDeployed, dataGas }
     const { covered, exceeding } = await coverGas({ ...ctx, db: tx }, chain, account, ready)
     await failUnsent(tx, ctx, [...failed, ...exceeding])
     await signAll(tx, ctx, chain, account, covered)
@@ -72,8 +74,36 @@ const signBatch: SignBatch = async (ctx, chain, { entityId, address }, limit, un
   return outcome
 }
 
-type SigningAccount = { owner: AccountOwner; sponsor: Sponsor; isDeployed: boolean }
+/** `dataGas`: that of each transaction, by its id. */
+type SigningAccount = {
+  owner: AccountOwner
+  sponsor: Sponsor
+  isDeployed: boolean
+  dataGas: ReadonlyMap<string, bigint>
+}
+
 type AccountOwner = NonNullable<Awaited<ReturnType<typeof ownerOfAccount>>>
+
+/** Asks the chain what the data of the planned operations costs, before the `tx`. */
+async function dataGasOf(
+  chain: Chain,
+  isDeployed: boolean,
+  plans: readonly Plan[],
+): Promise<Map<string, bigint>> {
+  const asked = plans.map(async (plan): Promise<[string, bigint][]> => {
+    if (!('fee' in plan)) return []
+    const { row, fee, gasLimit: gas } = plan
+    const request = { account: row.address, isDeployed, call: calledBy(row), gas }
+    return [[row.id, await chain.accounts.dataGasOf(request, priceNow(fee, fee))]]
+  })
+  return new Map((await Promise.all(asked)).flat())
+}
+
+function calledBy(row: Plan['row']): AddressedCall {
+  const { to, valueAtomic, data } = callOf(row)
+  if (to === undefined) throw new Error(`transaction ${row.id} of a smart account creates a contract`)
+  return { to, valueAtomic, data }
+}
 
 /** Separates the operations whose gas exceeds the limits. The gas of one that is signed again is promised already. */
 async function coverGas(
@@ -172,15 +202,14 @@ async function signAll(
 /** Builds the operation of a transaction, and what the treasury signs to pay its gas. */
 function unsponsored(
   chain: Chain,
-  { owner, sponsor, isDeployed }: SigningAccount,
+  { owner, sponsor, isDeployed, dataGas }: SigningAccount,
   { row, fee, gasLimit }: Ready,
 ) {
-  const { to, valueAtomic, data } = callOf(row)
-  if (to === undefined) throw new Error(`transaction ${row.id} of a smart account creates a contract`)
   const request = {
     ...{ account: row.address, owner: owner.address, core: owner.core, isDeployed, fee, gas: gasLimit },
+    dataGas: dataGas.get(row.id)!,
     nonce: nonceOf(row.id),
-    call: { to, valueAtomic, data },
+    call: calledBy(row),
   }
   return chain.accounts.build(request, sponsor.address)
 }
