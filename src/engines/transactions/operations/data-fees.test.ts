@@ -78,7 +78,9 @@ describe('the fee for the data of an operation on a parent chain', () => {
     }
     const operationOf = async (id: string) => {
       const found = () =>
-        harness.database.maybe<{ operation: string }>(sql`select operation from operations where id = ${id}`)
+        harness.database.maybe<{ operation: string }>(
+          sql`select operation::text as operation from operations where id = ${id}`,
+        )
       await until(async () => (await found()) !== undefined, 'it is signed')
       return operationFromJson((await found())!.operation)
     }
