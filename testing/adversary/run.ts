@@ -125,7 +125,7 @@ async function stateOf({ chain }: RunNode): Promise<string> {
   return (await Promise.all(states)).join(' and ')
 }
 
-const engines = ['indexer', 'transactions', 'treasury'] as const
+const engines = ['indexer', 'transactions', 'treasury', 'modular'] as const
 const isIntake = (point: Failpoint) => point === 'before-request-commit' || point === 'after-request-commit'
 /** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65

@@ -12,13 +12,15 @@ const listed = (title: string) => proof(`${operations}/listed-recipients.test.ts
 const paged = (title: string) => proof('src/api/json-rpc/user-operations/user-operations.test.ts', title)
 const passkey = (title: string) => proof(`${passkeys}/passkeys.test.ts`, title)
 
+const first = proof(`${operations}/smart-accounts.test.ts`, 'sends its first operation on each chain')
+
 /** Smart accounts, bundles and sponsorships: bugs here execute twice, lose an operation, or make a treasury pay. */
 const operationMutants: readonly Mutant[] = [
   {
     name: 'operation-nonce-reused',
     about: 'operations of one account have one nonce, so that all but one are lost',
     edits: [edit(`${operations}/nonce.ts`, "id.replaceAll('-', '')", "id.replaceAll('-', '').slice(0, 8)")],
-    test: bundles('a bundle that the pool lost'),
+    test: first,
   },
   {
     name: 'lone-operation-unseen',
@@ -30,13 +32,17 @@ const operationMutants: readonly Mutant[] = [
         'if (found.length <= 1) return []',
       ),
     ],
-    test: once('property 76: an operation that a stranger bundles'),
+    test: first,
   },
   {
     name: 'bundle-not-released',
     about: 'operations of a bundle that failed wait for ever',
     edits: [
-      edit('src/engines/treasury/bundling/start-bundling.ts', 'await releaseBundles(tx,', 'void ((tx,'),
+      edit(
+        'src/engines/treasury/bundling/start-bundling.ts',
+        'await releaseBundles(tx, ctx.clock.nowMs(), withoutEffect)',
+        'void releaseBundles',
+      ),
     ],
     test: bundles('of a bundle that fails because a stranger'),
   },

@@ -67,7 +67,7 @@ it('native coins in a batch are found, also where its account calls itself', () 
   expect(transfersOf(aliased(3, account, 0n, inner))).toHaveLength(6)
 })
 
-it('calls that a stranger encoded within each other cost no more than a bounded number of readings', () => {
+it('property 84: calls that a stranger encoded within each other cost no more than a bounded number of readings', () => {
   let callData = aliased(300, recipient, 1n, '0x')
   for (let depth = 0; depth < 4; depth++) callData = aliased(300, account, 0n, callData)
   expect(transfersOf(callData).length).toBeLessThanOrEqual(300 * 33)

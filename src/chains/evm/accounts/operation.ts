@@ -16,6 +16,7 @@ import {
 } from 'viem'
 import { entryPoint07Abi, getUserOperationHash, toPackedUserOperation } from 'viem/account-abstraction'
 import { bytesOf, type Hex } from '#lib/hex'
+import { newestCore } from '#lib/sca-cores'
 import type {
   AddressedCall,
   OperationGas,
