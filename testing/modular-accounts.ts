@@ -1,5 +1,5 @@
 import { toCircleSmartAccount } from '@circle-fin/modular-wallets-core'
-import { createClient, encodeFunctionData, type Hex, http, parseAbi, type Transport } from 'viem'
+import { createClient, encodeFunctionData, type Hex, http, parseAbi } from 'viem'
 import { createBundlerClient } from 'viem/account-abstraction'
 import { generatePrivateKey, privateKeyToAccount } from 'viem/accounts'
 import type { World } from './builders.ts'
@@ -15,11 +15,8 @@ export const addressOwner = () => privateKeyToAccount(generatePrivateKey())
 
 const abi = parseAbi(['function transfer(address to, uint256 amount)'])
 
-export const usdcPayment = (harness: Harness, to: string, amountAtomic = 1_000_000n) =>
-  tokenPayment(harness.chain().tokens.USDC, to, amountAtomic)
-
-export const tokenPayment = (token: string, to: string, amountAtomic: bigint) => ({
-  to: token as Hex,
+export const usdcPayment = (harness: Harness, to: string, amountAtomic = 1_000_000n) => ({
+  to: harness.chain().tokens.USDC as Hex,
   data: encodeFunctionData({ abi, functionName: 'transfer', args: [to as Hex, amountAtomic] }),
 })
 
@@ -31,16 +28,10 @@ export async function openModularAccount(
 ) {
   const fetchOptions = { headers: { authorization: `Bearer ${clientKey}` } }
   const transport = http(`${harness.url}/v1/rpc/w3s/buidl/baseSepolia`, { fetchOptions })
-  const opened = await modularAccountOver(transport, owner)
-  await harness.fundWallet(opened.account.address, { usdc: '1000' })
-  return opened
-}
-
-/** The account of an owner, and the client that sends its operations. */
-export async function modularAccountOver(transport: Transport, owner: unknown) {
   const client = createClient({ chain: baseSepoliaChain, transport })
   const account = await toCircleSmartAccount({ client: client as never, owner: owner as never })
   const bundler = createBundlerClient({ account, chain: baseSepoliaChain, paymaster: true, transport })
+  await harness.fundWallet(account.address, { usdc: '1000' })
   return { account, bundler }
 }
 
@@ -57,13 +48,9 @@ export async function executeOperation(
 }
 
 /** Makes the wallet of an owner on the first chain; it is not deployed. */
-export const makeModularWallet = ({ harness, tenant }: World, owner: string = addressOwner().address) =>
-  makeModularWalletAt(harness.url, tenant.clientKey, owner)
-
-export async function makeModularWalletAt(
-  url: string,
-  clientKey: string | undefined,
-  owner: string,
+export async function makeModularWallet(
+  { harness, tenant }: World,
+  owner: string = addressOwner().address,
 ): Promise<{ id: string; address: string }> {
   const weightedMultisig = { owners: [{ address: owner, weight: 1 }], thresholdWeight: 1 }
   const scaConfiguration = {
@@ -71,7 +58,7 @@ export async function makeModularWalletAt(
     scaCore: 'circle_6900_v1',
   }
   const request = { jsonrpc: '2.0', id: 1, method: 'circle_getAddress', params: [{ scaConfiguration }] }
-  const post = httpAs(url, clientKey)
+  const post = httpAs(harness.url, tenant.clientKey)
   const { body } = await post('POST', '/v1/rpc/w3s/buidl/baseSepolia', { body: request })
   return body.result
 }

@@ -7,7 +7,6 @@ import { topics } from '#api/index'
 import type { Blockchain } from '#chains/blockchains'
 import { type Context, openContext, startApi } from '#context'
 import { startHistories, startIndexer } from '#engines/indexer/index'
-import { startModular } from '#engines/modular/index'
 import { startTokens } from '#engines/tokens/index'
 import { startTransactionWorker } from '#engines/transactions/index'
 import { type GasFaucet, startTreasury } from '#engines/treasury/index'
@@ -19,15 +18,7 @@ import { createLog } from '#runtime/log/log'
 import { openFaucet } from '#sandbox/faucet/faucet'
 import { testRootKey } from './template.ts'
 
-export type Role =
-  | 'api'
-  | 'indexer'
-  | 'histories'
-  | 'transactions'
-  | 'tokens'
-  | 'treasury'
-  | 'modular'
-  | 'webhooks'
+export type Role = 'api' | 'indexer' | 'histories' | 'transactions' | 'tokens' | 'treasury' | 'webhooks'
 
 export type WorkerOptions = {
   connection: Connection
@@ -108,7 +99,6 @@ async function start(): Promise<{ url?: string }> {
     const drip: GasFaucet = (on, address) => faucet.drip(on, address, { native: true, tokens: [] })
     running.push(faucet, startTreasury(ctx, drip))
   }
-  if (roles.includes('modular')) running.push(startModular(ctx))
   if (roles.includes('webhooks')) running.push(startWebhooks(ctx, topics))
   if (!roles.includes('api')) return {}
   const faucet = options.sandbox ? openFaucet(ctx) : undefined

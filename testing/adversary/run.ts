@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Failpoint } from '#lib/failpoints'
 import { type Database, openDatabase, sql } from '#runtime/db/db'
 import { cloneOf } from '../database-clone.ts'
-import { mineUntil, until } from '../until.ts'
+import { until } from '../until.ts'
 import { type ClientLoad, openClientLoad } from './client-load.ts'
 import { type RunNode, startRunNode } from './run-node.ts'
 import type { Schedule, ScheduledFault } from './schedule.ts'
@@ -80,7 +80,6 @@ export async function runSchedule(
     await node.mineEvery(never)
     doing = 'waiting until no block of a transfer can be rewound'
     await node.chain.mine(grantsKeptBlocks)
-    await mineUntil(node.chain, () => hasNoGrants(database), 'all grants are erased')
     await untilSettled(database, node, load)
     doing = 'comparing with the chain'
     const found = await defectsOf(database, node.chain, wallets, load.accepted, load.refused)
@@ -126,7 +125,7 @@ async function stateOf({ chain }: RunNode): Promise<string> {
   return (await Promise.all(states)).join(' and ')
 }
 
-const engines = ['indexer', 'transactions', 'treasury', 'modular'] as const
+const engines = ['indexer', 'transactions', 'treasury'] as const
 const isIntake = (point: Failpoint) => point === 'before-request-commit' || point === 'after-request-commit'
 /** Number of blocks for which grants outlive the blocks of their transfers on a local chain. */
 const grantsKeptBlocks = 65
@@ -142,9 +141,6 @@ const untilFunded = (database: Database, { wallets }: SeededDatabase) =>
     )
     return rows.length >= 2 * wallets.length
   }, 'the wallets have their coins')
-
-const hasNoGrants = async (database: Database) =>
-  (await database.all(sql`select 1 from grants limit 1`)).length === 0
 
 /** Waits until everything has ended. Returns undefined, or the unfinished work when time runs out. */
 async function untilSettled(

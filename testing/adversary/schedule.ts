@@ -55,10 +55,9 @@ const foreignPoints: readonly Failpoint[] = [
   'after-history-commit',
 ]
 
-/** Wallets that are keys; one more is a smart account, and the last ones are those of pages, which are paid from once. */
+/** Wallets that are keys; one more, the last, is a smart account. */
 export const walletCount = 3
 export const smartAccount = walletCount
-export const pageCount = 2
 export const workerCount = 2
 
 /** The failpoints that a run can reach; some need a requested replacement, some an orphaned block. */
@@ -82,11 +81,6 @@ export function scheduleOf(seed: number, point: Failpoint, chosen?: FailpointAct
   const lastMs = transfers.reduce((sum, { waitMs }) => sum + waitMs, 0)
   const restartMs = random.between(0, 400)
   const faults = faultsOf(random, Math.max(lastMs, 500), point)
-  for (let page = 0; page < pageCount; page++) {
-    const { later: _, ...made } = transferOf(random, seed, count + page, point)
-    const planned = { ...made, coin: 'USDC', flaw: 'none', waitMs: 0 } as const
-    transfers.splice(random.below(count), 0, { ...planned, wallet: smartAccount + 1 + page })
-  }
   return { seed, point, plans, restartMs, blockTimeMs, transfers, faults }
 }
 

@@ -1,25 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { privateKeyToAccount } from 'viem/accounts'
 import { openContext, startApi } from '#context'
 import { readConfig } from '#runtime/config'
-import {
-  sandboxClientKey,
-  sandboxEntity,
-  sandboxEntitySecret,
-  sandboxKeyId,
-  sandboxKeySecret,
-} from '#sandbox/credentials'
+import { sandboxEntity, sandboxEntitySecret, sandboxKeyId, sandboxKeySecret } from '#sandbox/credentials'
 import { startTestChains } from '../chain.ts'
 import { cloneOf } from '../database-clone.ts'
 import { testLog } from '../log.ts'
-import { makeModularWalletAt } from '../modular-accounts.ts'
 import { testRootKey } from '../template.ts'
 import { type Tenant, tenantOf } from '../tenant.ts'
-import { pageCount, smartAccount, walletCount } from './schedule.ts'
+import { walletCount } from './schedule.ts'
 
 export const blockchain = 'BASE-SEPOLIA'
 
-export type PlannedWallet = { id: string; address: string; accountType: 'EOA' | 'SCA' | 'MODULAR' }
+export type PlannedWallet = { id: string; address: string; accountType: 'EOA' | 'SCA' }
 
 /** The database that each run gets a copy of: it contains the wallets and has no open connections. */
 export type SeededDatabase = {
@@ -65,29 +57,13 @@ export async function seedDatabase(runServer: string): Promise<SeededDatabase> {
       const body = { walletSetId: walletSet.id, blockchains: [blockchain], count, accountType }
       return (await post('/v1/w3s/developer/wallets', body)).wallets
     }
-    const wallets = [
-      ...(await walletsOf('EOA', walletCount)),
-      ...(await walletsOf('SCA', 1)),
-      ...(await walletsOfPages(api.url)),
-    ]
+    const wallets = [...(await walletsOf('EOA', walletCount)), ...(await walletsOf('SCA', 1))]
     return { runServer, template: name, wallets, publicKey, drop }
   } finally {
     await api.stop()
     await context.close()
     await stop()
   }
-}
-
-/** The key of the owner of the wallet of a page; `index` is that of the wallet. */
-export const pageOwner = (index: number) =>
-  privateKeyToAccount(`0x${(0xbad_0000 + index).toString(16).padStart(64, '0')}`)
-
-async function walletsOfPages(url: string): Promise<PlannedWallet[]> {
-  const made = Array.from({ length: pageCount }, async (_, page): Promise<PlannedWallet> => {
-    const { address } = pageOwner(smartAccount + 1 + page)
-    return { ...(await makeModularWalletAt(url, sandboxClientKey, address)), accountType: 'MODULAR' }
-  })
-  return Promise.all(made)
 }
 
 async function ask(tenant: Tenant, method: string, path: string, body?: object) {

@@ -21,18 +21,16 @@ export async function unsettled(database: Database, chain: TestChain): Promise<s
     behind: number
     known: number
   }>(sql`select
-    (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[]))
-      + (select count(*) from user_operations where state <> all(${terminal}::text[])) as open,
+    (select count(*) from transactions where transaction_type = 'OUTBOUND' and state <> all(${terminal}::text[])) as open,
     (select count(*) from attempts where state in ('signed', 'sent')) as attempts,
     (select coalesce(max(step), 0) from block_steps)
-      - coalesce((select min(step) from step_cursors where engine in ('transactions', 'modular')), 0) as behind,
+      - coalesce((select step from step_cursors where engine = 'transactions'), 0) as behind,
     (select count(*) from blocks where canonical and hash = ${hash}) as known`)
   const { open, attempts, behind, known } = left
   if (open + attempts + behind === 0 && known === 1) return undefined
   const states = await database.all<{ kind: string; state: string; n: number }>(
     sql`select 'transactions' as kind, state, count(*) as n from transactions where transaction_type = 'OUTBOUND'
-      group by 2 union all select 'attempts', state, count(*) from attempts group by 2
-      union all select 'user operations', state, count(*) from user_operations group by 2 order by 1, 2`,
+      group by 2 union all select 'attempts', state, count(*) from attempts group by 2 order by 1, 2`,
   )
   const shown = states.map(({ kind, state, n }) => `${n} ${kind} ${state}`).join(', ')
   return `${shown}; ${behind} steps behind; the head is ${known ? '' : 'un'}known`
@@ -53,8 +51,7 @@ export async function defectsOf(
   const ours = new Set(wallets.map(({ address }) => address.toLowerCase()))
   const moved = (await oracle.transfers()).filter(({ from }) => ours.has(from))
   const rows = await database.all<Row>(
-    sql`select id::text, state, tx_hash as "txHash" from transactions where transaction_type = 'OUTBOUND'
-      union all select user_op_hash, state, tx_hash from user_operations`,
+    sql`select id, state, tx_hash as "txHash" from transactions where transaction_type = 'OUTBOUND'`,
   )
   const byId = new Map(rows.map((row) => [row.id, row]))
   const movedTo = (to: string) => moved.filter((each) => each.to === to.toLowerCase())
@@ -68,7 +65,7 @@ export async function defectsOf(
   for (const each of moved)
     if (!due.has(each.to) && !refused.some(({ to }) => to.toLowerCase() === each.to))
       defects.push(`${each.txHash} paid ${each.amountAtomic} to ${each.to}, which no client requested`)
-  // Smart accounts send no transactions of their own.
+  // A smart account sends no transactions of its own.
   for (const { address } of wallets.filter(({ accountType }) => accountType === 'EOA'))
     await oracle.checkNonces(address).catch((error) => defects.push(error.message))
   return [...defects, ...(await wrongInBooks(database, chain, wallets))]

@@ -56,7 +56,7 @@ const operationMutants: readonly Mutant[] = [
     name: 'signed-operation-cancelled',
     about: 'a transaction is cancelled although its operation is signed',
     edits: [edit(`${engine}/store/replacements.ts`, 'and user_op_hash is null and not', 'and not')],
-    test: bundles('of a bundle that its owner accelerates, the original'),
+    test: bundles('of a bundle that its owner accelerates'),
   },
   {
     name: 'operation-accelerated-alone',
@@ -68,7 +68,7 @@ const operationMutants: readonly Mutant[] = [
         'void bundleCarrying\n return ref',
       ),
     ],
-    test: bundles('of a bundle that its owner accelerates, the bump'),
+    test: bundles('of a bundle that its owner accelerates'),
   },
   {
     name: 'listed-bundle-accelerated',
@@ -289,7 +289,7 @@ const pageMutants: readonly Mutant[] = [
         'loopbackHosts.some((host) => hostname.includes(host))',
       ),
     ],
-    test: passkey('property 78: refuses a look-alike origin'),
+    test: passkey('property 78: refuses'),
   },
 ]
 
