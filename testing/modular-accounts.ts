@@ -27,7 +27,7 @@ export async function openModularAccount(
   owner: unknown = addressOwner(),
 ) {
   const fetchOptions = { headers: { authorization: `Bearer ${clientKey}` } }
-  const transport = http(`${harness.url}/v1/rpc/w3s/buidl/baseSepolia`, { fetchOptions })
+  const transport = http(`${harness.url}/v1/rpc/w3s/buidl/baseSepolia`, { fetchOptions, timeout: 300_000 })
   const client = createClient({ chain: baseSepoliaChain, transport })
   const account = await toCircleSmartAccount({ client: client as never, owner: owner as never })
   const bundler = createBundlerClient({ account, chain: baseSepoliaChain, paymaster: true, transport })
@@ -44,7 +44,7 @@ export async function executeOperation(
   calls: readonly { to: Hex; data?: Hex; value?: bigint }[],
 ) {
   const hash = await bundler.sendUserOperation({ calls: calls as never })
-  return bundler.waitForUserOperationReceipt({ hash, timeout: 60_000, pollingInterval: 100 })
+  return bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 100 })
 }
 
 /** Makes the wallet of an owner on the first chain; it is not deployed. */

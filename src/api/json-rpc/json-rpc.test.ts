@@ -155,7 +155,9 @@ describe('the endpoint of a chain', () => {
   it('serves the reads of a client library', async () => {
     const chain = harness.chain()
     const fetchOptions = { headers: { authorization: `Bearer ${harness.clientKey}` } }
-    const page = createPublicClient({ transport: http(harness.url + chainPath, { fetchOptions }) })
+    const page = createPublicClient({
+      transport: http(harness.url + chainPath, { fetchOptions, timeout: 300_000 }),
+    })
     const node = createPublicClient({ transport: http(chain.rpcUrl) })
     const [address, owner] = [chain.tokens.USDC as `0x${string}`, chain.outsider as `0x${string}`]
     expect(await page.getChainId()).toBe(chain.chainId)

@@ -430,7 +430,7 @@ describe('property 79: an operation of a modular wallet has its effect once', ()
     harness.startEngines()
     const receipt = await victim.bundler.waitForUserOperationReceipt({
       hash: hashes[1] as Hex,
-      timeout: 60_000,
+      timeout: 300_000,
     })
     expect(receipt.success).toBe(true)
     const stateOf = () =>

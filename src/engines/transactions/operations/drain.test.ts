@@ -126,7 +126,7 @@ async function repeatUntilRefused(
     }
     const sent = await signed(account, withSponsor(next, sponsorship))
     const { result: hash } = await ask('eth_sendUserOperation', [sent, entryPoint])
-    await bundler.waitForUserOperationReceipt({ hash, timeout: 60_000, pollingInterval: 50 })
+    await bundler.waitForUserOperationReceipt({ hash, timeout: 300_000, pollingInterval: 50 })
     await until(async () => {
       const found = sql`select 1 from sponsorships where user_op_hash = ${hash} and gas_used is not null`
       return (await harness.database.all(found)).length > 0

@@ -95,7 +95,7 @@ it.each(isDeep ? deaths : some)(
     await worker()
     for (const id of ids) await transferred(id)
     await accounts.movedOnce(wallet, recipients)
-    const { success } = await page.bundler.waitForUserOperationReceipt({ hash, timeout: 60_000 })
+    const { success } = await page.bundler.waitForUserOperationReceipt({ hash, timeout: 300_000 })
     expect(success).toBe(true)
     await accounts.movedOnce(page.account, [fromPage])
     await checkLedger(harness.database)
