@@ -1,4 +1,5 @@
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { endpoints, introduction, notBuilt, probes, removedPaths, topics } from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
@@ -71,7 +72,10 @@ export async function openContext(input: ContextInput): Promise<Context> {
     clock.nowMs(),
   )
   const scope: Scope = { config, database, db: database, clock, log, metrics: openMetrics() }
-  const custody = await openCustody({ ...scope, rootKey: input.rootKey }).catch(explainRootKey)
+  const guessDirectory = join(config.dataDir, 'guesses')
+  const custody = await openCustody({ ...scope, rootKey: input.rootKey, guessDirectory }).catch(
+    explainRootKey,
+  )
   if (input.inspects) void inspectAccounts({ ...scope, chains })
   const sessions = watchSessions(scope)
   return {

@@ -4,6 +4,7 @@ import {
   decidePolicy,
   type EntitySecret,
   grantSigning,
+  type OpenCustodyInput,
   openCustody,
   registerEntitySecret,
   startPermissive,
@@ -11,7 +12,7 @@ import {
   type Wallet,
 } from '#custody/index'
 import { newId } from '#lib/ids'
-import { systemClock } from '#lib/time'
+import { type Clock, systemClock } from '#lib/time'
 import { insertEntity } from '#runtime/auth/store'
 import { readConfig } from '#runtime/config'
 import type { Connection, Database, Db } from '#runtime/db/db'
@@ -50,14 +51,19 @@ export type TestEntity = {
   encrypt(bytes?: Buffer): Promise<string>
 }
 
+export type TestCustodyOptions = Pick<OpenCustodyInput, 'guessDirectory' | 'pinCost'> & { clock?: Clock }
+
 /** `empty` has no transport key: the first custody makes one, which takes seconds of a processor. */
-export async function openTestCustody(template: TemplateName = 'seeded'): Promise<TestCustody> {
+export async function openTestCustody(
+  template: TemplateName = 'seeded',
+  { clock = systemClock, ...options }: TestCustodyOptions = {},
+): Promise<TestCustody> {
   const { database, connection, close } = await openTestDatabase(template)
   const log = testLog('silent')
   const rootKey = template === 'seeded' ? testRootKey : randomBytes(32)
   const opened: Custody[] = []
   const open = async (key = rootKey) => {
-    const custody = await openCustody({ database, log, rootKey: key, clock: systemClock })
+    const custody = await openCustody({ database, log, rootKey: key, clock, ...options })
     opened.push(custody)
     return custody
   }
@@ -66,7 +72,7 @@ export async function openTestCustody(template: TemplateName = 'seeded'): Promis
     const id = newId(Date.now())
     await insertEntity(database, { id, environment: 'TEST', name: 'Test', nowMs: Date.now() })
     if (policy) await startPermissive({ db: database, clock: systemClock }, id)
-    const entity = entityOf({ database, custody, log }, id)
+    const entity = entityOf({ database, custody, log, clock }, id)
     if (!registered) return entity
     const { checkValueOf, walletKeyOf } = custody.vault
     const shown = {
@@ -106,15 +112,15 @@ export async function grantFor(
   await grantSigning(ctx, secret, await decidePolicy(ctx, wallet, { intentId, intent, operation }))
 }
 
-type Parts = { database: Database; custody: Custody; log: ReturnType<typeof testLog> }
+type Parts = { database: Database; custody: Custody; log: ReturnType<typeof testLog>; clock: Clock }
 
-function entityOf({ database, custody, log }: Parts, id: string): TestEntity {
+function entityOf({ database, custody, log, clock }: Parts, id: string): TestEntity {
   const secret = randomBytes(32)
   const ctx = (through = custody, db: Db = database): CustodyCtx => ({
     config: readConfig({}, {}),
     database,
     db,
-    clock: systemClock,
+    clock,
     log,
     metrics: openMetrics(),
     entity: { id, environment: 'TEST', appId: id },

@@ -127,7 +127,7 @@ const only = (packages: RegExp, folder: RegExp, reason: string) => ({ packages, 
 const fenced = [
   only(/^viem(\/|$)/, /^src\/chains\/evm\//, 'only chains/evm imports the EVM library'),
   only(
-    /^(secp256k1|tiny-secp256k1|@noble\/curves|@scure\/bip)/,
+    /^(hash-wasm|secp256k1|tiny-secp256k1|@noble\/curves|@scure\/bip)/,
     /^src\/custody\//,
     'only custody imports signing libraries',
   ),

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { SealContext } from './sealing.ts'
 
+type User = { entityId: string; userId: string }
+
 /** Contexts that each kind of sealed value is bound to. Changing one makes values sealed before unreadable. */
 
 export const walletSetEntropy = (entityId: string, walletSetId: string): SealContext => [
@@ -44,4 +46,25 @@ export const recoveryBundle = (entityId: string, generation: number): SealContex
   'recovery file',
   entityId,
   String(generation),
+]
+
+/** The random secret of a user that is mixed into what opens the user's key. */
+export const userSecret = ({ entityId, userId }: User): SealContext => ['user secret', entityId, userId]
+
+/** A user's key, sealed for a secret that opens it. */
+export const userKeyInner = ({ entityId, userId }: User, kind: string, slot: string): SealContext => [
+  'user key',
+  entityId,
+  userId,
+  kind,
+  slot,
+]
+
+/** The same, sealed again under the root key. */
+export const userKeyOuter = ({ entityId, userId }: User, kind: string, slot: string): SealContext => [
+  'wrapped user key',
+  entityId,
+  userId,
+  kind,
+  slot,
 ]

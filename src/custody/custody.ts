@@ -8,6 +8,8 @@ import { openVault, type Vault } from './sealing.ts'
 import { chooseSigner } from './signers/choose.ts'
 import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
+import { type GuessFiles, openGuessFiles } from './user-keys/guess-files.ts'
+import { createStretcher, pinCost, type StretchCost, type Stretcher } from './user-keys/stretch.ts'
 import { openWebhookSigner, type WebhookSigner } from './webhook-signer.ts'
 
 /** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
@@ -18,16 +20,28 @@ export type Custody = {
   readonly notary: Notary
   readonly webhookSigner: WebhookSigner
   readonly auditSigner: AuditSigner
+  readonly stretcher: Stretcher
+  readonly guessFiles: GuessFiles
   close(): Promise<void>
 }
 
-/** An entity secret verified for one request; it opens that entity's wallet keys and holds no bytes of the secret. */
-export type EntitySecret = {
+/** The right to open wallet keys, for one request: those of an entity, or of one of its users. */
+export type KeyOpener = {
   readonly entityId: string
-  readonly generation: number
+  /** The user whose keys it opens; absent where it opens those of the entity. */
+  readonly userId?: string
   readonly walletKey: KeyObject
+}
+
+/** An entity secret verified for one request; it opens that entity's wallet keys and holds no bytes of the secret. */
+export type EntitySecret = KeyOpener & {
+  readonly userId?: never
+  readonly generation: number
   readonly ciphertextSha256: Buffer
 }
+
+/** The key of a user, opened by that user for one request; it holds no bytes of what opened it. */
+export type UserKey = KeyOpener & { readonly userId: string }
 
 /** The part of a verb's `ctx` that custody needs. */
 export type CustodyCtx = RequestScope & { custody: Custody }
@@ -40,6 +54,10 @@ export type OpenCustodyInput = {
   log: Log
   rootKey: Buffer
   clock: { nowMs(): number }
+  /** Where counters of guesses are copied to, beside the database; without it they are not. */
+  guessDirectory?: string | undefined
+  /** The cost of new PINs; tests lower it. */
+  pinCost?: StretchCost | undefined
 }
 
 /** Opens the keys under `rootKey` (32 bytes). Throws when the database was sealed under another one. */
@@ -56,6 +74,8 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
     notary,
     webhookSigner,
     auditSigner,
+    stretcher: createStretcher(input.pinCost ?? pinCost),
+    guessFiles: openGuessFiles(input.guessDirectory),
     close: async () => transport.close(),
   }
 }

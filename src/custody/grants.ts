@@ -1,13 +1,13 @@
 import type { KeyObject } from 'node:crypto'
-import { ApiError } from '#lib/errors'
 import { failpoint } from '#lib/failpoints'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { grantOf, platformPrivateKey, walletPrivateKey } from './contexts.ts'
-import type { Custody, CustodyCtx, CustodyScope, EntitySecret } from './custody.ts'
+import type { Custody, CustodyCtx, CustodyScope, KeyOpener } from './custody.ts'
 import { familyOfKey } from './families.ts'
 import { type Decision, useDecision } from './policy/decide-policy.ts'
 import { WalletFrozen } from './policy/freeze.ts'
+import { requireKeyOf } from './require-key.ts'
 import { type SealContext, seal, withUnsealed } from './sealing.ts'
 import { recordOperations, recordPayloads } from './signing-ledger.ts'
 import { shareFreezes } from './store/freezes.ts'
@@ -16,16 +16,15 @@ import { findKey, type KeyRow } from './store/keys.ts'
 import type { PayloadRow } from './store/signatures.ts'
 
 /**
- * Stores a grant, with which workers sign for one intent without the entity secret: the key of one address, sealed under the
+ * Stores a grant, with which workers sign for one intent without entity secret or user: the key of one address, sealed under the
  * root key and bound to entity, intent, address and the intent bytes that policy decided on. Signing requires the same bytes.
  * Written in `ctx.db`'s tx; erased by `eraseGrants`.
  */
-export async function grantSigning(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<void> {
-  const { entityId } = secret
+export async function grantSigning(ctx: CustodyCtx, opener: KeyOpener, decision: Decision): Promise<void> {
+  const { entityId } = opener
   useDecision(ctx.db, decision)
-  const key = await findKey(ctx.db, entityId, decision.keyId)
-  if (key?.class !== 'wallet' || entityId !== decision.entityId) throw new ApiError('walletNotFound')
-  await leaveGrant(ctx, decision, key, secret.walletKey, walletPrivateKey(entityId, key.id))
+  const key = await requireKeyOf(ctx.db, opener, decision)
+  await leaveGrant(ctx, decision, key, opener.walletKey, walletPrivateKey(entityId, key.id))
 }
 
 /** Stores a grant for a platform key, which no entity secret seals. */

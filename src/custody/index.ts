@@ -8,7 +8,10 @@ export {
   type CustodyCtx,
   type CustodyScope,
   type EntitySecret,
+  type KeyOpener,
+  type OpenCustodyInput,
   openCustody,
+  type UserKey,
 } from './custody.ts'
 export {
   decryptSecret,
@@ -78,6 +81,21 @@ export {
 } from './store/wallets.ts'
 export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
 export type * from './types.ts'
+export { overrideLock } from './user-keys/guesses.ts'
+export { type SecretState, type UserKeyState, userKeyStateOf } from './user-keys/state.ts'
+export { type Purpose, purposes, type Submission } from './user-keys/submission.ts'
+export {
+  addDevice,
+  changePin,
+  type KeyChange,
+  openWithDevice,
+  openWithPin,
+  restorePin,
+  setDevice,
+  setPin,
+  setQuestions,
+  storeKeyChange,
+} from './user-keys/user-keys.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
   type CreateWalletsInput,

@@ -3,7 +3,7 @@ import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import { recordChanges } from '#runtime/record/store'
 import { walletSetEntropy } from './contexts.ts'
-import type { CustodyCtx, EntitySecret } from './custody.ts'
+import type { CustodyCtx, EntitySecret, KeyOpener, UserKey } from './custody.ts'
 import { newEntropy } from './hierarchy.ts'
 import { seal } from './sealing.ts'
 import { findWalletSet, insertWalletSet, lockedSetCount, renameWalletSet } from './store/wallet-sets.ts'
@@ -21,14 +21,24 @@ export async function createWalletSet(
   if ((await lockedSetCount(db, entity.id)) >= walletSetsMax) {
     throw new ApiError('forbidden', `An entity may have at most ${walletSetsMax} wallet sets.`)
   }
+  return addSet(ctx, secret, name)
+}
+
+/** Makes the wallet set of a user, sealed under the user's key. A user has one. */
+export const addUserWalletSet = (ctx: CustodyCtx, userKey: UserKey): Promise<WalletSet> =>
+  addSet(ctx, userKey, undefined)
+
+async function addSet(ctx: CustodyCtx, opener: KeyOpener, name: string | undefined): Promise<WalletSet> {
+  const { db, entity } = ctx
   const nowMs = ctx.clock.nowMs()
   const id = newId(nowMs)
   const entropy = newEntropy()
-  const sealedEntropy = seal(secret.walletKey, walletSetEntropy(entity.id, id), entropy)
+  const sealedEntropy = seal(opener.walletKey, walletSetEntropy(entity.id, id), entropy)
   entropy.fill(0)
   await insertWalletSet(db, {
     entityId: entity.id,
     id,
+    userId: opener.userId ?? null,
     name: name || null,
     sealedEntropy,
     createDate: formatInstant(nowMs),

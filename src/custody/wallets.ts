@@ -5,7 +5,7 @@ import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
-import type { CustodyCtx, EntitySecret } from './custody.ts'
+import type { CustodyCtx, KeyOpener } from './custody.ts'
 import { deriveKeys } from './hierarchy.ts'
 import { seal, unseal } from './sealing.ts'
 import { type IndexedKey, insertKeys, type KeyRow, keysOfSet } from './store/keys.ts'
@@ -50,16 +50,17 @@ export type SmartAccountKind = { core: ScaCore; addressOf: (owner: string) => st
  */
 export async function createWallets(
   ctx: CustodyCtx,
-  secret: EntitySecret,
+  opener: KeyOpener,
   input: CreateWalletsInput,
 ): Promise<Wallet[]> {
   const { db, entity } = ctx
   const set = await lockWalletSet(db, entity.id, input.walletSetId)
-  if (!set) throw notFound('wallet set', input.walletSetId, 'walletSetNotFound', 'walletSetId')
+  if (!set || set.userId !== (opener.userId ?? null))
+    throw notFound('wallet set', input.walletSetId, 'walletSetNotFound', 'walletSetId')
   requireRoom(set, input.count * input.chains.length)
   const names = input.chains.map((chain) => chain.blockchain)
   const first = await nextIndex(db, entity.id, input.walletSetId, names, typeOf(input.smartAccount?.core))
-  const keys = await keysFor(ctx, secret, input, set, first)
+  const keys = await keysFor(ctx, opener, input, set, first)
   const rows = input.chains.flatMap(({ blockchain }) =>
     keys.map((key, position) => ({
       keyId: key.id,
@@ -89,7 +90,7 @@ function requireRoom(set: LockedSet, added: number): void {
 /** The keys of `count` indexes from `first`; those that no chain has used yet are derived and stored. */
 async function keysFor(
   ctx: CustodyCtx,
-  secret: EntitySecret,
+  opener: KeyOpener,
   { walletSetId, family, count }: CreateWalletsInput,
   set: LockedSet,
   first: number,
@@ -102,16 +103,16 @@ async function keysFor(
   )
   if (missing.length === 0) return inOrder(there)
   const nowMs = ctx.clock.nowMs()
-  const entropy = unseal(secret.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
+  const entropy = unseal(opener.walletKey, walletSetEntropy(entity.id, walletSetId), set.sealedEntropy)
   const derived = await deriveKeys(custody.signer, entropy, missing).finally(() => entropy.fill(0))
   const rows = derived.map(({ index, privateKey, address }): KeyRow => {
     const id = newId(nowMs)
-    const sealedPrivateKey = seal(secret.walletKey, walletPrivateKey(entity.id, id), privateKey)
+    const sealedPrivateKey = seal(opener.walletKey, walletPrivateKey(entity.id, id), privateKey)
     privateKey.fill(0)
     return {
       entityId: entity.id,
       id,
-      class: 'wallet',
+      class: opener.userId === undefined ? 'wallet' : 'user',
       walletSetId,
       family,
       derivationIndex: index,

@@ -1,5 +1,6 @@
 import { contractErrorKinds } from './contract-error-kinds.ts'
 import { jsonRpcErrorKinds } from './json-rpc-error-kinds.ts'
+import { userKeyErrorKinds } from './user-key-error-kinds.ts'
 
 type ErrorKind = { code: number; status: number; text: string }
 
@@ -430,6 +431,7 @@ export const errorKinds = {
 
   ...contractErrorKinds,
   ...jsonRpcErrorKinds,
+  ...userKeyErrorKinds,
 } as const satisfies Record<string, ErrorKind>
 
 export type ErrorName = keyof typeof errorKinds

@@ -5,7 +5,7 @@
 
 /**
  * All failpoints, with their numbers in the list of 24 that every build must carry; those of the treasury, of event
- * histories and of unlisted tokens follow. Missing are P5, because a policy decision commits with its request, and P24:
+ * histories, of unlisted tokens and of PINs follow. Missing are P5, because a policy decision commits with its request, and P24:
  * migrations.
  */
 export const failpoints = {
@@ -39,6 +39,11 @@ export const failpoints = {
   'after-history-commit': { number: 'P30', about: 'after a span of old logs of an event committed' },
   'before-balance-commit': { number: 'P31', about: 'before balances of unlisted tokens commit' },
   'after-balance-commit': { number: 'P32', about: 'after balances of unlisted tokens committed' },
+  'after-guess-count': { number: 'P33', about: 'after a guess at a PIN was counted, before it is compared' },
+  'before-guess-clear': {
+    number: 'P34',
+    about: 'after a PIN was found right, before its guesses are cleared',
+  },
 } as const
 
 export type Failpoint = keyof typeof failpoints

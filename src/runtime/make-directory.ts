@@ -1,5 +1,5 @@
-import { mkdir, stat } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { mkdir, open, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 
 /**
  * Creates a directory and its missing parents; returns the highest one created. Node's own recursive mkdir never ends
@@ -24,3 +24,21 @@ const isDirectory = (path: string): Promise<boolean> =>
     (found) => found.isDirectory(),
     () => false,
   )
+
+/** Syncs a directory: the name of a new file is on disk only after that. */
+export async function syncDirectory(path: string): Promise<void> {
+  // Windows cannot sync directories and does not need to.
+  if (process.platform === 'win32') return
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+/** Makes a directory whose name is on the disk when this resolves. */
+export async function makeDurableDirectory(path: string): Promise<void> {
+  const made = await makeDirectory(path)
+  if (made !== undefined) await syncDirectory(join(path, '..'))
+}

@@ -1,20 +1,18 @@
-import { ApiError } from '#lib/errors'
 import { walletPrivateKey } from '../contexts.ts'
-import type { CustodyCtx, EntitySecret } from '../custody.ts'
+import type { CustodyCtx, KeyOpener } from '../custody.ts'
 import { familyOfKey } from '../families.ts'
+import { requireKeyOf } from '../require-key.ts'
 import { withUnsealed } from '../sealing.ts'
-import { findKey } from '../store/keys.ts'
 import { type Decision, useDecision } from './decide-policy.ts'
 
 /** Signs the payload that was decided on, in the request itself: no grant is stored, so it cannot be signed again. */
-export async function signNow(ctx: CustodyCtx, secret: EntitySecret, decision: Decision): Promise<Buffer> {
+export async function signNow(ctx: CustodyCtx, opener: KeyOpener, decision: Decision): Promise<Buffer> {
   const { db, custody } = ctx
-  const { entityId } = secret
+  const { entityId } = opener
   useDecision(db, decision)
-  const key = await findKey(db, entityId, decision.keyId)
-  if (key?.class !== 'wallet' || entityId !== decision.entityId) throw new ApiError('walletNotFound')
+  const key = await requireKeyOf(db, opener, decision)
   return withUnsealed(
-    secret.walletKey,
+    opener.walletKey,
     walletPrivateKey(entityId, key.id),
     key.sealedPrivateKey,
     (privateKey) => familyOfKey(key).sign(custody.signer, decision.intent, privateKey),

@@ -48,3 +48,11 @@ export async function insertSpentOnce(db: Db, spent: Spent): Promise<boolean> {
     values (${spent.entityId}, ${spent.sha256}, ${spent.createDate}) on conflict do nothing`)
   return count === 1
 }
+
+/** Spends a ciphertext if it opened; false when it did not, or was spent before, by the same query. */
+export async function insertSpentIf(tx: Db, spent: Spent, opened: boolean): Promise<boolean> {
+  const count = await tx.run(sql`insert into spent_ciphertexts (entity_id, sha256, create_date)
+    select ${spent.entityId}::uuid, ${spent.sha256}::bytea, ${spent.createDate}::timestamptz where ${opened}::boolean
+    on conflict do nothing`)
+  return count === 1
+}

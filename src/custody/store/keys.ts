@@ -3,7 +3,7 @@ import { type Db, sql } from '#runtime/db/db'
 export type KeyRow = {
   entityId: string
   id: string
-  class: 'wallet' | 'platform'
+  class: 'wallet' | 'platform' | 'user'
   walletSetId: string | null
   family: string
   derivationIndex: number
@@ -11,11 +11,16 @@ export type KeyRow = {
   sealedPrivateKey: Buffer
 }
 
-const columns = sql`entity_id as "entityId", id, class, wallet_set_id as "walletSetId", family,
-  derivation_index as "derivationIndex", address, sealed_private_key as "sealedPrivateKey"`
+const columns = sql`k.entity_id as "entityId", k.id, k.class, k.wallet_set_id as "walletSetId", k.family,
+  k.derivation_index as "derivationIndex", k.address, k.sealed_private_key as "sealedPrivateKey"`
+
+/** A key with the user who alone opens it, if there is one. */
+export type OwnedKey = KeyRow & { userId: string | null }
 
 export const findKey = (db: Db, entityId: string, id: string) =>
-  db.maybe<KeyRow>(sql`select ${columns} from keys where entity_id = ${entityId} and id = ${id}`)
+  db.maybe<OwnedKey>(sql`select ${columns}, s.user_id as "userId" from keys k
+    left join wallet_sets s on s.entity_id = k.entity_id and s.id = k.wallet_set_id
+    where k.entity_id = ${entityId} and k.id = ${id}`)
 
 export type IndexedKey = { id: string; derivationIndex: number; address: string }
 
@@ -28,7 +33,7 @@ export const keysOfSet = (
   to: number,
 ) =>
   tx.all<IndexedKey>(sql`select id, derivation_index as "derivationIndex", address from keys
-    where entity_id = ${entityId} and class = 'wallet' and wallet_set_id = ${walletSetId} and family = ${family}
+    where entity_id = ${entityId} and class in ('wallet', 'user') and wallet_set_id = ${walletSetId} and family = ${family}
       and derivation_index between ${from} and ${to}`)
 
 export const insertKeys = (tx: Db, rows: readonly KeyRow[], createDate: string) =>

@@ -19,22 +19,30 @@ export const listWalletSets = (db: Db, entityId: string, page: PageQuery) =>
     page,
   )
 
-/** Returns the number of wallet sets of the entity, and serializes their creation until the tx ends. */
+/** Returns the number of wallet sets of the entity itself, and serializes their creation until the tx ends. */
 export async function lockedSetCount(tx: Db, entityId: string): Promise<number> {
   await tx.run(sql`select pg_advisory_xact_lock(hashtextextended(${`wallet-sets:${entityId}`}, 0))`)
   const row = await tx.one<{ count: number }>(
-    sql`select count(*) as count from wallet_sets where entity_id = ${entityId}`,
+    sql`select count(*) as count from wallet_sets where entity_id = ${entityId} and user_id is null`,
   )
   return row.count
 }
 
 export const insertWalletSet = (
   tx: Db,
-  row: { entityId: string; id: string; name: string | null; sealedEntropy: Buffer; createDate: string },
+  row: {
+    entityId: string
+    id: string
+    userId: string | null
+    name: string | null
+    sealedEntropy: Buffer
+    createDate: string
+  },
 ) =>
-  tx.run(sql`insert into wallet_sets (entity_id, id, name, custody_type, sealed_entropy, create_date, update_date)
-    values (${row.entityId}, ${row.id}, ${row.name}, 'DEVELOPER', ${row.sealedEntropy}, ${row.createDate},
-      ${row.createDate})`)
+  tx.run(sql`insert into wallet_sets (entity_id, id, user_id, name, custody_type, sealed_entropy, create_date,
+      update_date)
+    values (${row.entityId}, ${row.id}, ${row.userId}, ${row.name}, ${row.userId === null ? 'DEVELOPER' : 'ENDUSER'},
+      ${row.sealedEntropy}, ${row.createDate}, ${row.createDate})`)
 
 export const renameWalletSet = (
   tx: Db,
@@ -46,21 +54,27 @@ export const renameWalletSet = (
   tx.maybe<WalletSet>(sql`update wallet_sets s set name = ${name}, update_date = ${updateDate}
     where s.entity_id = ${entityId} and s.id = ${id} returning ${columns}`)
 
-export type LockedSet = { sealedEntropy: Buffer; walletCount: number }
+export type LockedSet = {
+  sealedEntropy: Buffer
+  walletCount: number
+  /** The user whose set it is; null where it is the entity's own. */
+  userId: string | null
+}
 
 /** Locks the set and returns its entropy, so that one tx at a time allocates indexes. */
 export const lockWalletSet = (tx: Db, entityId: string, id: string) =>
-  tx.maybe<LockedSet>(sql`select sealed_entropy as "sealedEntropy", wallet_count as "walletCount"
-    from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
+  tx.maybe<LockedSet>(sql`select sealed_entropy as "sealedEntropy", wallet_count as "walletCount",
+      user_id as "userId" from wallet_sets where entity_id = ${entityId} and id = ${id} for no key update`)
 
 export const countWallets = (tx: Db, entityId: string, id: string, added: number) =>
   tx.run(sql`update wallet_sets set wallet_count = wallet_count + ${added}
     where entity_id = ${entityId} and id = ${id}`)
 
-/** Locks and returns a batch of an entity's sealed entropies, to reseal them. */
+/** Locks and returns a batch of an entity's own sealed entropies, to reseal them. */
 export const lockEntropies = (tx: Db, entityId: string, afterId: string, limit: number) =>
   tx.all<Sealed>(sql`select id, sealed_entropy as sealed from wallet_sets
-    where entity_id = ${entityId} and id > ${afterId} order by id limit ${limit} for no key update`)
+    where entity_id = ${entityId} and user_id is null and id > ${afterId} order by id limit ${limit}
+    for no key update`)
 
 export const resealEntropies = (tx: Db, entityId: string, rows: readonly Sealed[]) =>
   tx.run(sql`update wallet_sets s set sealed_entropy = row.sealed

@@ -115,13 +115,13 @@ export const insertWallets = (
 ) =>
   tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, first_core, custody_type, state,
       create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
-    select ${shared.entityId}::uuid, ${shared.walletSetId}::uuid, ${shared.batchId}::uuid, ${shared.accountType}, ${shared.scaCore}::text,
-      ${shared.scaCore}::text, 'DEVELOPER', 'LIVE',
-      ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
-    from unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
+    select s.entity_id, s.id, ${shared.batchId}::uuid, ${shared.accountType}, ${shared.scaCore}::text,
+      ${shared.scaCore}::text, s.custody_type, 'LIVE', ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
+    from wallet_sets s cross join unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.name)}::text[],
-      ${rows.map((row) => row.refId)}::text[]) as row`)
+      ${rows.map((row) => row.refId)}::text[]) as row
+    where s.entity_id = ${shared.entityId} and s.id = ${shared.walletSetId}`)
 
 /** Sets the given fields; an empty text clears one. */
 export const describeWallet = (

@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { access, open, readdir, rename, rm } from 'node:fs/promises'
+import { access, readdir, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import type { Directory } from '#runtime/directory-lock/index'
+import { syncDirectory } from '#runtime/make-directory'
 import type { Binaries } from './binaries.ts'
 import { here, run } from './command.ts'
 import { copyTree } from './copy-tree.ts'
@@ -92,13 +93,6 @@ function socketIn(directory: string): string {
 
 async function removeTree(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true, maxRetries: 5 })
-}
-
-async function syncDirectory(path: string): Promise<void> {
-  // Windows cannot sync directories and does not need to.
-  if (process.platform === 'win32') return
-  const handle = await open(path)
-  await handle.sync().finally(() => handle.close())
 }
 
 function exists(path: string): Promise<boolean> {

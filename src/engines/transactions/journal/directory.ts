@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Config } from '#runtime/config'
 import { DirectoryLockError, lockDirectory } from '#runtime/directory-lock/index'
-import { makeDurableDirectory } from './segments.ts'
+import { makeDurableDirectory } from '#runtime/make-directory'
 
 /** A journal's directory, held by this process alone until `release`. Its name is the worker's id. */
 export type JournalDirectory = { id: string; path: string; release(): Promise<void> }

@@ -1,7 +1,8 @@
 import { open, readFile, rename } from 'node:fs/promises'
 import { join } from 'node:path'
+import { syncDirectory } from '#runtime/make-directory'
 import type { DatabaseIdentity } from '../store/journals.ts'
-import { JournalError, journalGone, syncDirectory } from './segments.ts'
+import { JournalError, journalGone } from './segments.ts'
 
 /**
  * The last database state that a worker saw, saved beside its journal: a database that is behind it was restored, even when

@@ -1,7 +1,7 @@
 import { open, readdir, readFile, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { AlarmName } from '#runtime/log/alarms'
-import { makeDirectory } from '#runtime/make-directory'
+import { syncDirectory } from '#runtime/make-directory'
 import { encodeFrame, genesisOf, type Head, readSegment } from './frames.ts'
 
 /** A journal that cannot be trusted or used; `alarm` is its name in logs. */
@@ -128,23 +128,6 @@ function writerOn(directory: string, firstPath: string, firstHead: Head, firstSi
     },
     close,
   }
-}
-
-/** Syncs a directory: the name of a new file is on disk only after that. */
-export async function syncDirectory(path: string): Promise<void> {
-  if (process.platform === 'win32') return
-  const directory = await open(path, 'r')
-  try {
-    await directory.sync()
-  } finally {
-    await directory.close()
-  }
-}
-
-/** Makes a directory whose name is on the disk when this resolves. */
-export async function makeDurableDirectory(path: string): Promise<void> {
-  const made = await makeDirectory(path)
-  if (made !== undefined) await syncDirectory(join(path, '..'))
 }
 
 /**

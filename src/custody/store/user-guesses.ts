@@ -1,0 +1,49 @@
+import { type Db, sql } from '#runtime/db/db'
+import type { UserRef } from './user-keys.ts'
+
+export type GuessKind = 'pin' | 'answers'
+
+export type GuessRef = UserRef & { kind: GuessKind }
+
+/** The state of the counter of one secret of one user; see the table. */
+export type Guesses = {
+  counted: number
+  cleared: number
+  locks: number
+  locking: number | null
+  lockedDate: string | null
+  lockedUntil: string | null
+}
+
+const columns = sql`counted, cleared, locks, locking, locked_date as "lockedDate", locked_until as "lockedUntil"`
+
+/** Locks the counter until the tx ends; it begins with the first guess. */
+export async function lockGuesses(tx: Db, { entityId, userId, kind }: GuessRef): Promise<Guesses> {
+  await tx.run(sql`insert into user_key_guesses (entity_id, user_id, kind) values (${entityId}, ${userId}, ${kind})
+    on conflict do nothing`)
+  return tx.one<Guesses>(sql`select ${columns} from user_key_guesses
+    where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind} for no key update`)
+}
+
+export const setGuesses = (tx: Db, { entityId, userId, kind }: GuessRef, row: Guesses) =>
+  tx.run(sql`update user_key_guesses set counted = ${row.counted}, cleared = ${row.cleared}, locks = ${row.locks},
+      locking = ${row.locking}, locked_date = ${row.lockedDate}, locked_until = ${row.lockedUntil}
+    where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind}`)
+
+export const setOverrideDate = (tx: Db, { entityId, userId, kind }: GuessRef, overrideDate: string) =>
+  tx.run(sql`update user_key_guesses set override_date = ${overrideDate}
+    where entity_id = ${entityId} and user_id = ${userId} and kind = ${kind}`)
+
+export type SecretRow = {
+  kind: GuessKind
+  failedGuesses: number
+  lockedDate: string | null
+  lockedUntil: string | null
+  overrideDate: string | null
+}
+
+/** The PIN and the answers of a user, as far as they are set, with their counters. */
+export const secretsOf = (db: Db, { entityId, userId }: UserRef) =>
+  db.all<SecretRow>(sql`select kind, failed_guesses as "failedGuesses", locked_date as "lockedDate",
+      locked_until as "lockedUntil", override_date as "overrideDate"
+    from user_key_secrets where entity_id = ${entityId} and user_id = ${userId}`)

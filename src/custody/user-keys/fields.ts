@@ -1,0 +1,66 @@
+import { ApiError, invalid } from '#lib/errors'
+import type { WrapKind } from '../store/user-keys.ts'
+import { joinAnswers, normalAnswer } from './answers.ts'
+import { isPin, pinRule } from './pin.ts'
+import type { FieldKind, SubmittedField } from './submission.ts'
+
+const secretBytes = 32
+const questionLengthMax = 200
+const questionRule = `must be a text of 1 to ${questionLengthMax} characters`
+const answerRule = 'must be a text that is not empty, of at most 512 bytes'
+
+const kindOf = { pin: 'P', device: 'D', recovery: 'R' } as const
+
+/** A copy of the secret that opens a wrap of this kind, which the caller wipes. Throws when it breaks the rules. */
+export function secretIn(fields: readonly SubmittedField[], kind: WrapKind): Buffer {
+  if (kind === 'answers') return answersIn(fields)
+  const { bytes } = fields.find((field) => field.kind === kindOf[kind])!
+  if (kind !== 'pin' && bytes.length !== secretBytes)
+    throw new ApiError('submissionUnfit', `A secret of a device has ${secretBytes} bytes.`)
+  return Buffer.from(bytes)
+}
+
+/** A copy of the PIN that the user chose. */
+export function newPinIn(fields: readonly SubmittedField[]): Buffer {
+  const { bytes } = fields.find(({ kind }) => kind === 'N')!
+  if (!isPin(bytes)) throw invalid('pin', pinRule, undefined, 'secretUnfit')
+  return Buffer.from(bytes)
+}
+
+function answersIn(fields: readonly SubmittedField[]): Buffer {
+  const answers: Buffer[] = []
+  try {
+    for (const { bytes } of only(fields, 'A')) {
+      const answer = normalAnswer(bytes)
+      if (!answer) throw invalid(`answers[${answers.length}]`, answerRule, undefined, 'secretUnfit')
+      answers.push(answer)
+    }
+    return joinAnswers(answers)
+  } finally {
+    for (const answer of answers) answer.fill(0)
+  }
+}
+
+export const countOf = (fields: readonly SubmittedField[], kind: FieldKind) => only(fields, kind).length
+
+const only = (fields: readonly SubmittedField[], wanted: FieldKind) =>
+  fields.filter(({ kind }) => kind === wanted)
+
+/** The questions, which are no secret: the page shows them to who forgot the PIN. */
+export const questionsIn = (fields: readonly SubmittedField[]): string[] =>
+  only(fields, 'Q').map(({ bytes }, index) => {
+    const text = textOf(bytes)?.trim()
+    if (!text || text.length > questionLengthMax)
+      throw invalid(`questions[${index}]`, questionRule, undefined, 'secretUnfit')
+    return text
+  })
+
+/** PostgreSQL stores no zero character. */
+function textOf(bytes: Buffer): string | undefined {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return text.includes('\0') ? undefined : text
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,36 @@
+import { createCipheriv, randomBytes, randomUUID } from 'node:crypto'
+import type { Purpose, Submission } from '#custody/index'
+
+export type PlainField = readonly [kind: string, value: string | Buffer]
+
+/** A user with a session, as the page knows them. */
+export type PageUser = { userId: string; encryptionKey: Buffer }
+
+export const newPageUser = (): PageUser => ({ userId: randomUUID(), encryptionKey: randomBytes(32) })
+
+/** What the page submits for a challenge, written from the description of the format. */
+export function submissionOf(
+  user: PageUser,
+  purpose: Purpose,
+  fields: readonly PlainField[],
+  challengeId: string = randomUUID(),
+): Submission {
+  const plain = Buffer.concat(fields.flatMap(([kind, value]) => fieldOf(kind, Buffer.from(value))))
+  const nonce = randomBytes(12)
+  const cipher = createCipheriv('aes-256-gcm', user.encryptionKey, nonce)
+  cipher.setAAD(Buffer.from(`bezant submission 1\n${user.userId}\n${challengeId}\n${purpose}`))
+  const sealed = Buffer.concat([
+    Buffer.of(1),
+    nonce,
+    cipher.update(plain),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ])
+  return { ...user, challengeId, sealed: sealed.toString('base64') }
+}
+
+function fieldOf(kind: string, value: Buffer): Buffer[] {
+  const length = Buffer.alloc(2)
+  length.writeUInt16BE(value.length)
+  return [Buffer.from(kind), length, value]
+}
