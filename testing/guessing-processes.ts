@@ -1,18 +1,24 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { Submission } from '#custody/index'
+import type { Purpose, Submission } from '#custody/index'
 import type { FailpointPlan } from '#lib/failpoints'
 import type { Connection } from '#runtime/db/db'
-import { compileSnippet } from './compile-snippet.ts'
+import { programFile } from './programs.ts'
 
-/** Submissions that a process opens at once, at this time of its clock. */
-type Job = { nowMs: number; submissions: readonly (Omit<Submission, 'encryptionKey'> & { key: string })[] }
+/** Submissions that a process handles at once, at this time of its clock; or an order to collect garbage. */
+export type Job = { nowMs: number; purpose?: Purpose; submissions: readonly JobSubmission[] } | 'collect'
+export type JobSubmission = Omit<Submission, 'encryptionKey'> & { key: string }
 
 /** A process that opens keys of users by PIN. */
 export type GuessingProcess = {
-  /** Resolves to the code of each response: 0 where the key opened. */
+  /** Resolves to the code of each response: 0 where the key opened. The key signs for a wallet of the user, if there is one. */
   guess(nowMs: number, submissions: readonly Submission[]): Promise<number[]>
+  /** Handles submissions of another purpose; a user that is new gets a wallet. */
+  handle(nowMs: number, purpose: Purpose, submissions: readonly Submission[]): Promise<number[]>
+  collect(): Promise<void>
+  pid: number
+  signal(name: 'SIGSTOP' | 'SIGCONT'): void
   exited: Promise<unknown>
   end(): void
 }
@@ -26,62 +32,33 @@ export type GuessingOptions = {
   failpoint?: FailpointPlan
 }
 
-const contents = `
-  import { createInterface } from 'node:readline'
-  import { openCustody, openWithPin } from '#custody/index'
-  import { armFailpoint } from '#lib/failpoints'
-  import { openDatabase } from '#runtime/db/db'
-  import { testLog } from './log.ts'
-
-  const options = JSON.parse(process.env.GUESSING)
-  armFailpoint(options.failpoint)
-  let nowMs = 0
-  const clock = { nowMs: () => nowMs }
-  const database = openDatabase(options.connection, 6)
-  const log = testLog('silent')
-  const custody = await openCustody({ database, log, clock, rootKey: Buffer.from(options.rootKey, 'hex'),
-    pinCost: { memoryKib: options.memoryKib, passes: 1 }, guessDirectory: options.guessDirectory })
-  const ctx = { database, db: database, clock, log, custody, entity: { id: options.entityId }, actor: 'test', requestId: 'test' }
-  const codeOf = ({ key, ...submission }) =>
-    openWithPin(ctx, { ...submission, encryptionKey: Buffer.from(key, 'hex') }).then(
-      () => 0,
-      (error) => error.code ?? -2,
-    )
-  for await (const line of createInterface(process.stdin)) {
-    const job = JSON.parse(line)
-    nowMs = job.nowMs
-    console.log(JSON.stringify(await Promise.all(job.submissions.map(codeOf))))
-  }
-  await custody.close()
-  await database.close()
-`
-
-let compiled: Promise<string[]> | undefined
-
 export async function startGuessing({ rootKey, ...options }: GuessingOptions): Promise<GuessingProcess> {
-  compiled ??= compileSnippet(contents)
-  const child: ChildProcess = spawn(process.execPath, await compiled, {
+  const child: ChildProcess = spawn(process.execPath, ['--expose-gc', await programFile('guessing')], {
     env: { ...process.env, GUESSING: JSON.stringify({ ...options, rootKey: rootKey.toString('hex') }) },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   const exited = once(child, 'exit')
   child.stdin!.on('error', () => undefined)
   const lines = createInterface(child.stdout!)
+  const order = async (job: Job): Promise<number[]> => {
+    const answer = once(lines, 'line')
+    child.stdin!.write(`${JSON.stringify(job)}\n`)
+    const [line] = await Promise.race([answer, exited.then(() => ['[]'])])
+    return JSON.parse(line as string) as number[]
+  }
   return {
-    guess: async (nowMs, submissions) => {
-      const job: Job = {
-        nowMs,
-        submissions: submissions.map(({ encryptionKey, ...rest }) => ({
-          ...rest,
-          key: encryptionKey.toString('hex'),
-        })),
-      }
-      const answer = once(lines, 'line')
-      child.stdin!.write(`${JSON.stringify(job)}\n`)
-      const [line] = await Promise.race([answer, exited.then(() => ['[]'])])
-      return JSON.parse(line as string) as number[]
-    },
+    guess: (nowMs, submissions) => order({ nowMs, submissions: submissions.map(writable) }),
+    handle: (nowMs, purpose, submissions) =>
+      order({ nowMs, purpose, submissions: submissions.map(writable) }),
+    collect: async () => void (await order('collect')),
+    pid: child.pid!,
+    signal: (name) => void child.kill(name),
     exited,
     end: () => child.stdin!.end(),
   }
 }
+
+const writable = ({ encryptionKey, ...rest }: Submission): JobSubmission => ({
+  ...rest,
+  key: encryptionKey.toString('hex'),
+})

@@ -9,7 +9,7 @@ import { seedOf } from '../src/custody/hierarchy.ts'
 import { deriveBytes, type SealContext, unseal } from '../src/custody/sealing.ts'
 import { freshAddress, worldOf } from './builders.ts'
 import { type Harness, openHarness } from './harness.ts'
-import { foundInMemory, memoryUnreadable } from './process-memory.ts'
+import { addBytes, addText, foundInMemory, memoryUnreadable } from './process-memory.ts'
 import { programFile } from './programs.ts'
 import { sizeOf } from './size.ts'
 import { type Tenant, tenantOf } from './tenant.ts'
@@ -122,21 +122,3 @@ async function secretsOf({ entityId, entitySecret }: Tenant) {
 }
 
 type Sealed = { id: string; sealed: Buffer }
-
-/** Searches for halves, because an allocator that got the bytes back may have overwritten the first of them. */
-function addBytes(secrets: Map<string, Buffer>, name: string, bytes: Buffer): void {
-  const half = bytes.length / 2
-  for (const [part, value] of Object.entries({
-    first: bytes.subarray(0, half),
-    second: bytes.subarray(half),
-  })) {
-    secrets.set(`${name}, ${part} half`, value)
-    secrets.set(`${name}, ${part} half as a number's limbs`, Buffer.from(value).reverse())
-    secrets.set(`${name}, ${part} half in hexadecimal`, Buffer.from(value.toString('hex')))
-  }
-}
-
-function addText(secrets: Map<string, Buffer>, name: string, text: string): void {
-  secrets.set(`${name}, utf8`, Buffer.from(text, 'utf8'))
-  secrets.set(`${name}, utf16`, Buffer.from(text, 'utf16le'))
-}

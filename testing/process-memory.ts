@@ -35,3 +35,21 @@ function* writableChunks(pid: number, memory: number, overlap: number): Generato
     }
   }
 }
+
+/** Searches for halves, because an allocator that got the bytes back may have overwritten the first of them. */
+export function addBytes(secrets: Map<string, Buffer>, name: string, bytes: Buffer): void {
+  const half = bytes.length / 2
+  for (const [part, value] of Object.entries({
+    first: bytes.subarray(0, half),
+    second: bytes.subarray(half),
+  })) {
+    secrets.set(`${name}, ${part} half`, value)
+    secrets.set(`${name}, ${part} half as a number's limbs`, Buffer.from(value).reverse())
+    secrets.set(`${name}, ${part} half in hexadecimal`, Buffer.from(value.toString('hex')))
+  }
+}
+
+export function addText(secrets: Map<string, Buffer>, name: string, text: string): void {
+  secrets.set(`${name}, utf8`, Buffer.from(text, 'utf8'))
+  secrets.set(`${name}, utf16`, Buffer.from(text, 'utf16le'))
+}

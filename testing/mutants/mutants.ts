@@ -11,6 +11,7 @@ import { requestMutants } from './requests.ts'
 import { screeningMutants } from './screening.ts'
 import { transactionMutants } from './transactions.ts'
 import { unlistedTokenMutants } from './unlisted-tokens.ts'
+import { userKeyMutants } from './user-keys.ts'
 import { webhookMutants } from './webhooks.ts'
 
 export const mutants: readonly Mutant[] = [
@@ -20,6 +21,7 @@ export const mutants: readonly Mutant[] = [
   ...requestMutants,
   ...bookMutants,
   ...keyMutants,
+  ...userKeyMutants,
   ...policyMutants,
   ...screeningMutants,
   ...auditMutants,

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { sql } from '#runtime/db/db'
+import { type Database, openAsOwner, sql } from '#runtime/db/db'
 import { movableClock } from '../../../testing/clock.ts'
 import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
 import {
@@ -224,9 +224,27 @@ describe('a PIN', () => {
   })
 })
 
+it('property 41: the program can neither lower nor remove a counter in the database', async () => {
+  const user = await newUser()
+  expect(await guess(user)).toBe(155112)
+  const lower = test.database.run(
+    sql`update user_key_guesses set counted = 0, cleared = 0 where user_id = ${user.userId}`,
+  )
+  await expect(lower).rejects.toThrow('never given back')
+  const remove = test.database.run(sql`delete from user_key_guesses where user_id = ${user.userId}`)
+  await expect(remove).rejects.toMatchObject({ code: '42501' })
+})
+
 describe('a database that is restored from a backup', () => {
+  let owner: Database
+  beforeAll(() => {
+    owner = openAsOwner(test.connection)
+  })
+  afterAll(() => owner?.close())
+
+  /** Puts back a backup from before the first guess. */
   const rewind = (user: PageUser) =>
-    test.database.run(sql`delete from user_key_guesses where user_id = ${user.userId}`)
+    owner.run(sql`delete from user_key_guesses where user_id = ${user.userId}`)
 
   it('property 90: gives no guess back to who guesses through the same directory', async () => {
     const user = await newUser()

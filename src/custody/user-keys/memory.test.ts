@@ -1,0 +1,138 @@
+/** A process that handled PINs and answers keeps none of them, and no key, in memory: its memory is read from outside. */
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sql } from '#runtime/db/db'
+import { openTestCustody, type TestCustody, type TestEntity } from '../../../testing/custody.ts'
+import { type GuessingProcess, startGuessing } from '../../../testing/guessing-processes.ts'
+import { addBytes, addText, foundInMemory, memoryUnreadable } from '../../../testing/process-memory.ts'
+import { sizeOf } from '../../../testing/size.ts'
+import {
+  newPageUser,
+  type PageUser,
+  type PlainField,
+  submissionOf,
+} from '../../../testing/user-submissions.ts'
+import { userKeyInner, userKeyOuter, userSecret, walletPrivateKey, walletSetEntropy } from '../contexts.ts'
+import { seedOf } from '../hierarchy.ts'
+import { takeKey, unseal } from '../sealing.ts'
+import { findUserKey, findWrap, type UserRef } from '../store/user-keys.ts'
+import { joinAnswers, normalAnswer } from './answers.ts'
+import { createStretcher, pinCost } from './stretch.ts'
+
+const openingsTotal = sizeOf('MEMORY_OPENINGS', { usual: 3, deep: 100 })
+/** The real memory: less would be reused before the search. */
+const { memoryKib } = pinCost
+const [firstPin, pin, restoredPin] = ['480159', '714286', '936204']
+
+let test: TestCustody
+let entity: TestEntity
+let tested: GuessingProcess
+
+beforeAll(async () => {
+  if (memoryUnreadable) return
+  test = await openTestCustody()
+  entity = await test.newEntity()
+  const { connection, rootKey } = test
+  tested = await startGuessing({ connection, rootKey, entityId: entity.id, memoryKib })
+})
+afterAll(async () => {
+  tested?.end()
+  await test?.close()
+})
+
+if (memoryUnreadable) console.warn(`property 40 is not tested here: ${memoryUnreadable}`)
+
+it.skipIf(memoryUnreadable)(
+  'property 40: neither PIN, answer, key nor what is between them is in memory after use',
+  async () => {
+    const user = newPageUser()
+    const answers = [`Tschüss ${randomUUID()}`, `GRÜN ${randomUUID()}`]
+    await useKey(user, answers)
+    const { wiped, collected } = await secretsOf(user, answers)
+    // The sealing key is held as long as the process runs: finding it shows that the search works.
+    const kept = new Map([['root sealing key', test.custody.vault.root.export()]])
+    expect(await heldOf(new Map([...wiped, ...kept]))).toEqual([...kept.keys()])
+    await tested.collect()
+    expect(await heldOf(new Map([...wiped, ...collected, ...kept]))).toEqual([...kept.keys()])
+  },
+)
+
+/** Every use of a PIN and of answers: right and wrong, new, changed and restored; the key makes a wallet and signs. */
+async function useKey(user: PageUser, [one, other]: readonly string[]): Promise<void> {
+  const answered: PlainField[] = [
+    ['A', one!],
+    ['A', other!],
+  ]
+  const asked = answered.flatMap((answer): PlainField[] => [['Q', 'Which?'], answer])
+  const handle = async (purpose: 'setPin' | 'changePin' | 'restorePin', fields: PlainField[]) =>
+    expect(await tested.handle(Date.now(), purpose, [submissionOf(user, purpose, fields)])).toEqual([0])
+  const guess = async (tried: string, code: number) =>
+    expect(await tested.guess(Date.now(), [submissionOf(user, 'open', [['P', tried]])])).toEqual([code])
+  await handle('setPin', [['N', firstPin], ...asked])
+  await handle('changePin', [
+    ['P', firstPin],
+    ['N', pin],
+  ])
+  await guess(restoredPin, 155112)
+  for (let count = 0; count < openingsTotal; count++) await guess(pin, 0)
+  await handle('restorePin', [...answered, ['N', restoredPin]])
+  await guess(restoredPin, 0)
+}
+
+/**
+ * All secrets of the user, in every encoding that code or a library could leave: those wiped at once, and keys that OpenSSL
+ * clears when their key objects are collected.
+ */
+async function secretsOf(user: PageUser, answers: readonly string[]) {
+  const [wiped, collected] = [new Map<string, Buffer>(), new Map<string, Buffer>()]
+  const ref: UserRef = { entityId: entity.id, userId: user.userId }
+  const { root } = test.custody.vault
+  const pepper = unseal(root, userSecret(ref), (await findUserKey(test.database, ref))!.sealedSecret)
+  addBytes(wiped, 'secret of the user', pepper)
+  for (const answer of answers) {
+    addText(wiped, `answer ${answer}`, answer)
+    addText(wiped, `normal answer ${answer}`, normalAnswer(Buffer.from(answer))!.toString())
+  }
+  for (const each of [firstPin, pin, restoredPin])
+    for (const kind of ['P', 'N']) wiped.set(`field ${kind} ${each}`, Buffer.from(`${kind}\0\u0006${each}`))
+  const secrets = {
+    pin: Buffer.from(restoredPin),
+    answers: joinAnswers(answers.map((answer) => normalAnswer(Buffer.from(answer))!)),
+  }
+  let userKey: Buffer = Buffer.alloc(0)
+  for (const kind of ['pin', 'answers'] as const) {
+    const wrap = (await findWrap(test.database, ref, kind, ''))!
+    const salt = wrap.salt!
+    // The message that argon2id hashes first has the length of the salt, then the salt, behind the secret.
+    const message = Buffer.concat([secrets[kind], Buffer.of(salt.length, 0, 0, 0), salt])
+    wiped.set(`message of the ${kind}`, message.subarray(-30))
+    const inner = unseal(root, userKeyOuter(ref, kind, ''), wrap.sealedKey)
+    const stretched = await stretch(secrets[kind], salt, pepper)
+    addBytes(collected, `stretched ${kind}`, stretched)
+    userKey = unseal(takeKey(Buffer.from(stretched)), userKeyInner(ref, kind, ''), inner)
+    addBytes(collected, 'key of the user', userKey)
+  }
+  await addWalletSecrets(wiped, userKey)
+  return { wiped, collected }
+}
+
+const stretcher = createStretcher(pinCost)
+const stretch = (secret: Buffer, salt: Buffer, pepper: Buffer) =>
+  stretcher.run('test', (run) => run({ secret, salt, pepper, cost: { memoryKib, passes: 1 } }))
+
+async function addWalletSecrets(wiped: Map<string, Buffer>, userKey: Buffer): Promise<void> {
+  const walletKey = takeKey(Buffer.from(userKey))
+  const row = await test.database.one<{ setId: string; entropy: Buffer; keyId: string; key: Buffer }>(sql`
+    select s.id as "setId", s.sealed_entropy as entropy, k.id as "keyId", k.sealed_private_key as key
+    from wallet_sets s join keys k on k.wallet_set_id = s.id where s.entity_id = ${entity.id}`)
+  const entropy = unseal(walletKey, walletSetEntropy(entity.id, row.setId), row.entropy)
+  addBytes(wiped, 'entropy', entropy)
+  addBytes(wiped, 'seed', await seedOf(entropy))
+  addBytes(wiped, 'private key', unseal(walletKey, walletPrivateKey(entity.id, row.keyId), row.key))
+}
+
+/** Names of the values in the memory of the process, which is stopped while it is read. */
+function heldOf(values: ReadonlyMap<string, Buffer>): Promise<string[]> {
+  tested.signal('SIGSTOP')
+  return Promise.resolve(foundInMemory(tested.pid, values)).finally(() => tested.signal('SIGCONT'))
+}
