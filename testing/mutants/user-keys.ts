@@ -15,6 +15,11 @@ export const userKeyMutants: readonly Mutant[] = [
         'setGuesses(tx, ref, next ?? known)',
         'setGuesses(tx, ref, known)',
       ),
+      edit(
+        'src/custody/user-keys/guesses.ts',
+        'guessFiles.write(ref, next) if (next.locking',
+        'guessFiles.write(ref, known)\n if (next.locking',
+      ),
     ],
     test: guesses('property 41: of'),
   },
