@@ -28,8 +28,8 @@ const operationMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${operations}/follow-operations.ts`,
-        'if (found.length === 0) return []',
-        'if (found.length <= 1) return []',
+        'if (named.length === 0) return { own: [], others: all }',
+        'if (named.length <= 1) return { own: [], others: all }',
       ),
     ],
     test: first,
@@ -182,7 +182,7 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/sponsor-operation.ts`,
-        'await lockSponsorships(db, entity.id, blockchain)',
+        'await lockSponsorships(tx, entity.id, chain.network.blockchain)',
         'void lockSponsorships',
       ),
     ],

@@ -124,7 +124,7 @@ describe('what wallets did', () => {
     await executed(bundler, [payment(freshAddress())])
     const transfers = async () =>
       (await get(`/v1/w3s/buidl/transfers?walletAddresses=${account.address}`)).transfers
-    await until(async () => (await transfers()).length === 2, 'its transfers are listed')
+    await until(async () => (await transfers()).length > 0, 'its transfer is listed')
     const [transfer] = await transfers()
     const [operation] = (await get(`/v1/w3s/buidl/userOps?senders=${account.address}`)).userOperations
     const { http } = await harness.newEntity()
