@@ -182,7 +182,7 @@ const pageMutants: readonly Mutant[] = [
     edits: [
       edit(
         `${modular}/sponsor-operation.ts`,
-        'await lockSponsorships(tx, entity.id, chain.network.blockchain)',
+        'await lockSponsorships(tx, entityId, chain.network.blockchain)',
         'void lockSponsorships',
       ),
     ],
