@@ -1,6 +1,6 @@
 import type { Call, Chain } from '#chains/chain'
 import type { Wallet } from '#custody/index'
-import { type FeeRequest, feeMaxAtomic } from '#engines/transactions/index'
+import { type FeeRequest, feeMaxAtomic, operationGasMax } from '#engines/transactions/index'
 import { parseAmount } from '#lib/amounts'
 import { invalid } from '#lib/errors'
 
@@ -25,6 +25,7 @@ export function parseFeeRequest(
 ): FeeRequest {
   const { network } = chain
   const gasMin = chain.intrinsicGas(call)
+  const gasMax = accountType === 'SCA' ? operationGasMax : gasLimitMax
   const { feeLevel } = fields
   if (feeLevel === undefined && accountType === 'SCA')
     throw invalid(
@@ -46,12 +47,12 @@ export function parseFeeRequest(
       )
     return {
       feeLevel,
-      gasLimit: fields.gasLimit === undefined ? undefined : gasLimitOf(fields.gasLimit, gasMin),
+      gasLimit: fields.gasLimit === undefined ? undefined : gasLimitOf(fields.gasLimit, gasMin, gasMax),
     }
   }
   if (fields.gasLimit === undefined)
     throw invalid('feeLevel', 'or gasLimit is missing: send one', undefined, 'feeMissing', 'required')
-  const gasLimit = gasLimitOf(fields.gasLimit, gasMin)
+  const gasLimit = gasLimitOf(fields.gasLimit, gasMin, gasMax)
   const request = network.eip1559 ? cappedFee(fields) : legacyFee(fields)
   if (gasLimit * (request.maxFeeAtomic ?? 0n) > feeMaxAtomic) {
     throw invalid(
@@ -107,12 +108,12 @@ function gweiOf(name: string, text: string): bigint {
   throw invalid(name, reason, text, 'feeInvalid', 'number_format')
 }
 
-function gasLimitOf(text: string, gasMin: bigint): bigint {
+function gasLimitOf(text: string, gasMin: bigint, gasMax: bigint): bigint {
   const gas = /^[1-9]\d{0,9}$/.test(text) ? BigInt(text) : undefined
-  if (gas === undefined || gas > gasLimitMax) {
+  if (gas === undefined || gas > gasMax) {
     throw invalid(
       'gasLimit',
-      `must be a whole number up to ${gasLimitMax}, as a string`,
+      `must be a whole number up to ${gasMax}, as a string`,
       text,
       'feeInvalid',
       'number_format',

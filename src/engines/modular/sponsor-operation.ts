@@ -14,6 +14,7 @@ import {
   insertSponsorships,
   isSponsored,
   lockSponsorships,
+  operationGasMax,
   priceNow,
   type Sponsor,
   suggestedFees,
@@ -29,8 +30,6 @@ import { walletOfOperation } from './wallets.ts'
 const validMs = 10 * 60_000
 /** Time until its gas is free again: longer, since the clock of a chain and that of this server differ. */
 const reservedMs = 2 * validMs
-/** Gas of one operation with all its parts, so that a bundle has room for it. */
-const operationGasMax = 8_000_000n
 /**
  * Multiple of the suggested price that an operation may offer. Clients double the tip that a node names, and what the deposit pays
  * above the price of a bundle returns to the treasury.

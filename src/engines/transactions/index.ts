@@ -31,7 +31,7 @@ export { declareJournalLost, listWorkerJournals, mergeWorkerJournal } from './jo
 export { noteStates } from './note-states.ts'
 export { accountContracts, accountTrouble, inspectAccounts } from './operations/account-contracts.ts'
 export { denyListed } from './operations/deny-listed.ts'
-export { excessOf, gasLimitsOf } from './operations/limit-gas.ts'
+export { excessOf, gasLimitsOf, operationGasMax } from './operations/limit-gas.ts'
 export { failReceived, recordUnlistedReceived, showReceived } from './receive.ts'
 export { recipientsIn, recipientsOf } from './recipients.ts'
 export { requestReplacement } from './request-replacement.ts'

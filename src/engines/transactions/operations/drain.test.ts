@@ -21,13 +21,14 @@ import {
 } from '../../../../testing/page-operations.ts'
 import { accountActions } from '../../../../testing/smart-accounts.ts'
 import { until } from '../../../../testing/until.ts'
+import { operationGasMax } from './limit-gas.ts'
 
 type Page = Awaited<ReturnType<typeof openModularAccount>>
 
 /** Code that burns all the gas of a call. */
 const burningCode = '0xfe'
-/** The most that one operation of a page may use. */
-const operationGasMax = 8_000_000n
+/** Code that uses about ten million gas: a loop of 400,000 rounds. */
+const longCode = '0x62061a805b6001900380600457'
 
 let harness: Harness
 let developer: ReturnType<typeof accountActions>
@@ -239,6 +240,19 @@ describe('property 82: a developer spends within the limits', () => {
     )
     expect(await heldOf(busy)).toBe(0n)
     await served(await developer.make())
+  })
+
+  it('with no call that needs more gas than a block has room for, which holds up no other', async () => {
+    const to = freshAddress()
+    await harness.chain().rpc('anvil_setCode', [to, longCode])
+    const id = await developer.callPaying(wallet, to, '0x01020304', '0')
+    await developer.reaches(id, 'COMPLETE', 'FAILED')
+    expect(await developer.read(id)).toMatchObject({
+      state: 'FAILED',
+      errorReason: 'ESTIMATION_ERROR',
+      errorDetails: expect.stringMatching(/needs \d+ gas, and that of a smart account may use 8000000/),
+    })
+    await served(wallet)
   })
 
   it('of the entity, in which pages and developers count; one that is known to exceed them is refused', async () => {

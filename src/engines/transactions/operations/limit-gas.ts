@@ -7,6 +7,9 @@ import { type PromisedGas, sponsoredGas } from '../store/sponsorships.ts'
 
 const dayMs = 86_400_000
 
+/** The gas that one operation may use. A bundle with more fits into the blocks of some chains alone. */
+export const operationGasMax = 8_000_000n
+
 /** The origin of an operation: a page, in which the owner of a modular wallet signs, or a developer with an API key. */
 export type Asker = 'page' | 'developer'
 

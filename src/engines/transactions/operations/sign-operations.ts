@@ -27,7 +27,7 @@ import { insertOperations, oldestOperation } from '../store/operations.ts'
 import { findSponsor, type Sponsor } from '../store/sponsors.ts'
 import { insertSponsorships, lockSponsorships, promisedAmong } from '../store/sponsorships.ts'
 import { waitingOf } from '../store/transactions.ts'
-import { excessOf, gasLimitsOf, lessBy } from './limit-gas.ts'
+import { excessOf, type GasLimit, gasLimitsOf, lessBy, operationGasMax } from './limit-gas.ts'
 import { nonceOf } from './nonce.ts'
 
 /** Operations of one account that are signed at once: as many as one bundle takes. */
@@ -132,15 +132,29 @@ async function coverGas(
   for (const plan of plans) {
     const gas = chain.accounts.gasLimitOf(unsponsored(chain, account, plan).operation)
     const isPromised = promised.has(plan.row.id)
-    const details = isPromised ? undefined : excessOf(limits, gas, blockchain)
-    if (details) exceeding.push({ entityId, id: plan.row.id, reason: gasExceeded, details })
+    const excess = isPromised ? undefined : (tooLarge(plan) ?? beyondLimits(limits, gas, blockchain))
+    if (excess) exceeding.push({ entityId, id: plan.row.id, ...excess })
     else covered.push(plan)
-    if (!isPromised && !details) limits = lessBy(limits, gas)
+    if (!isPromised && !excess) limits = lessBy(limits, gas)
   }
   return { covered, exceeding }
 }
 
-const gasExceeded = 'PAYMASTER_POLICY_EXCEED_MAX_NATIVE_TOKEN_DAILY'
+type GasExcess = Pick<Failure, 'reason' | 'details'>
+
+function beyondLimits(limits: readonly GasLimit[], gas: bigint, blockchain: string): GasExcess | undefined {
+  const details = excessOf(limits, gas, blockchain)
+  return details === undefined
+    ? undefined
+    : { reason: 'PAYMASTER_POLICY_EXCEED_MAX_NATIVE_TOKEN_DAILY', details }
+}
+
+/** A bundle that no block takes would be made again and again. */
+function tooLarge({ gasLimit }: Ready): GasExcess | undefined {
+  if (gasLimit <= operationGasMax) return undefined
+  const details = `the call needs ${gasLimit} gas, and that of a smart account may use ${operationGasMax}`
+  return { reason: 'ESTIMATION_ERROR', details }
+}
 
 async function signAll(
   tx: Db,

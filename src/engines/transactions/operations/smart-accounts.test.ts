@@ -258,6 +258,11 @@ it('derives the same account, and refuses what accounts cannot do', async () => 
   }
   const priced = { type: 'absolute', config: { gasLimit: '50000', maxFee: '2', priorityFee: '1' } } as const
   await expect(client.createTransaction({ ...request, fee: priced })).rejects.toMatchObject({ code: 155232 })
+  const large = { type: 'level', config: { feeLevel: 'MEDIUM', gasLimit: '8000001' } } as const
+  await expect(client.createTransaction({ ...request, fee: large })).rejects.toMatchObject({
+    code: 155236,
+    message: expect.stringContaining('gasLimit must be a whole number up to 8000000'),
+  })
 })
 
 it('the books say what the chains hold, of accounts and of the treasury that pays for them', async () => {
