@@ -123,7 +123,7 @@ async function sqlOf(entityId: string, filters: TransactionFilters, page: PageQu
       return [{ id: 'any' }]
     },
   } as unknown as Db
-  await listTransactions(recorder, entityId, filters, page)
+  await listTransactions(recorder, { entityId }, filters, page)
   return sent[0]!
 }
 

@@ -1,8 +1,9 @@
 -- Keys of users, which they alone open: with a PIN, with answers to their questions, or with a secret of their device.
 
--- A user's wallet set belongs to that user, and only the user's key opens it.
+-- A user's wallet set belongs to that user, and only the user's key opens it. Here and below, users have their internal id.
 alter table wallet_sets
   add column user_id uuid,
+  add constraint wallet_sets_user_fkey foreign key (entity_id, user_id) references users (entity_id, id),
   add constraint wallet_sets_user_of_custody check ((custody_type = 'ENDUSER') = (user_id is not null));
 create unique index wallet_sets_by_user on wallet_sets (entity_id, user_id) where user_id is not null;
 
@@ -19,7 +20,8 @@ create table user_keys (
   -- The questions whose answers open the key, in their order; null until they are set, once.
   questions text[] check (cardinality(questions) between 1 and 10),
   create_date timestamptz(3) not null,
-  primary key (entity_id, user_id)
+  primary key (entity_id, user_id),
+  foreign key (entity_id, user_id) references users (entity_id, id)
 );
 
 -- The same key, sealed once for each secret that opens it, and then under the root key.

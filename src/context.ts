@@ -7,7 +7,7 @@ import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
 import { requireNetwork } from '#chains/networks/index'
 import { createChains, type Node } from '#chains/registry'
-import { openCustody, SealBroken } from '#custody/index'
+import { type CustodyCtx, openCustody, requireTokenUser, SealBroken } from '#custody/index'
 import { startAudit } from '#engines/audit/index'
 import type { EngineCtx } from '#engines/ctx'
 import { startHistories, startIndexer, startPruning, startReconciler } from '#engines/indexer/index'
@@ -30,6 +30,8 @@ import { apiAddress, explainListen, type ListenAddress } from '#runtime/http/por
 import { createServer } from '#runtime/http/server'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
+import type { Mailer } from '#runtime/mail/mailer'
+import { openSmtp } from '#runtime/mail/smtp'
 import type { Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
 
@@ -131,6 +133,8 @@ export type ListeningServer = { url: string; stop(): Promise<void> }
 /** Additions of a sandbox to the API. */
 export type SandboxParts = {
   faucet: Faucet
+  /** Shows the mails; used unless SMTP is configured. */
+  mailer?: Mailer
   endpoints: readonly Endpoint<never>[]
   /** The message for requests without a valid key: where to find one. */
   refusal?: string
@@ -141,6 +145,8 @@ export type SandboxParts = {
 /** Starts the HTTP API on the configured host and port: the `api` role. */
 export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<ListeningServer> {
   const { chains, custody, ...scope } = ctx
+  const { smtpUrl, mailFrom } = scope.config
+  const mailer = smtpUrl ? openSmtp(smtpUrl, mailFrom) : sandbox?.mailer
   const server = await createServer({
     scope,
     endpoints: [...endpoints, ...(sandbox?.endpoints ?? [])],
@@ -151,11 +157,16 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
     // A sandbox only logs that the clock is off, and keeps serving.
     ...(!sandbox && { notReady: () => clockTrouble(ctx.clock) }),
     widen: (request) =>
-      Object.assign(request, { chains, custody, ...(sandbox && { faucet: sandbox.faucet }) }),
+      Object.assign(request, {
+        ...{ chains, custody, mailer },
+        ...(sandbox && { faucet: sandbox.faucet }),
+      }),
+    readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
   })
   const listener = await listen(server, apiAddress(scope.config))
   scope.config.publicUrl ??= listener.url
-  return listener
+  const stop = () => listener.stop().finally(() => mailer?.close())
+  return { ...listener, stop }
 }
 
 /** Starts the listener of a worker: the probes and the metrics of the API, under its rules, and nothing else. */

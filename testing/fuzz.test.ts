@@ -120,6 +120,7 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
     if (!request) return
     const answer = await world.tenant.http(endpoint.method, addressOf(endpoint.path, request.params), {
       ...(request.query && { query: request.query }),
+      ...headersOf(request),
       ...(request.body && { body: request.body }),
     })
     judge(answer, request)
@@ -127,11 +128,11 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
   })
 
   it('handles generated requests', async () => {
+    const example = await sampleRequests[name]?.request(world)
     const run = async (request: Generated) => {
       const { path, options } = await finished(endpoint, request, world)
-      await tryOne(path, options)
+      await tryOne(path, { ...options, ...headersOf(example) })
     }
-    const example = await sampleRequests[name]?.request(world)
     await fc.assert(fc.asyncProperty(generated(endpoint, example, vocabulary), run), {
       seed,
       numRuns,
@@ -157,7 +158,8 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
     const work = async () => {
       for (let next = requests.pop(); next; next = requests.pop()) {
         const { path, options } = await finished(endpoint, next, world)
-        judge(await world.tenant.http(endpoint.method, path, options), { path, ...options })
+        const answer = await world.tenant.http(endpoint.method, path, { ...options, ...headersOf(example) })
+        judge(answer, { path, ...options })
       }
     }
     await Promise.all(Array.from({ length: 8 }, work))
@@ -165,12 +167,15 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
 
   it('handles bodies that are not JSON objects', async () => {
     if (!bodySchema(endpoint)) return
-    const path = addressOf(endpoint.path, (await sampleRequests[name]?.request(world))?.params)
-    for (const body of random.sample(bodies, bodiesEach)) await tryOne(path, { body })
+    const example = await sampleRequests[name]?.request(world)
+    const path = addressOf(endpoint.path, example?.params)
+    for (const body of random.sample(bodies, bodiesEach)) await tryOne(path, { body, ...headersOf(example) })
     for (const type of random.sample(otherTypes, bodiesEach))
-      await tryOne(path, { body: '{}', headers: { 'content-type': type } })
+      await tryOne(path, { body: '{}', headers: { ...example?.headers, 'content-type': type } })
   })
 })
+
+const headersOf = (example: SampleRequest | undefined) => example?.headers && { headers: example.headers }
 
 type Generated = {
   params: Record<string, unknown>

@@ -54,7 +54,7 @@ async function open(): Promise<CustodyCtx> {
 async function sign(ctx: CustodyCtx, userKey: UserKey): Promise<void> {
   const walletId = wallets.get(userKey.userId)
   if (walletId === undefined) return
-  const wallet = (await findWallet(ctx.db, ctx.entity.id, walletId))!
+  const wallet = (await findWallet(ctx.db, { entityId: ctx.entity.id }, walletId))!
   const operation = { kind: 'transfer', effects: [], dangers: [] } as const
   const request = { intentId: randomUUID(), intent: randomBytes(32), operation }
   await signNow(ctx, userKey, await decidePolicy(ctx, wallet, request))

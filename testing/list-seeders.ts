@@ -21,6 +21,7 @@ import { makeReview } from './review-requests.ts'
 import { makeScreening } from './screening-requests.ts'
 import { makeNotification } from './subscriptions.ts'
 import { until } from './until.ts'
+import { internalIdOf, makeUser } from './users.ts'
 
 // biome-ignore lint/suspicious/noExplicitAny: every list has items of its own shape
 export type Item = any
@@ -158,6 +159,17 @@ export const listSeeders: Record<string, ListSeeder> = {
     query: { blockchain: world.harness.chain().blockchain },
     add: () => makeWallet(world),
   }),
+  'GET /v1/w3s/users': async (world) => {
+    const internalIds = new Map<string, string>()
+    return {
+      path: '/v1/w3s/users',
+      idOf: (item) => internalIds.get(item.id)!,
+      add: async () => {
+        const { id } = await makeUser(world)
+        internalIds.set(id, await internalIdOf(world, id))
+      },
+    }
+  },
   'GET /v1/w3s/contracts': async (world) => ({
     path: '/v1/w3s/contracts',
     add: () => makeContract(world),

@@ -23,6 +23,7 @@ import { screeningRequests } from './screening-requests.ts'
 import { templateRequests } from './template-requests.ts'
 import { transferRequests } from './transfer-requests.ts'
 import { upgradeRequests } from './upgrade-requests.ts'
+import { userRequests } from './user-requests.ts'
 
 export type RequestSamples = {
   /** A request that succeeds, a different one each time. */
@@ -36,6 +37,7 @@ export type RequestSamples = {
 export type SampleRequest = {
   params?: Record<string, string>
   query?: Record<string, string>
+  headers?: Record<string, string>
   body?: Record<string, unknown>
 }
 
@@ -274,6 +276,7 @@ export const sampleRequests: Record<string, RequestSamples> = {
   ...reviewRequests,
   ...monitorRequests,
   ...notificationRequests,
+  ...userRequests,
   'POST /v1/w3s/developer/sign/message': signed(async () => ({ message: 'I agree.' })),
   'POST /v1/w3s/developer/sign/typedData': signed(async () => ({ data: typedData })),
   'POST /v1/w3s/developer/sign/typeData': signed(async () => ({ data: typedData })),

@@ -1,7 +1,7 @@
 import { type Connection, type Database, openAsOwner, openDatabase, raw, sql } from '#runtime/db/db'
 
-/** Tables that a refused request may write: a ciphertext counts as used after a refusal too. */
-const writtenWhenRefused = new Set(['spent_ciphertexts'])
+/** Tables that a refused request may write: a ciphertext counts as used, and an entry as made, after a refusal too. */
+const writtenWhenRefused = new Set(['spent_ciphertexts', 'login_codes', 'login_limits'])
 
 /** Records every committed write to every table. Only meaningful while no engine runs. */
 export type WriteWatch = {

@@ -45,7 +45,8 @@ export function transferActions(harness: Harness) {
       body: { idempotencyKey: randomUUID(), entitySecretCiphertext: await harness.sealSecret() },
     })
 
-  const read = async (id: string): Promise<TransactionRow> => (await findTransaction(database, entityId, id))!
+  const read = async (id: string): Promise<TransactionRow> =>
+    (await findTransaction(database, { entityId }, id))!
 
   const statesOf = async (ids: readonly string[]): Promise<string[]> => {
     const rows = await database.all<{ state: string }>(

@@ -315,7 +315,8 @@ describe('the description of the interface', () => {
     const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    expect(described.sort()).toEqual(endpoints.map(({ method, path }) => `${method} ${path}`).sort())
+    const existing = [...endpoints.map(({ method, path }) => `${method} ${path}`), 'GET /sandbox/mails']
+    expect(described.sort()).toEqual(existing.sort())
   })
 
   it('describes every operation once, with its responses and its key', async () => {

@@ -1,12 +1,16 @@
 import { createCipheriv, randomBytes, randomUUID } from 'node:crypto'
-import type { Purpose, Submission } from '#custody/index'
+import { createUser, type Purpose, type Submission } from '#custody/index'
+import type { TestEntity } from './custody.ts'
 
 export type PlainField = readonly [kind: string, value: string | Buffer]
 
-/** A user with a session, as the page knows them. */
+/** A user with a session, as the page knows them; `userId` is the internal id. */
 export type PageUser = { userId: string; encryptionKey: Buffer }
 
-export const newPageUser = (): PageUser => ({ userId: randomUUID(), encryptionKey: randomBytes(32) })
+export async function newPageUser(entity: TestEntity): Promise<PageUser> {
+  const { id } = await entity.act((ctx) => createUser(ctx, randomUUID()))
+  return { userId: id, encryptionKey: randomBytes(32) }
+}
 
 /** What the page submits for a challenge, written from the description of the format. */
 export function submissionOf(

@@ -9,6 +9,7 @@ import { feeAt, priceNow, suggestedFees } from '#engines/transactions/index'
 import { formatAmount } from '#lib/amounts'
 import type { ErrorName } from '#lib/error-kinds'
 import { ApiError, invalid } from '#lib/errors'
+import { readableBy } from '#runtime/owner'
 
 export type EstimateSource = { walletId?: string; sourceAddress?: string; blockchain?: string }
 
@@ -24,7 +25,12 @@ export async function estimateSource(
   { walletId, sourceAddress, blockchain }: EstimateSource,
 ): Promise<EstimatedSource> {
   if (walletId !== undefined && sourceAddress === undefined)
-    return requireSource(ctx, { walletId, ...(blockchain !== undefined && { blockchain }) })
+    return requireSource(
+      ctx,
+      { walletId, ...(blockchain !== undefined && { blockchain }) },
+      findWalletByAddress,
+      readableBy(ctx),
+    )
   if (walletId !== undefined)
     throw invalid(
       'sourceAddress',
@@ -57,7 +63,7 @@ export async function estimateSource(
       sourceAddress,
       'sourceAddressInvalid',
     )
-  const wallet = await findWalletByAddress(ctx.db, ctx.entity.id, blockchain, address)
+  const wallet = await findWalletByAddress(ctx.db, readableBy(ctx), blockchain, address)
   return { blockchain, address, accountType: wallet?.accountType ?? 'EOA' }
 }
 

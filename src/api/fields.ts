@@ -49,3 +49,5 @@ export const custodyField = Type.Enum(['DEVELOPER', 'ENDUSER'], {
   title: 'CustodyType',
   description: 'Whether the developer or a user controls the wallet.',
 })
+
+export const userField = Type.String({ description: 'The user who holds the keys, where a user does.' })

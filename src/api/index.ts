@@ -39,6 +39,8 @@ import { tokenEndpoints } from '#api/tokens/routes'
 import { executionEndpoints } from '#api/transactions/execution-routes'
 import { transactionEndpoints } from '#api/transactions/routes'
 import { transactionNotification } from '#api/transactions/transaction-notification'
+import { loginEndpoints } from '#api/users/login-routes'
+import { userEndpoints } from '#api/users/routes'
 import { walletSetEndpoints } from '#api/wallet-sets/routes'
 import { walletEndpoints } from '#api/wallets/routes'
 import { webhookSubscriptionEndpoints } from '#api/webhook-subscriptions/routes'
@@ -53,6 +55,8 @@ export { removedPaths } from '#api/removed'
 export const endpoints: readonly Endpoint<never>[] = [
   ...configurationEndpoints,
   ...entityEndpoints,
+  ...userEndpoints,
+  ...loginEndpoints,
   ...walletSetEndpoints,
   ...walletEndpoints,
   ...balanceEndpoints,

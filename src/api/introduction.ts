@@ -55,6 +55,7 @@ const tags = [
     name: 'Entity',
     description: 'The configuration of the entity and its secret, which opens the keys of its wallets.',
   },
+  { name: 'Users', description: 'The users of your app, who hold the keys of wallets, and their sessions.' },
   { name: 'Wallet sets', description: 'Groups of wallets whose keys derive from one seed.' },
   { name: 'Wallets', description: 'Addresses on one blockchain each, whose keys the platform holds.' },
   { name: 'Tokens', description: 'The coins and tokens that the server knows.' },

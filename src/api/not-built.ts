@@ -3,15 +3,7 @@ import type { NotBuilt } from '#runtime/http/not-found'
 /** Documented operations that this version does not have, neither with nor without their prefix. */
 export const notBuilt: readonly NotBuilt[] = [
   // Wallets: users, their wallets, and operations of other kinds of wallets.
-  'POST /v1/w3s/users',
-  'GET /v1/w3s/users',
-  'GET /v1/w3s/users/{id}',
-  'POST /v1/w3s/users/token',
-  'POST /v1/w3s/users/token/refresh',
   'POST /v1/w3s/users/social/token',
-  'POST /v1/w3s/users/email/token',
-  'POST /v1/w3s/users/email/resendOTP',
-  'GET /v1/w3s/user',
   'POST /v1/w3s/user/initialize',
   'POST /v1/w3s/user/pin',
   'PUT /v1/w3s/user/pin',

@@ -2,14 +2,19 @@ import { canonicalAddress } from '#chains/addresses/canonical'
 import { findWallet, findWalletByAddress, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid, notFound } from '#lib/errors'
+import { usableBy } from '#runtime/owner'
 
 export type SourceFields = { walletId?: string; walletAddress?: string; blockchain?: string }
 
-/** The wallet that pays or signs: by id, or by address and blockchain, as `byAddress` finds it. */
+/**
+ * The wallet that pays or signs: by id, or by address and blockchain, as `byAddress` finds it. By default one that the
+ * request may act with: a developer does not act with the wallets of users.
+ */
 export async function requireSource(
   ctx: Ctx,
   { walletId, walletAddress, blockchain }: SourceFields,
   byAddress = findWalletByAddress,
+  owner = usableBy(ctx),
 ): Promise<Wallet> {
   if (walletId !== undefined && walletAddress !== undefined) {
     throw invalid(
@@ -36,11 +41,11 @@ export async function requireSource(
       'invalidRequest',
       'required',
     )
-  const { db, entity } = ctx
+  const { db } = ctx
   const wallet =
     walletId !== undefined
-      ? await findWallet(db, entity.id, walletId)
-      : await byAddress(db, entity.id, blockchain!, canonicalAddress(walletAddress!))
+      ? await findWallet(db, owner, walletId)
+      : await byAddress(db, owner, blockchain!, canonicalAddress(walletAddress!))
   if (!wallet) throw walletUnknown({ walletId, walletAddress })
   if (blockchain !== undefined && blockchain !== wallet.blockchain) {
     throw invalid(

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { SealContext } from './sealing.ts'
-
-type User = { entityId: string; userId: string }
+import type { UserRef } from './store/user-keys.ts'
 
 /** Contexts that each kind of sealed value is bound to. Changing one makes values sealed before unreadable. */
 
@@ -38,6 +37,29 @@ export const signingCertificateKey = (id: string): SealContext => ['signing cert
 
 export const webhookKey = (id: string, curve: 'P-256' | 'Ed25519'): SealContext => ['webhook key', id, curve]
 
+export const userTokenKey = (id: string): SealContext => ['user token key', id]
+
+export const userEncryptionKey = (entityId: string, tokenId: string): SealContext => [
+  'user encryption key',
+  entityId,
+  tokenId,
+]
+
+export const deviceEncryptionKey = (entityId: string, tokenId: string): SealContext => [
+  'device encryption key',
+  entityId,
+  tokenId,
+]
+
+export const loginCode = (entityId: string, id: string, code: string): SealContext => [
+  'login code',
+  entityId,
+  id,
+  code,
+]
+
+export const sealedAnswer = (entityId: string, id: string): SealContext => ['sealed answer', entityId, id]
+
 export const auditHeadKey: SealContext = ['audit head key', 'Ed25519']
 
 export const messageToken = (purpose: string, id: string): SealContext => ['message token', purpose, id]
@@ -49,10 +71,10 @@ export const recoveryBundle = (entityId: string, generation: number): SealContex
 ]
 
 /** The random secret of a user that is mixed into what opens the user's key. */
-export const userSecret = ({ entityId, userId }: User): SealContext => ['user secret', entityId, userId]
+export const userSecret = ({ entityId, userId }: UserRef): SealContext => ['user secret', entityId, userId]
 
 /** A user's key, sealed for a secret that opens it. */
-export const userKeyInner = ({ entityId, userId }: User, kind: string, slot: string): SealContext => [
+export const userKeyInner = ({ entityId, userId }: UserRef, kind: string, slot: string): SealContext => [
   'user key',
   entityId,
   userId,
@@ -61,7 +83,7 @@ export const userKeyInner = ({ entityId, userId }: User, kind: string, slot: str
 ]
 
 /** The same, sealed again under the root key. */
-export const userKeyOuter = ({ entityId, userId }: User, kind: string, slot: string): SealContext => [
+export const userKeyOuter = ({ entityId, userId }: UserRef, kind: string, slot: string): SealContext => [
   'wrapped user key',
   entityId,
   userId,

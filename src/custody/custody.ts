@@ -10,6 +10,7 @@ import type { Signer } from './signers/signer.ts'
 import { openTransport, type Transport } from './transport.ts'
 import { type GuessFiles, openGuessFiles } from './user-keys/guess-files.ts'
 import { createStretcher, pinCost, type StretchCost, type Stretcher } from './user-keys/stretch.ts'
+import { openUserTokenKeys, type UserTokenKeys } from './user-token-keys.ts'
 import { openWebhookSigner, type WebhookSigner } from './webhook-signer.ts'
 
 /** The keys of this process: opened once at boot and passed around. Outside of custody it is opaque. */
@@ -22,6 +23,7 @@ export type Custody = {
   readonly auditSigner: AuditSigner
   readonly stretcher: Stretcher
   readonly guessFiles: GuessFiles
+  readonly userTokenKeys: UserTokenKeys
   close(): Promise<void>
 }
 
@@ -67,6 +69,7 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
   const notary = openNotary({ ...input, vault })
   const webhookSigner = openWebhookSigner({ ...input, vault })
   const auditSigner = openAuditSigner(vault)
+  const userTokenKeys = openUserTokenKeys({ ...input, vault })
   return {
     vault,
     signer,
@@ -76,6 +79,7 @@ export async function openCustody(input: OpenCustodyInput): Promise<Custody> {
     auditSigner,
     stretcher: createStretcher(input.pinCost ?? pinCost),
     guessFiles: openGuessFiles(input.guessDirectory),
+    userTokenKeys,
     close: async () => transport.close(),
   }
 }

@@ -2,6 +2,7 @@ import type { Custody } from './custody.ts'
 
 /** The public interface of custody: everything else in this folder is internal. */
 
+export { keepAnswer, keptAnswer } from './answers.ts'
 export { auditPublicKeyOf, auditVerifyingKey, isAuditSignature } from './audit-signer.ts'
 export {
   type Custody,
@@ -13,6 +14,7 @@ export {
   openCustody,
   type UserKey,
 } from './custody.ts'
+export { issueDeviceToken, readDeviceToken, requireActiveDevice } from './device-tokens.ts'
 export {
   decryptSecret,
   openEntitySecret,
@@ -29,7 +31,15 @@ export {
   signForIntents,
   signOperations,
 } from './grants.ts'
+export { tokenIdOf } from './jwt.ts'
 export { type KnownKey, openKnownKey } from './known-key.ts'
+export {
+  enterLoginCode,
+  makeLoginCode,
+  replaceLoginCode,
+  type SentCode,
+  useLoginCode,
+} from './login-codes.ts'
 export type { Notary } from './notary.ts'
 export { createPlatformKey, signWithPlatformKey, watchAddress } from './platform-keys.ts'
 export {
@@ -68,6 +78,8 @@ export {
 } from './store/policies.ts'
 export { type NonceRef, type PayloadRow, payloadsOf } from './store/signatures.ts'
 export { findSigningCertificate } from './store/signing-certificates.ts'
+export { type SecretState, secretStatuses } from './store/user-guesses.ts'
+export { listUsers, type User } from './store/users.ts'
 export { findWalletSet, listWalletSets } from './store/wallet-sets.ts'
 export {
   findWallet,
@@ -82,7 +94,7 @@ export {
 export { findWebhookKey, listWebhookKeys } from './store/webhook-keys.ts'
 export type * from './types.ts'
 export { overrideLock } from './user-keys/guesses.ts'
-export { type SecretState, type UserKeyState, userKeyStateOf } from './user-keys/state.ts'
+export { type UserKeyState, userKeyStateOf } from './user-keys/state.ts'
 export { type Purpose, purposes, type Submission } from './user-keys/submission.ts'
 export {
   addDevice,
@@ -96,6 +108,10 @@ export {
   setQuestions,
   storeKeyChange,
 } from './user-keys/user-keys.ts'
+export { beginSession, renewSession, userOfEmail } from './user-sessions.ts'
+export type { SigningKey } from './user-token-keys.ts'
+export { issueUserToken, openTokenKey, requireTokenUser } from './user-tokens.ts'
+export { createUser, requireUser } from './users.ts'
 export { createWalletSet, updateWalletSet, walletSetsMax } from './wallet-sets.ts'
 export {
   type CreateWalletsInput,

@@ -26,6 +26,8 @@ export type Wallet = {
   /** The version that it is created with, from which its address follows; an upgrade changes `scaCore` alone. */
   firstCore: ScaCore | null
   custodyType: 'DEVELOPER' | 'ENDUSER'
+  /** The user who holds the key; null where the developer does. */
+  userId: string | null
   state: 'LIVE' | 'FROZEN'
   name: string | null
   refId: string | null

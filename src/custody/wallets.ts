@@ -3,6 +3,7 @@ import { newId } from '#lib/ids'
 import type { ScaCore } from '#lib/sca-cores'
 import { formatInstant } from '#lib/time'
 import type { Db } from '#runtime/db/db'
+import { readableBy } from '#runtime/owner'
 import { recordChanges } from '#runtime/record/store'
 import { walletPrivateKey, walletSetEntropy } from './contexts.ts'
 import type { CustodyCtx, KeyOpener } from './custody.ts'
@@ -195,7 +196,7 @@ export async function deriveWallet(
   const { db, entity } = ctx
   const set = await lockWalletSet(db, entity.id, source.walletSetId)
   if (!set) throw new ApiError('walletSetNotFound')
-  const there = await findWalletByAddress(db, entity.id, target.blockchain, source.address)
+  const there = await findWalletByAddress(db, { entityId: entity.id }, target.blockchain, source.address)
   if (there) return { made: false, wallet: await updateWallet(ctx, there.id, metadata) }
   requireRoom(set, 1)
   const { keyId, address, derivationIndex } = source
@@ -223,7 +224,7 @@ export async function deriveWallet(
 /** Sets the given fields and clears those given empty; 156001 when there is no such wallet, 155501 when it is frozen. */
 export async function updateWallet(ctx: CustodyCtx, id: string, metadata: WalletMetadata): Promise<Wallet> {
   const { db, entity } = ctx
-  const wallet = await lockWallet(db, entity.id, id)
+  const wallet = await lockWallet(db, readableBy(ctx), id)
   if (!wallet) throw notFound('wallet', id, 'walletNotFound')
   if (metadata.name === undefined && metadata.refId === undefined) return wallet
   if (wallet.state === 'FROZEN') throw new ApiError('walletFrozen')
@@ -245,9 +246,9 @@ export async function recordUpgrades(tx: Db, nowMs: number, cores: readonly Wall
   )
 }
 
-/** Returns the wallet; 156001 when the entity has no such wallet. */
-export async function requireWallet(ctx: CustodyCtx, id: string): Promise<Wallet> {
-  const wallet = await findWallet(ctx.db, ctx.entity.id, id)
+/** Returns the wallet; 156001 when the owner, by default the one that the request reads for, has no such wallet. */
+export async function requireWallet(ctx: CustodyCtx, id: string, owner = readableBy(ctx)): Promise<Wallet> {
+  const wallet = await findWallet(ctx.db, owner, id)
   if (!wallet) throw notFound('wallet', id, 'walletNotFound')
   return wallet
 }

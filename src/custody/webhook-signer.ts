@@ -5,6 +5,7 @@ import { formatInstant } from '#lib/time'
 import type { Database, Db } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { webhookKey } from './contexts.ts'
+import { followNewest } from './newest-key.ts'
 import { type SealContext, seal, type Vault, withUnsealed } from './sealing.ts'
 import {
   insertWebhookKey,
@@ -38,28 +39,13 @@ type OpenKeys = { id: string; key: KeyObject; ed25519Key: KeyObject }
 type RotationScope = { custody: { readonly vault: Vault }; db: Db; clock: { nowMs(): number } }
 type SignerInput = { database: Database; vault: Vault; clock: { nowMs(): number } }
 
-/** How long a process signs with the keys that it holds before it looks for newer ones. */
-const heldMs = 1_000
-
 export function openWebhookSigner(input: SignerInput): WebhookSigner {
   const { database, vault, clock } = input
-  let held: { keys: Promise<OpenKeys>; atMs: number } | undefined
-  const current = (): Promise<OpenKeys> => {
-    const nowMs = clock.nowMs()
-    if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.keys
-    const asked = { keys: newest(held?.keys), atMs: nowMs }
-    asked.keys.catch(() => {
-      if (held === asked) held = undefined
-    })
-    held = asked
-    return asked.keys
-  }
-  const newest = async (before: Promise<OpenKeys> | undefined): Promise<OpenKeys> => {
-    const known = await before?.catch(() => undefined)
-    if (known && (await newestWebhookKeyId(database)) === known.id) return known
+  const current = followNewest<OpenKeys>(clock, async (held) => {
+    if (held && (await newestWebhookKeyId(database)) === held.id) return held
     const row = (await newestWebhookKey(database)) ?? (await database.tx((tx) => firstRow(tx, input)))
     return openRow(vault, row)
-  }
+  })
   return {
     sign: async ({ id, timestampSeconds, body }) => {
       const { id: keyId, key, ed25519Key } = await current()

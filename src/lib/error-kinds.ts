@@ -44,11 +44,62 @@ export const errorKinds = {
   },
   unavailable: { code: 503, status: 503, text: 'Not ready: try again in a moment.' },
 
+  userExists: { code: 155101, status: 409, text: 'A user with this userId exists.' },
+  userNotFound: { code: 155102, status: 404, text: 'Cannot find the user.' },
   userTokenUnknown: {
     code: 155103,
     status: 401,
-    text: 'The user token is unknown: this version has no users. Omit X-User-Token to act for the entity.',
+    text: 'The user token is unknown: ask for one with POST /v1/w3s/users/token, and send it in X-User-Token.',
   },
+  userTokenExpired: { code: 155104, status: 403, text: 'The user token has expired: ask for another one.' },
+  userTokenInvalid: {
+    code: 155105,
+    status: 403,
+    text: 'The user token is invalid: this server did not issue it to this entity.',
+  },
+  otpTokenExpired: {
+    code: 155130,
+    status: 400,
+    text: 'The token of the code has expired: ask for another code.',
+  },
+  otpTokenInvalid: {
+    code: 155131,
+    status: 400,
+    text: 'The token of the code is invalid, or the code was used.',
+  },
+  otpInvalid: { code: 155133, status: 400, text: 'The code is invalid.' },
+  otpMismatch: { code: 155134, status: 400, text: 'The code does not match.' },
+  emailInvalid: { code: 155135, status: 400, text: 'The e-mail address is invalid.' },
+  emailMismatch: { code: 155136, status: 400, text: 'The e-mail address does not match.' },
+  deviceIdInvalid: { code: 155137, status: 400, text: 'The device id is invalid.' },
+  otpEntriesExceeded: {
+    code: 155141,
+    status: 400,
+    text: 'Too many codes were entered for this address: try again in an hour.',
+  },
+  otpSendsExceeded: {
+    code: 155142,
+    status: 400,
+    text: 'Too many codes were sent to this address: try again in an hour.',
+  },
+  deviceTokenExpired: {
+    code: 155143,
+    status: 400,
+    text: 'The device token has expired: ask for another one.',
+  },
+  deviceTokenInvalid: { code: 155144, status: 400, text: 'The device token is invalid.' },
+  deviceTokenNotFound: { code: 155145, status: 404, text: 'The device has a newer token than this one.' },
+  otpTokenVoid: {
+    code: 155146,
+    status: 400,
+    text: 'Three entries were made: the code is void. Ask for another one.',
+  },
+  mailNotConfigured: {
+    code: 155150,
+    status: 404,
+    text: 'This server sends no mails: its operator has to set BEZANT_SMTP_URL.',
+  },
+  userDisabled: { code: 155109, status: 409, text: 'The user is disabled.' },
   nftCountInvalid: { code: 155218, status: 400, text: 'The number of NFTs does not fit the token.' },
   nftAmountsMismatch: {
     code: 155242,

@@ -22,6 +22,6 @@ export const userKeyErrorKinds = {
   deviceUnknown: {
     code: 155113,
     status: 400,
-    text: 'This device does not open the key of the user: add it with the recovery secret.',
+    text: 'The device is unknown: it does not open the key of the user, or the session is of another one.',
   },
 } as const

@@ -66,6 +66,10 @@ export type Config = {
   screeningToken: string | undefined
   /** How long an answer of the provider counts. */
   screeningKeptMs: number
+  /** URL of the SMTP server that sends mails to users; unset: none. */
+  smtpUrl: string | undefined
+  /** The sender of these mails. */
+  mailFrom: string
   /** Whether to fetch the metadata of NFTs from the addresses that their contracts tell. */
   nftMetadata: boolean
   /** Base URL of the gateway for metadata in IPFS, without a trailing slash; unset: none. */
@@ -137,6 +141,8 @@ export function readConfig(
     screeningUrl: trustedUrlOf(environment, 'BEZANT_SCREENING_URL'),
     screeningToken: environment['BEZANT_SCREENING_TOKEN'] || undefined,
     screeningKeptMs: Math.max(integer(environment, 'BEZANT_SCREENING_KEPT_HOURS', 24) * 3_600_000, 60_000),
+    smtpUrl: smtpUrlOf(environment),
+    mailFrom: environment['BEZANT_MAIL_FROM'] || 'Bezant <no-reply@localhost>',
     nftMetadata: booleanOf(environment, 'BEZANT_NFT_METADATA'),
     ipfsGateway: trustedUrlOf(environment, 'BEZANT_IPFS_GATEWAY'),
     contractSourcesDir: environment['BEZANT_CONTRACT_SOURCES_DIR']
@@ -263,6 +269,13 @@ function trustedUrlOf(environment: EnvironmentVariables, name: Setting): string 
     // Without the text, which may hold a password.
     throw new Error(`${name} ${(error as Error).message}`)
   }
+}
+
+function smtpUrlOf(environment: EnvironmentVariables): string | undefined {
+  const url = environment['BEZANT_SMTP_URL'] || undefined
+  if (url === undefined || (/^smtps?:\/\/[^/]/.test(url) && URL.canParse(url))) return url
+  // Without the text, which may hold a password.
+  throw new Error('BEZANT_SMTP_URL must be an address such as smtps://user:password@mail.example')
 }
 
 function originsOf(environment: EnvironmentVariables): string[] {

@@ -33,9 +33,14 @@ export type Caller = {
   requestId: string
 }
 
+/** The user that a request acts for, by its X-User-Token. `userId` is the id that the app chose, `tokenId` that of the token. */
+export type TokenUser = { id: string; userId: string; tokenId: string }
+
 /** A request's scope; inside a database transaction its `db` is the `tx`. */
 export type RequestScope = Scope &
   Caller & {
+    /** Absent when the request acts for the entity. */
+    user?: TokenUser
     /** Time of receipt of this request, in milliseconds: the default of `to`. */
     receivedMs: number
     /** Writes that must happen although the request's `tx` was rolled back, such as recording a used ciphertext. */

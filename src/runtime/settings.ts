@@ -78,6 +78,17 @@ export const settings = {
     default: 'none; `loopback` in a sandbox',
     ofApi: true,
   },
+  BEZANT_SMTP_URL: {
+    about:
+      'The SMTP server that mails codes to users, such as `smtps://user:password@mail.example`. Without one, a sandbox shows the mails at `GET /sandbox/mails`, and any other server refuses logins by e-mail.',
+    default: 'none',
+    ofApi: true,
+  },
+  BEZANT_MAIL_FROM: {
+    about: 'The sender of mails to users.',
+    default: '`Bezant <no-reply@localhost>`',
+    ofApi: true,
+  },
   BEZANT_NOTIFICATION_SIGNATURE: {
     about:
       '`SignatureVersion` of notifications: 1 (RSA with SHA-1, which clients expect) or 2 (RSA with SHA-256).',

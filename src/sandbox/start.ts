@@ -26,6 +26,7 @@ import {
 import { refusal, type SandboxAnswer, sandboxEndpoints } from './endpoints.ts'
 import { startSandboxEngines } from './engines.ts'
 import { openFaucet } from './faucet/faucet.ts'
+import { mailEndpoint, openMailCatcher } from './mail-catcher.ts'
 import { publishNodes, removePublishedNodes } from './nodes-file.ts'
 import { requireOwnDatabase } from './own-database.ts'
 import { hasCluster, startEmbeddedPostgres } from './postgres/index.ts'
@@ -128,7 +129,9 @@ async function startParts(
   }
   interruption.throwIfAborted()
   const { apiKey } = answer
-  const api = await startApi(ctx, { faucet, refusal, apiKey, endpoints: sandboxEndpoints(() => answer) })
+  const mailer = openMailCatcher()
+  const endpoints = [...sandboxEndpoints(() => answer), mailEndpoint(mailer)]
+  const api = await startApi(ctx, { faucet, mailer, refusal, apiKey, endpoints })
   undo.push(api.stop)
   Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
   await publishNodes(dataDir, nodes)

@@ -28,9 +28,9 @@ export const webhookMutants: readonly Mutant[] = [
     about: 'a process signs webhooks with the keys that it opened first, also after a rotation',
     edits: [
       edit(
-        signer,
-        'if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.keys',
-        'if (held) return held.keys',
+        'src/custody/newest-key.ts',
+        'if (held && Math.abs(nowMs - held.atMs) < heldMs) return held.key',
+        'if (held) return held.key',
       ),
     ],
     test: proof('src/cli/webhook-keys.test.ts', 'rotates the keys of webhooks'),

@@ -39,10 +39,10 @@ export async function requireSigner(ctx: Ctx, fields: SignerFields): Promise<Wal
   return requireSource(ctx, fields, findSigner)
 }
 
-const findSigner: typeof findWalletByAddress = async (db, entityId, blockchain, address) => {
-  const wallet = await findWalletByAddress(db, entityId, blockchain, address)
+const findSigner: typeof findWalletByAddress = async (db, owner, blockchain, address) => {
+  const wallet = await findWalletByAddress(db, owner, blockchain, address)
   if (wallet || !isVirtual(blockchain as Blockchain)) return wallet
-  const known = await findWalletAnywhere(db, entityId, address)
+  const known = await findWalletAnywhere(db, owner, address)
   return known && { ...known, blockchain }
 }
 

@@ -2,6 +2,7 @@ import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { findTransaction, requestReplacement, type TransactionRow } from '#engines/transactions/index'
 import { ApiError, notFound } from '#lib/errors'
+import { usableBy } from '#runtime/owner'
 
 /**
  * Replaces a pending transaction, or the bundle with its operation, by one with the price of the highest fee level. Its id stays
@@ -27,7 +28,7 @@ async function controlled(
   requested: 'bump' | 'cancel',
 ): Promise<TransactionRow> {
   await spendCiphertext(ctx, secret)
-  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  const row = await findTransaction(ctx.db, usableBy(ctx), id)
   if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
   if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
   const changed = await requestReplacement(ctx, row, requested)

@@ -4,7 +4,7 @@ import { ApiError } from '#lib/errors'
 
 /** A transaction as the answers of the operations that create or change one show it. */
 export async function transactionAsItIs(ctx: Ctx, id: string) {
-  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  const row = await findTransaction(ctx.db, { entityId: ctx.entity.id }, id)
   if (!row) throw new ApiError('transactionNotFound')
   return { id, state: row.state }
 }

@@ -87,6 +87,7 @@ export const executionEndpoints = [
     description: 'Returns the cost of a contract call at each fee level. Nothing is sent.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     changing: false,
     body: estimateExecutionBody,
     response: feeTableAnswer,

@@ -51,8 +51,8 @@ async function requireWallet({ db, entity }: Ctx, { walletId, address, blockchai
     )
   const wallet =
     walletId !== undefined
-      ? await findWallet(db, entity.id, walletId)
-      : await findWalletByAddress(db, entity.id, blockchain!, canonicalAddress(address!))
+      ? await findWallet(db, { entityId: entity.id }, walletId)
+      : await findWalletByAddress(db, { entityId: entity.id }, blockchain!, canonicalAddress(address!))
   if (!wallet) throw walletUnknown({ walletId, address })
   return wallet
 }

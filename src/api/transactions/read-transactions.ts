@@ -4,11 +4,12 @@ import { invalid, notFound } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import type { PageQuery } from '#runtime/collection/query'
 import type { ListResult } from '#runtime/http/endpoint'
+import { readableBy } from '#runtime/owner'
 import { showTransaction } from './schema.ts'
 
 export async function getTransaction(ctx: Ctx, id: string, txType?: string) {
   requireType(txType)
-  const row = await findTransaction(ctx.db, ctx.entity.id, id)
+  const row = await findTransaction(ctx.db, readableBy(ctx), id)
   if (!row || (txType !== undefined && row.transactionType !== txType))
     throw notFound('transaction', id, 'transactionNotFound')
   return { transaction: showTransaction(row) }
@@ -26,7 +27,7 @@ export async function getTransactions(
   const bad = walletIds?.find((id) => !isUuid(id))
   if (bad !== undefined)
     throw invalid('walletIds', 'must be UUIDs separated by commas', bad, 'invalidRequest', 'pattern_mismatch')
-  const found = await listTransactions(ctx.db, ctx.entity.id, { ...query, walletIds }, page)
+  const found = await listTransactions(ctx.db, readableBy(ctx), { ...query, walletIds }, page)
   return { found, items: found.rows.map(showTransaction) }
 }
 

@@ -73,10 +73,7 @@ const transferErrors = [
   ...sourceErrors,
 ] as const
 
-type Addressed = Pick<
-  Endpoint,
-  'path' | 'operationId' | 'summary' | 'description' | 'takesUserToken' | 'errors'
->
+type Addressed = Pick<Endpoint, 'path' | 'operationId' | 'summary' | 'description' | 'userToken' | 'errors'>
 
 /** A transfer under one of its paths. They share their idempotency keys, so that no retry pays twice. */
 const transferEndpoint = (addressed: Addressed) =>
@@ -108,8 +105,8 @@ export const transactionEndpoints = [
     operationId: 'createTransferInScope',
     summary: 'Create a transfer for a user or developer',
     description:
-      "The same as POST /v1/w3s/developer/transactions/transfer under the address of the Web SDKs: the header X-User-Token would select a user's wallets, and without it the developer's wallets are meant. Both operations share their idempotency keys.",
-    takesUserToken: true,
+      "The same as POST /v1/w3s/developer/transactions/transfer under the address of the Web SDKs: without a user token, it pays from the developer's wallets. With one it would make a challenge of the user, which this version cannot. Both operations share their idempotency keys.",
+    userToken: 'later',
     errors: transferErrors,
   }),
   endpoint({
@@ -120,6 +117,7 @@ export const transactionEndpoints = [
     description: 'Returns the cost of a transfer at each fee level. Nothing is reserved or sent.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     changing: false,
     body: estimateBody,
     response: feeTableAnswer,
@@ -169,9 +167,10 @@ export const transactionEndpoints = [
     operationId: 'listTransactions',
     summary: 'List transactions',
     description:
-      'Lists outgoing and incoming transactions of the wallets: by default of monitored tokens only, and without incoming transfers that move nothing or that no balance proves.',
+      'Lists outgoing and incoming transactions of the wallets of the user or, without a user token, of the entity: by default of monitored tokens only, and without incoming transfers that move nothing or that no balance proves.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     query: transactionsQuery,
     response: transactionsAnswer,
     collection: { ...orderedWalletCollection, items: 'transactions' },
@@ -238,6 +237,7 @@ export const transactionEndpoints = [
     description: 'Returns one transaction.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     params: transactionParams,
     query: transactionQuery,
     response: transactionAnswer,

@@ -8,6 +8,7 @@ import {
   dateField,
   idField,
   updateDateField,
+  userField,
 } from '#api/fields'
 import { decisionSchema, showDecision } from '#api/screening-decision'
 import { type SignedFee, states, type TransactionRow } from '#engines/transactions/index'
@@ -191,6 +192,7 @@ export const transactionsQuery = Type.Object({
   state: Type.Optional(stateField),
   txHash: optionalText('The hash of the on-chain transaction, in any case.'),
   txType: optionalText('INBOUND or OUTBOUND.'),
+  userId: optionalText('The user whose transactions are listed.'),
   walletIds: Type.Optional(Type.String({ description: 'Wallet ids, separated by commas.', maxLength: 3000 })),
 })
 
@@ -208,6 +210,7 @@ export const transactionShape = Type.Object(
       description: 'Whether the wallet receives or pays.',
     }),
     custodyType: custodyField,
+    userId: Type.Optional(userField),
     state: stateField,
     amounts: Type.Optional(
       Type.Array(Type.String(), {
@@ -291,6 +294,7 @@ export function showTransaction(row: TransactionRow) {
     ...given('destinationAddress', row.destinationAddress),
     transactionType: row.transactionType,
     custodyType: row.custodyType,
+    ...given('userId', row.userId),
     state: row.state,
     ...given('amounts', row.amounts),
     nfts: showNfts(row),

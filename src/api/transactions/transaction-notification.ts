@@ -31,7 +31,7 @@ export async function transactionNotification(
 ): Promise<WebhookContent | undefined> {
   const state = states.find((each) => type === `transaction.${each.toLowerCase()}`)
   if (!state || !snapshot) return undefined
-  const row = await findTransaction(db, entityId, resourceId)
+  const row = await findTransaction(db, { entityId }, resourceId)
   if (!row) return undefined
   const { networkFee, ...after } = snapshot as Snapshot
   if (after.state !== state) return undefined

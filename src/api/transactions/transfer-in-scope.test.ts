@@ -91,7 +91,7 @@ describe('POST /transactions/transfer', () => {
       const body = requested()
       for (const refused of [body, {}]) {
         const { status, body: answer } = await send(prefixed, refused, { 'X-User-Token': token })
-        expect([status, answer.code]).toEqual([401, 155103])
+        expect([status, answer.code]).toEqual([403, 155105])
       }
       // The idempotency key is still unused, and the developer's own operation ignores the user token.
       const { status } = await send(developers, body, { 'X-User-Token': token })

@@ -7,6 +7,7 @@ import { deriveWallet, findWalletByAddress, requireWallet, type Wallet } from '#
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { answer } from '#runtime/http/endpoint'
+import { usableBy } from '#runtime/owner'
 import { requireAccountContracts, sponsorAll } from './create-wallets.ts'
 import { type deriveBody, type deriveByAddressBody, type deriveParams, showWallet } from './schema.ts'
 import { requireWalletChain } from './wallet-chain.ts'
@@ -17,7 +18,7 @@ type ByAddressInput = { body: Static<typeof deriveByAddressBody> }
 
 /** Looks at the chain that the account of a wallet is derived on, outside any database transaction. */
 export async function prepareById(ctx: Ctx, { params }: ByIdInput): Promise<undefined> {
-  await requireChainFor(ctx, await requireWallet(ctx, params.id), params.blockchain)
+  await requireChainFor(ctx, await requireWallet(ctx, params.id, usableBy(ctx)), params.blockchain)
 }
 
 export async function prepareByAddress(ctx: Ctx, { body }: ByAddressInput): Promise<undefined> {
@@ -30,7 +31,7 @@ async function requireChainFor(ctx: Ctx, { accountType }: Wallet, blockchain: Bl
 
 /** Derives the same address on another EVM chain, from the wallet's id. */
 export async function deriveById(ctx: Ctx, { params, body }: ByIdInput) {
-  const source = await requireWallet(ctx, params.id)
+  const source = await requireWallet(ctx, params.id, usableBy(ctx))
   return derive(ctx, source, params.blockchain, 'blockchain', body)
 }
 
@@ -40,10 +41,11 @@ export async function deriveByAddress(ctx: Ctx, { body }: ByAddressInput) {
 }
 
 async function sourceOf(
-  { db, entity }: Ctx,
+  ctx: Ctx,
   { sourceBlockchain, walletAddress }: ByAddressInput['body'],
 ): Promise<Wallet> {
-  const source = await findWalletByAddress(db, entity.id, sourceBlockchain, canonicalAddress(walletAddress))
+  const address = canonicalAddress(walletAddress)
+  const source = await findWalletByAddress(ctx.db, usableBy(ctx), sourceBlockchain, address)
   if (!source) throw walletUnknown({ walletAddress })
   return source
 }

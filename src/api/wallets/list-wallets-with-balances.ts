@@ -47,7 +47,12 @@ export async function listWalletsWithBalances(
     minAtomic !== undefined && compared
       ? ownsAtLeast(ctx.entity.id, compared.id, raw('w.address'), minAtomic)
       : undefined
-  const found = await listWallets(ctx.db, ctx.entity.id, { ...filters, blockchain, where }, page)
+  const found = await listWallets(
+    ctx.db,
+    { entityId: ctx.entity.id },
+    { ...filters, blockchain, where },
+    page,
+  )
   const addresses = found.rows.map((wallet) => wallet.address)
   const balances = await balancesOf(ctx.db, ctx.entity.id, blockchain, addresses)
   const tokens = [native, named].filter((token): token is Token => token !== undefined)
@@ -62,7 +67,7 @@ export async function listWalletsWithBalances(
 
 /** Compares a single named address with its chain; a whole page shows the booked balances. */
 async function compareOne(ctx: Ctx, blockchain: Blockchain, address: string): Promise<void> {
-  const wallet = await findWalletByAddress(ctx.db, ctx.entity.id, blockchain, address)
+  const wallet = await findWalletByAddress(ctx.db, { entityId: ctx.entity.id }, blockchain, address)
   if (wallet) await compareWallet(ctx, wallet)
 }
 

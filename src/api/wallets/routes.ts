@@ -2,6 +2,7 @@ import { listWallets, requireWallet, updateWallet, walletsMadeWith } from '#cust
 import type { Ctx } from '#engines/ctx'
 import { orderedWalletCollection, walletCollection } from '#runtime/collection/query'
 import { endpoint } from '#runtime/http/endpoint'
+import { readableBy } from '#runtime/owner'
 import { createWalletsOf, prepareWallets } from './create-wallets.ts'
 import { deriveByAddress, deriveById, prepareByAddress, prepareById } from './derive-wallet.ts'
 import { listWalletsWithBalances, type WalletsWithBalancesQuery } from './list-wallets-with-balances.ts'
@@ -66,15 +67,16 @@ export const walletEndpoints = [
     path: '/v1/w3s/wallets',
     operationId: 'listWallets',
     summary: 'List wallets',
-    description: 'Lists the wallets of the entity, newest first.',
+    description: 'Lists the wallets of the user or, without a user token, of the entity, newest first.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     query: walletsQuery,
     response: walletsAnswer,
     collection: { ...orderedWalletCollection, items: 'wallets' },
     errors: [],
     verb: async (ctx: Ctx, { query, page }) => {
-      const found = await listWallets(ctx.db, ctx.entity.id, walletFilters(query), page)
+      const found = await listWallets(ctx.db, readableBy(ctx), walletFilters(query), page)
       return { found, items: found.rows.map(showWallet) }
     },
   }),
@@ -102,6 +104,7 @@ export const walletEndpoints = [
     description: 'Returns one wallet.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     params: walletParams,
     response: walletAnswer,
     errors: ['idNotUuid', 'walletNotFound'],
@@ -115,6 +118,7 @@ export const walletEndpoints = [
     description: 'Changes the name or the reference of a wallet. Fields that are absent keep their values.',
     tag,
     auth: 'apiKey',
+    userToken: 'optional',
     params: walletParams,
     body: updateWalletBody,
     response: walletAnswer,

@@ -7,6 +7,7 @@ import {
   freeText,
   idField,
   updateDateField,
+  userField,
 } from '#api/fields'
 import { balanceShape } from '#api/token-shape'
 import type { Wallet } from '#custody/index'
@@ -23,6 +24,7 @@ export const walletProperties = {
   state: Type.Enum(['LIVE', 'FROZEN'], { description: 'A FROZEN wallet neither pays nor signs.' }),
   walletSetId: idField('The wallet set.'),
   custodyType: custodyField,
+  userId: Type.Optional(userField),
   name: Type.Optional(Type.String({ description: 'Your name for the wallet.' })),
   refId: Type.Optional(Type.String({ description: 'Your reference for the wallet.' })),
   address: Type.String({ description: 'The address in lower case.' }),
@@ -156,6 +158,7 @@ export const showWallet = (wallet: Wallet) => ({
   state: wallet.state,
   walletSetId: wallet.walletSetId,
   custodyType: wallet.custodyType,
+  ...(wallet.userId !== null && { userId: wallet.userId }),
   ...(wallet.name !== null && { name: wallet.name }),
   ...(wallet.refId !== null && { refId: wallet.refId }),
   address: wallet.address,

@@ -45,7 +45,7 @@ function change(
   return db.tx(async (tx) => {
     await lockFreezes(tx, entityId)
     if (!(await isWanted(tx))) return false
-    if (walletId !== undefined && !(await findWallet(tx, entityId, walletId)))
+    if (walletId !== undefined && !(await findWallet(tx, { entityId }, walletId)))
       throw new ApiError('walletNotFound')
     const changed = await (walletId !== undefined
       ? setWalletState(tx, entityId, walletId, on ? 'FROZEN' : 'LIVE', at)

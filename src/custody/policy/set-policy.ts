@@ -63,5 +63,6 @@ async function write(
 async function requireSubject(tx: Db, { entityId, scope, subjectId }: PolicySubject): Promise<void> {
   if (scope === 'walletSet' && !(await findWalletSet(tx, entityId, subjectId)))
     throw new ApiError('walletSetNotFound')
-  if (scope === 'wallet' && !(await findWallet(tx, entityId, subjectId))) throw new ApiError('walletNotFound')
+  if (scope === 'wallet' && !(await findWallet(tx, { entityId }, subjectId)))
+    throw new ApiError('walletNotFound')
 }

@@ -1,3 +1,4 @@
+import { parseInstant } from '#lib/time'
 import { type Db, sql } from '#runtime/db/db'
 import type { UserRef } from './user-keys.ts'
 
@@ -47,3 +48,29 @@ export const secretsOf = (db: Db, { entityId, userId }: UserRef) =>
   db.all<SecretRow>(sql`select kind, failed_guesses as "failedGuesses", locked_date as "lockedDate",
       locked_until as "lockedUntil", override_date as "overrideDate"
     from user_key_secrets where entity_id = ${entityId} and user_id = ${userId}`)
+
+export const secretStatuses = ['UNSET', 'ENABLED', 'LOCKED'] as const
+export type SecretStatus = (typeof secretStatuses)[number]
+
+/** The state of a PIN or of answers, as the interface shows it. */
+export type SecretState = {
+  status: SecretStatus
+  failedAttempts: number
+  lockedDate?: string
+  lockedExpiryDate?: string
+  lastLockOverrideDate?: string
+}
+
+/** The state at this time of a secret; the row is missing until it is set. */
+export function secretStateOf(row: Omit<SecretRow, 'kind'> | undefined, nowMs: number): SecretState {
+  if (!row) return { status: 'UNSET', failedAttempts: 0 }
+  const { lockedDate, lockedUntil, overrideDate } = row
+  const isLocked = lockedUntil !== null && nowMs < parseInstant(lockedUntil)!
+  const isOver = lockedUntil !== null && !isLocked
+  return {
+    status: isLocked ? 'LOCKED' : 'ENABLED',
+    failedAttempts: isOver ? 0 : row.failedGuesses,
+    ...(isLocked && { lockedDate: lockedDate!, lockedExpiryDate: lockedUntil }),
+    ...(overrideDate && { lastLockOverrideDate: overrideDate }),
+  }
+}

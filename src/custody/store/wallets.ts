@@ -2,20 +2,21 @@ import type { ScaCore } from '#lib/sca-cores'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, type Sql, sql } from '#runtime/db/db'
+import { isOwned, type RowOwner } from '#runtime/owner'
 import type { Wallet, WalletMetadata } from '../types.ts'
 import { isFrozen } from './freezes.ts'
 
 const columns = sql`w.id, w.wallet_set_id as "walletSetId", w.key_id as "keyId", w.blockchain, w.address,
   w.derivation_index as "derivationIndex", w.account_type as "accountType", w.sca_core as "scaCore", w.first_core as "firstCore",
-  w.custody_type as "custodyType",
+  w.custody_type as "custodyType", w.user_id as "userId",
   case when ${isFrozen} then 'FROZEN' else 'LIVE' end as state, w.name, w.ref_id as "refId", w.create_date as "createDate", w.update_date as "updateDate"`
 
-export const findWallet = (db: Db, entityId: string, id: string) =>
-  db.maybe<Wallet>(sql`select ${columns} from wallets w where w.entity_id = ${entityId} and w.id = ${id}`)
+export const findWallet = (db: Db, owner: RowOwner, id: string) =>
+  db.maybe<Wallet>(sql`select ${columns} from wallets w where ${isOwned('w', owner)} and w.id = ${id}`)
 
-export const findWalletByAddress = (db: Db, entityId: string, blockchain: string, address: string) =>
+export const findWalletByAddress = (db: Db, owner: RowOwner, blockchain: string, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
-    where w.entity_id = ${entityId} and w.blockchain = ${blockchain} and w.address = ${address}`)
+    where ${isOwned('w', owner)} and w.blockchain = ${blockchain} and w.address = ${address}`)
 
 /** The address whose key owns a smart account, and the version that the account is created with. */
 export const ownerOfAccount = (db: Db, entityId: string, blockchain: string, account: string) =>
@@ -25,14 +26,14 @@ export const ownerOfAccount = (db: Db, entityId: string, blockchain: string, acc
       and w.account_type = 'SCA'`)
 
 /** A wallet of an address on any blockchain, a frozen one first; all share one key. */
-export const findWalletAnywhere = (db: Db, entityId: string, address: string) =>
+export const findWalletAnywhere = (db: Db, owner: RowOwner, address: string) =>
   db.maybe<Wallet>(sql`select ${columns} from wallets w
-    where w.entity_id = ${entityId} and w.address = ${address}
+    where ${isOwned('w', owner)} and w.address = ${address}
     order by w.state = 'FROZEN' desc, w.create_date, w.id limit 1`)
 
-export const lockWallet = (tx: Db, entityId: string, id: string) =>
+export const lockWallet = (tx: Db, owner: RowOwner, id: string) =>
   tx.maybe<Wallet>(sql`select ${columns} from wallets w
-    where w.entity_id = ${entityId} and w.id = ${id} for no key update`)
+    where ${isOwned('w', owner)} and w.id = ${id} for no key update`)
 
 /** The wallets created by one request, by derivation index and then id. */
 export const walletsOfBatch = (db: Db, entityId: string, batchId: string) =>
@@ -55,15 +56,15 @@ export type WalletFilters = {
   where?: Sql | undefined
 }
 
-/** One page of the entity's wallets. */
-export const listWallets = (db: Db, entityId: string, filters: WalletFilters, page: PageQuery) =>
+/** One page of the owner's wallets. */
+export const listWallets = (db: Db, owner: RowOwner, filters: WalletFilters, page: PageQuery) =>
   readPage<Wallet>(
     db,
     {
       columns,
       from: sql`wallets w`,
       alias: 'w',
-      scope: sql`w.entity_id = ${entityId}`,
+      scope: isOwned('w', owner),
       filters: [
         filters.address === undefined ? undefined : sql`w.address = ${filters.address}`,
         filters.blockchain === undefined ? undefined : sql`w.blockchain = ${filters.blockchain}`,
@@ -113,11 +114,14 @@ export const insertWallets = (
   },
   rows: readonly NewWallet[],
 ) =>
-  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, first_core, custody_type, state,
-      create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
+  tx.run(sql`insert into wallets (entity_id, wallet_set_id, batch_id, account_type, sca_core, first_core, custody_type, user_id,
+      state, create_date, update_date, id, key_id, blockchain, address, derivation_index, name, ref_id)
     select s.entity_id, s.id, ${shared.batchId}::uuid, ${shared.accountType}, ${shared.scaCore}::text,
-      ${shared.scaCore}::text, s.custody_type, 'LIVE', ${shared.createDate}::timestamptz, ${shared.createDate}::timestamptz, row.*
-    from wallet_sets s cross join unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
+      ${shared.scaCore}::text, s.custody_type, u.user_id, 'LIVE', ${shared.createDate}::timestamptz,
+      ${shared.createDate}::timestamptz, row.*
+    from wallet_sets s
+    left join users u on u.entity_id = s.entity_id and u.id = s.user_id
+    cross join unnest(${rows.map((row) => row.id)}::uuid[], ${rows.map((row) => row.keyId)}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.address)}::text[],
       ${rows.map((row) => row.derivationIndex)}::int[], ${rows.map((row) => row.name)}::text[],
       ${rows.map((row) => row.refId)}::text[]) as row

@@ -52,7 +52,7 @@ const questions: PlainField[] = [
 ]
 
 async function newUser(): Promise<PageUser> {
-  const user = newPageUser()
+  const user = await newPageUser(entity)
   const change = await setPin(entity.ctx(), submissionOf(user, 'setPin', [['N', pin], ...questions]))
   await entity.act((ctx) => storeKeyChange(ctx, change))
   return user

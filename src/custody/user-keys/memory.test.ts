@@ -45,7 +45,7 @@ if (memoryUnreadable) console.warn(`property 40 is not tested here: ${memoryUnre
 it.skipIf(memoryUnreadable)(
   'property 40: neither PIN, answer, key nor what is between them is in memory after use',
   async () => {
-    const user = newPageUser()
+    const user = await newPageUser(entity)
     const answers = [`Tschüss ${randomUUID()}`, `GRÜN ${randomUUID()}`]
     await useKey(user, answers)
     const { wiped, collected } = await secretsOf(user, answers)

@@ -17,7 +17,7 @@ let user: PageUser
 beforeAll(async () => {
   test = await openTestCustody('seeded', { pinCost: { memoryKib: 64, passes: 1 } })
   entity = await test.newEntity()
-  user = newPageUser()
+  user = await newPageUser(entity)
   const change = await setPin(entity.ctx(), submissionOf(user, 'setPin', [['N', pin]]))
   await entity.act((ctx) => storeKeyChange(ctx, change))
 })

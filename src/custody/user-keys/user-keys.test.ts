@@ -60,7 +60,7 @@ const submit = (user: PageUser, purpose: Purpose, ...fields: PlainField[]) =>
   submissionOf(user, purpose, fields)
 
 async function newUser(...more: PlainField[]): Promise<PageUser & { wallet: Wallet }> {
-  const user = newPageUser()
+  const user = await newPageUser(entity)
   const change = await setPin(entity.ctx(), submit(user, 'setPin', ['N', pin], ...more))
   return { ...user, wallet: await firstWallet(change) }
 }
@@ -167,7 +167,7 @@ describe('the key of a user', () => {
   })
 
   it('is made once', async () => {
-    const user = newPageUser()
+    const user = await newPageUser(entity)
     const make = () => setPin(entity.ctx(), submit(user, 'setPin', ['N', pin]))
     const [first, second] = [await make(), await make()]
     await store(first)
@@ -176,14 +176,14 @@ describe('the key of a user', () => {
   })
 
   it('does not open without a PIN', async () => {
-    await expect(open(newPageUser())).rejects.toMatchObject({ code: 155110 })
+    await expect(open(await newPageUser(entity))).rejects.toMatchObject({ code: 155110 })
   })
 
   it('is shown by what opens it', async () => {
     const state = (user: PageUser) =>
       userKeyStateOf(test.database, { entityId: entity.id, userId: user.userId }, Date.now())
     const unset = { status: 'UNSET', failedAttempts: 0 }
-    expect(await state(newPageUser())).toEqual({ pin: unset, answers: unset, questions: [] })
+    expect(await state(await newPageUser(entity))).toEqual({ pin: unset, answers: unset, questions: [] })
     const user = await newUser(...questions)
     await expect(open(user, '111222')).rejects.toMatchObject({ code: 155112 })
     expect(await state(user)).toEqual({
@@ -216,7 +216,7 @@ describe('a user without a PIN', () => {
   const [deviceId, secret, recoverySecret] = [randomUUID(), randomBytes(32), randomBytes(32)]
 
   it('opens the key with the secret of a device, and adds a device with the recovery secret', async () => {
-    const user = newPageUser()
+    const user = await newPageUser(entity)
     const made = submit(user, 'setDevice', ['D', secret], ['R', recoverySecret])
     const wallet = await firstWallet(await setDevice(entity.ctx(), made, deviceId))
     const openOn = (device: string, shown: Buffer) =>
@@ -247,7 +247,7 @@ describe('a new PIN', () => {
   ]
 
   it.each(refusedPins)('is refused when it is %s, and costs no guess', async (refused) => {
-    const user = newPageUser()
+    const user = await newPageUser(entity)
     const made = setPin(entity.ctx(), submit(user, 'setPin', ['N', refused]))
     await expect(made).rejects.toMatchObject({ code: 155124, fields: [{ location: 'pin' }] })
   })

@@ -108,7 +108,7 @@ it('lists do not read past the transfers that no balance proves', async () => {
         return database.all<Row>(query)
       },
     }
-    await listTransactions(explaining, entityId, filters, { ...page, order })
+    await listTransactions(explaining, { entityId }, filters, { ...page, order })
     return plans.map(rowsRead).reduce((sum, rows) => sum + rows)
   }
   const { destinationAddress, blockchain } = { ...holder, destinationAddress: holder.address }

@@ -48,7 +48,7 @@ export async function requestReplacement(
       ...(isCancelled && { data: { state: 'CANCELLED' } }),
     },
   ])
-  return findTransaction(ctx.db, ref.entityId, ref.id)
+  return findTransaction(ctx.db, { entityId: ref.entityId }, ref.id)
 }
 
 /** The transaction to replace: the row itself, or the bundle with its operation, which may carry others too. */

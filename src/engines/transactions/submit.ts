@@ -90,6 +90,7 @@ export async function submit(
     walletId: wallet.id,
     ofAccount: wallet.accountType === 'SCA',
     custodyType: wallet.custodyType,
+    userId: wallet.userId,
     operation: { kind, ...chain.decodeCall(call) },
     grant: (decision) => grantSigning(ctx, secret, decision),
     leaving: leaving.map((each) => ({ ...each, address: wallet.address })),
@@ -114,6 +115,7 @@ export const submitFromTreasury = (
     walletId: null,
     ofAccount: false,
     custodyType: 'PLATFORM',
+    userId: null,
     operation: request.sweep
       ? { kind: 'sweep', effects: [], dangers: [] }
       : { kind: kinds[request.shown.operation], ...request.chain.decodeCall(request.call) },
@@ -127,6 +129,7 @@ type Origin = {
   /** Whether the sender is a smart account, which has no key. */
   ofAccount: boolean
   custodyType: string
+  userId: string | null
   operation: Operation
   grant: (decision: Decision) => Promise<void>
   /** The amounts to hold, and their address; native coins without a `tokenId`. */
@@ -159,6 +162,7 @@ async function accept(ctx: EntityCtx, request: Request, origin: Origin): Promise
     ofAccount: origin.ofAccount,
     address: signatory.address,
     custodyType: origin.custodyType,
+    userId: origin.userId,
     ...request.shown,
     callTo,
     callValue: call.valueAtomic,

@@ -29,8 +29,11 @@ export type Endpoint<Ctx = RequestScope> = {
    * their pages hold, and the operator scopes for keys created with them.
    */
   auth: 'apiKey' | 'clientKey' | 'operator:read' | 'operator:write' | 'none'
-  /** Whether the request can act for a user by X-User-Token. No version issues such tokens yet, so each is unknown. */
-  takesUserToken?: boolean
+  /**
+   * Whether the request acts for a user by X-User-Token: always, or when it sends one. `later`: a valid token is answered with
+   * 404, because challenges do not exist yet. Absent: the header is ignored.
+   */
+  userToken?: 'required' | 'optional' | 'later'
   params?: TObject | undefined
   query?: TObject | undefined
   body?: TObject | undefined

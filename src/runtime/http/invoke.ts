@@ -112,7 +112,10 @@ function bindingOf(endpoint: Endpoint<never>, ctx: RequestScope, input: AnyInput
   const body = Object.fromEntries(Object.entries(rest).filter(([name]) => known.includes(name)))
   return {
     entityId: ctx.entity.id,
-    operation: endpoint.idempotent?.operation ?? endpoint.operationId,
+    // A user gets no answer to the request of another, whatever keys their apps choose.
+    operation: [endpoint.idempotent?.operation ?? endpoint.operationId, ctx.user?.id]
+      .filter(Boolean)
+      .join(' '),
     key: String(idempotencyKey).toLowerCase(),
     fingerprint: fingerprintOf({ params: input.params, query: input.query, body }),
   }

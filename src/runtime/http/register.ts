@@ -4,7 +4,7 @@ import { ApiError, invalid } from '#lib/errors'
 import { linkHeader } from '#runtime/collection/link'
 import { type PageQuery, parsePageQuery } from '#runtime/collection/query'
 import type { Config } from '#runtime/config'
-import type { RequestScope, Scope } from '#runtime/scope'
+import type { RequestScope, Scope, TokenUser } from '#runtime/scope'
 import type { CallerOf } from './admission.ts'
 import { apiErrorOf } from './api-error.ts'
 import { usualBodyBytesMax } from './body.ts'
@@ -18,9 +18,13 @@ export type Registration = {
   scope: Scope
   callerOf: CallerOf
   widen: (ctx: RequestScope) => RequestScope
+  /** Returns the user of a token; throws the documented error of one that is not valid. */
+  readUser?: ReadUser | undefined
   /** Returns why the process cannot serve, if so: requests that need a key are then answered with 503. */
   notReady?: () => string | undefined
 }
+
+export type ReadUser = (ctx: RequestScope, token: string) => Promise<TokenUser>
 
 /** Registers one operation under its documented path and its aliases. Without `auth: 'none'` it denies by default. */
 export function registerEndpoint(
@@ -57,7 +61,7 @@ function bodyBytesMaxOf({ body, largeBody }: Endpoint<never>, config: Config): n
 /** Whether the endpoint belongs to the wallets, which have their own error codes; the business account has general ones. */
 const isOfWallets = ({ path }: Endpoint<never>) => path.startsWith('/v1/w3s/')
 
-function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint: Endpoint<never>) {
+function handlerOf({ scope, callerOf, widen, readUser, notReady }: Registration, endpoint: Endpoint<never>) {
   const params =
     endpoint.params &&
     checkOf(endpoint.params, 'params', isOfWallets(endpoint) ? 'idNotUuid' : 'invalidRequest')
@@ -69,10 +73,7 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
     const trouble = endpoint.auth === 'none' ? undefined : notReady?.()
     if (trouble !== undefined) throw new ApiError('unavailable', trouble)
     const caller = endpoint.auth === 'none' ? anonymous : callerOf(request)
-    if (endpoint.takesUserToken && request.headers['x-user-token'] !== undefined)
-      throw new ApiError('userTokenUnknown')
     const receivedMs = scope.clock.nowMs()
-    const input = parse({ params, query, body }, endpoint, request, receivedMs)
     const ctx = widen({
       ...scope,
       ...caller,
@@ -83,6 +84,9 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
       afterRollback: [],
       afterCommit: [],
     })
+    const user = await userOf(endpoint, ctx, request.headers['x-user-token'], readUser)
+    if (user) ctx.user = user
+    const input = parse({ params, query, body }, endpoint, request, receivedMs)
     const { result, replayed } = await invoke(endpoint, ctx, input)
     return send(reply, endpoint, ctx, request, input.page, result, replayed)
   }
@@ -90,6 +94,22 @@ function handlerOf({ scope, callerOf, widen, notReady }: Registration, endpoint:
     respond(request, reply).catch((error) => {
       throw inOwnCodes(endpoint, error)
     })
+}
+
+/** The user that the request acts for, if it does. */
+async function userOf(
+  { userToken }: Endpoint<never>,
+  ctx: RequestScope,
+  header: string | string[] | undefined,
+  readUser: ReadUser | undefined,
+): Promise<TokenUser | undefined> {
+  if (!userToken || (userToken !== 'required' && header === undefined)) return undefined
+  if (header === undefined || !readUser)
+    throw new ApiError('userTokenUnknown', 'The user token is missing: send it in the header X-User-Token.')
+  const user = await readUser(ctx, String(header))
+  if (userToken === 'later')
+    throw new ApiError('notFound', 'This version cannot do this for a user: omit X-User-Token.')
+  return user
 }
 
 /** The same error under the code of the endpoint's product line. */

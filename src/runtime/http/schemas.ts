@@ -80,10 +80,10 @@ export function pathsOf(path: string): string[] {
   return short === url || url === '/v1/faucet/drips' ? [url] : [url, short]
 }
 
-export const userTokenHeader = Type.Object({
-  'X-User-Token': Type.Optional(
-    Type.String({
-      description: 'The user to act for. This version issues no user tokens, so each is unknown.',
-    }),
-  ),
+const userTokenText = Type.String({
+  description: 'The token of the user to act for, from POST /v1/w3s/users/token.',
 })
+
+/** The header that names the user. */
+export const userTokenHeader = (need: 'required' | 'optional' | 'later') =>
+  Type.Object({ 'X-User-Token': need === 'required' ? userTokenText : Type.Optional(userTokenText) })

@@ -15,7 +15,7 @@ import { registerConsole } from './console.ts'
 import type { Endpoint } from './endpoint.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
-import { registerEndpoint } from './register.ts'
+import { type ReadUser, registerEndpoint } from './register.ts'
 
 /** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
@@ -29,6 +29,8 @@ export type ServerInput = {
   notBuilt: readonly NotBuilt[]
   /** Adds the composition root's parts beyond the scope, such as chains and custody. */
   widen: (ctx: RequestScope) => RequestScope
+  /** Reads the header X-User-Token; a server without it knows no users. */
+  readUser?: ReadUser
   /** Returns why the process cannot serve, or `undefined`; a reason is answered with 503. */
   notReady?: () => string | undefined
   /** Replaces the usual message for requests without a valid key. */

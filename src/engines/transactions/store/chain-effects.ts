@@ -127,10 +127,10 @@ const listText = (items: readonly string[]) => `{${items.join(',')}}`
 
 /** Writes incoming transfers as transactions; the same transfer in another block updates the same transaction. */
 export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTransfer[]) =>
-  tx.all<RecordedTransfer>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+  tx.all<RecordedTransfer>(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type, user_id,
       state, operation, token_id, source_address, destination_address, amounts, amount, tx_hash, block_hash, block_number,
       log_index, ordinal, first_confirm_date, announced, unproven, nft_token_ids, screening, to_freeze, create_date, update_date)
-    select e, i, b, w, a, 'INBOUND', 'DEVELOPER', 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, c, u, p, k::text[],
+    select e, i, b, w, a, 'INBOUND', coalesce(c.custody_type, 'DEVELOPER'), c.user_id, 'CONFIRMED', 'TRANSFER', t, f, d, m::text[], n, h, bh, bn, l, o, y, u, p, k::text[],
       s::jsonb, z, ${formatInstant(nowMs)}, ${formatInstant(nowMs)}
     from unnest(${rows.map((row) => row.entityId)}::uuid[], ${rows.map(() => newId(nowMs))}::uuid[],
       ${rows.map((row) => row.blockchain)}::text[], ${rows.map((row) => row.ownerId)}::uuid[],
@@ -145,7 +145,8 @@ export const upsertInbound = (tx: Db, nowMs: number, rows: readonly ReceivedTran
       ${rows.map((row) => row.itemIds && listText(row.itemIds))}::text[],
       ${rows.map(({ screening }) => screening && JSON.stringify(screening))}::text[],
       ${rows.map(({ screening }) => screening?.actions.includes('FREEZE_WALLET') ?? false)}::bool[])
-      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, c, u, p, k, s, z)
+      as row(e, i, b, w, a, t, f, d, m, n, h, bh, bn, l, o, y, u, p, k, s, z)
+      left join wallet_custody c on c.entity_id = e and c.wallet_id = w
     on conflict (entity_id, blockchain, tx_hash, address, token_id, ordinal) where transaction_type = 'INBOUND'
     do update set state = 'CONFIRMED', block_hash = excluded.block_hash, block_number = excluded.block_number,
       amounts = excluded.amounts, amount = excluded.amount, source_address = excluded.source_address,

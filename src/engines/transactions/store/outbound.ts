@@ -41,6 +41,7 @@ export type NewOutbound = DisplayedRequest & {
   ofAccount: boolean
   address: string
   custodyType: string
+  userId: string | null
   callTo: string | null
   callValue: bigint
   callData: Buffer
@@ -59,11 +60,11 @@ export async function insertOutbound(tx: Db, row: NewOutbound): Promise<void> {
   const called = row.operation === 'TRANSFER' ? undefined : row
   const amountTexts =
     transfer?.amountTexts ?? (execution?.amountText === undefined ? null : [execution.amountText])
-  await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type,
+  await tx.run(sql`insert into transactions (entity_id, id, blockchain, wallet_id, address, transaction_type, custody_type, user_id,
       state, operation, token_id, source_address, destination_address, amounts, amount, contract_address,
       abi_function_signature, abi_parameters, call_to, call_value, call_data, fee_level, gas_limit, max_fee, priority_fee,
       ref_id, nft_token_ids, smart_account, new_core, create_date, update_date)
-    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType},
+    values (${row.entityId}, ${row.id}, ${row.blockchain}, ${row.walletId}, ${row.address}, 'OUTBOUND', ${row.custodyType}, ${row.userId},
       'INITIATED', ${row.operation}, ${transfer?.tokenId ?? null}, ${row.address}, ${transfer?.destinationAddress ?? null},
       ${amountTexts}, ${textOf(transfer?.amountAtomic)},
       ${execution?.contractAddress ?? null}, ${called?.abiFunctionSignature ?? null},

@@ -5,6 +5,7 @@ import { formatInstant } from '#lib/time'
 import { readPage } from '#runtime/collection/page'
 import type { PageQuery } from '#runtime/collection/query'
 import { type Db, raw, type Sql, sql } from '#runtime/db/db'
+import { isOwned, type RowOwner } from '#runtime/owner'
 import { deferredUntil, inTurns, isNotDeferred, served, type Turn } from '#runtime/turns/store'
 import { type State, statesBefore } from '../states.ts'
 
@@ -20,6 +21,8 @@ export type TransactionRow = {
   address: string
   transactionType: 'INBOUND' | 'OUTBOUND'
   custodyType: string
+  /** The user of the wallet, if it is one's. */
+  userId: string | null
   state: State
   operation: string
   tokenId: string | null
@@ -48,7 +51,7 @@ export type TransactionRow = {
 }
 
 const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.transaction_type as "transactionType",
-  t.custody_type as "custodyType", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
+  t.custody_type as "custodyType", t.user_id as "userId", t.state, t.operation, t.token_id as "tokenId", t.source_address as "sourceAddress",
   t.destination_address as "destinationAddress", t.amounts, t.nft_token_ids as "nftTokenIds", t.contract_address as "contractAddress",
   t.abi_function_signature as "abiFunctionSignature", t.abi_parameters as "abiParameters", t.fee_level as "feeLevel",
   t.estimated_fee as "estimatedFee", t.ref_id as "refId", t.tx_hash as "txHash", t.user_op_hash as "userOpHash",
@@ -61,10 +64,10 @@ const columns = sql`t.id, t.blockchain, t.wallet_id as "walletId", t.address, t.
 export const announceWork = (tx: Db, blockchain: string) =>
   tx.run(sql`select pg_notify('transactions', ${blockchain})`)
 
-export const findTransaction = (db: Db, entityId: string, id: string) =>
+export const findTransaction = (db: Db, owner: RowOwner, id: string) =>
   db.maybe<TransactionRow>(
     sql`select ${columns} from transactions t
-      where t.entity_id = ${entityId} and t.id = ${id} and t.wallet_id is not null`,
+      where ${isOwned('t', owner)} and t.id = ${id} and t.wallet_id is not null`,
   )
 
 /**
@@ -97,6 +100,7 @@ export type TransactionFilters = {
   state?: string | undefined
   txHash?: string | undefined
   txType?: string | undefined
+  userId?: string | undefined
   walletIds?: readonly string[] | undefined
 }
 
@@ -108,14 +112,14 @@ function everyTransaction({ order, pageBefore }: PageQuery): Sql {
   return sql`(${half(sql`not unproven`)} union all ${half(sql`unproven`)}) t`
 }
 
-export const listTransactions = (db: Db, entityId: string, filters: TransactionFilters, page: PageQuery) =>
+export const listTransactions = (db: Db, owner: RowOwner, filters: TransactionFilters, page: PageQuery) =>
   readPage<TransactionRow>(
     db,
     {
       columns,
       from: filters.includeAll ? everyTransaction(page) : sql`transactions t`,
       alias: 't',
-      scope: sql`t.entity_id = ${entityId} and t.wallet_id is not null`,
+      scope: sql`${isOwned('t', owner)} and t.wallet_id is not null`,
       filters: [
         filters.blockchain === undefined ? undefined : sql`t.blockchain = ${filters.blockchain}`,
         filters.custodyType === undefined ? undefined : sql`t.custody_type = ${filters.custodyType}`,
@@ -130,6 +134,7 @@ export const listTransactions = (db: Db, entityId: string, filters: TransactionF
         filters.state === undefined ? undefined : sql`t.state = ${filters.state}`,
         filters.txHash === undefined ? undefined : sql`t.tx_hash = ${canonicalTxId(filters.txHash)}`,
         filters.txType === undefined ? undefined : sql`t.transaction_type = ${filters.txType}`,
+        filters.userId === undefined ? undefined : sql`t.user_id = ${filters.userId}`,
         filters.walletIds === undefined ? undefined : sql`t.wallet_id = any(${filters.walletIds}::uuid[])`,
       ],
     },

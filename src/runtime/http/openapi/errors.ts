@@ -5,6 +5,8 @@ import { type Components, refer } from './components.ts'
 import { headersOf } from './headers.ts'
 import { openApiSchema } from './schema.ts'
 
+const userTokenErrors = ['userTokenUnknown', 'userTokenExpired', 'userTokenInvalid', 'userDisabled'] as const
+
 /** Returns the errors of an operation: its own, and those of the parts of the server that each request passes. */
 export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
   const names: ErrorName[] = [
@@ -13,7 +15,8 @@ export function errorsOf(endpoint: Endpoint<never>): readonly ErrorName[] {
     ...(endpoint.idempotent ? [endpoint.idempotent.conflict] : []),
     ...(endpoint.collection ? (['cursorNotFound', 'cursorNotUuid'] as const) : []),
     ...(endpoint.auth === 'none' ? [] : (['unauthorized', 'keyWithoutPrefix', 'forbidden'] as const)),
-    ...(endpoint.takesUserToken ? (['userTokenUnknown'] as const) : []),
+    ...(endpoint.userToken ? userTokenErrors : []),
+    ...(endpoint.userToken === 'later' ? (['notFound'] as const) : []),
     ...(endpoint.body ? (['requestTimeout', 'payloadTooLarge', 'unsupportedMediaType'] as const) : []),
     'tooManyRequests',
     'internal',

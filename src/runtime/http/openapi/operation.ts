@@ -12,7 +12,7 @@ export function operationOf(endpoint: Endpoint<never>, components: Components): 
   const parameters = [
     ...parametersOf('path', endpoint.params, components),
     ...parametersOf('query', querySchema(endpoint), components),
-    ...parametersOf('header', endpoint.takesUserToken ? userTokenHeader : undefined, components),
+    ...parametersOf('header', endpoint.userToken && userTokenHeader(endpoint.userToken), components),
   ]
   return {
     operationId: endpoint.operationId,

@@ -1,0 +1,100 @@
+import {
+  beginSession,
+  enterLoginCode,
+  issueDeviceToken,
+  keepAnswer,
+  makeLoginCode,
+  openTokenKey,
+  readDeviceToken,
+  replaceLoginCode,
+  requireActiveDevice,
+  type SentCode,
+  type SigningKey,
+  useLoginCode,
+  userOfEmail,
+} from '#custody/index'
+import type { Ctx } from '#engines/ctx'
+import { ApiError, invalid } from '#lib/errors'
+import type { Mailer } from '#runtime/mail/mailer'
+
+/** The context of requests that send mails; a server without SMTP has no mailer. */
+export type MailCtx = Ctx & { mailer?: Mailer }
+
+/** One @ and a dot behind it, without spaces, controls and the characters that separate addresses. */
+const addressPattern =
+  /^[^\s@"(),:;<>[\]\\\p{C}]{1,64}@[^\s@"(),:;<>[\]\\\p{C}]+\.[^\s@"(),:;<>[\]\\.\p{C}]+$/u
+
+/** The address as it is counted and compared: letter case does not make it another one. */
+function requireEmail(text: string): string {
+  if (!addressPattern.test(text))
+    throw invalid('email', 'must be an address such as ada@example.com', text, 'emailInvalid')
+  return text.toLowerCase()
+}
+
+export function requireDeviceId(text: string): string {
+  if (/^[\w.:-]+$/.test(text)) return text
+  const reason = 'must be letters, digits and the characters - _ . : as the page tells it'
+  throw invalid('deviceId', reason, text, 'deviceIdInvalid')
+}
+
+/** Sends the code once the request's `tx` has committed: a slow SMTP server holds neither it nor the answer. */
+function sendCode(ctx: MailCtx, email: string, { code }: SentCode): void {
+  const { mailer } = ctx
+  if (!mailer) throw new ApiError('mailNotConfigured')
+  const text = `Your code is ${code}. It works once, within ten minutes.\n\nIf you did not ask for it, ignore this mail.\n`
+  ctx.afterCommit.push(() => mailer.send({ to: email, subject: `Your code is ${code}`, text }))
+}
+
+/** Begins a login: a token for the device, and a code by mail. */
+export async function createEmailToken(
+  ctx: MailCtx,
+  { body }: { body: { deviceId: string; email: string } },
+  signingKey: SigningKey,
+) {
+  const [deviceId, email] = [requireDeviceId(body.deviceId), requireEmail(body.email)]
+  const sent = await makeLoginCode(ctx, { email, deviceId }, signingKey)
+  sendCode(ctx, email, sent)
+  const { id, ...device } = await issueDeviceToken(ctx, deviceId, signingKey)
+  const answer = { ...device, otpToken: sent.otpToken }
+  await keepAnswer(ctx, id, answer)
+  return answer
+}
+
+/** Sends another code in place of an earlier one. */
+export async function resendOtp(
+  ctx: MailCtx,
+  { body }: { body: { otpToken: string; email: string; deviceId: string } },
+  signingKey: SigningKey,
+) {
+  const email = requireEmail(body.email)
+  const sent = await replaceLoginCode(ctx, { ...body, email }, signingKey)
+  sendCode(ctx, email, sent)
+  const answer = { otpToken: sent.otpToken }
+  await keepAnswer(ctx, sent.id, answer)
+  return answer
+}
+
+type Entered = { deviceToken: string; deviceEncryptionKey: string; otpToken: string; otp: string }
+
+/** Checks the entry of a page, which has no API key: its device token names the entity. */
+export async function enterCode(ctx: Ctx, { body }: { body: Entered }) {
+  const device = await readDeviceToken(ctx, body.deviceToken)
+  const scope = { ...ctx, entity: device.entity, actor: `device:${device.tokenId}` }
+  await requireActiveDevice(scope, device, body.deviceEncryptionKey)
+  if (!/^\d{6}$/.test(body.otp))
+    throw invalid('otp', 'must be the six digits of the mail', undefined, 'otpInvalid')
+  const code = await enterLoginCode(scope, { ...body, deviceId: device.deviceId })
+  return { device, code, signingKey: await openTokenKey(ctx) }
+}
+
+/** Begins the session of the user whose code was entered. */
+export async function logInByCode(
+  ctx: Ctx,
+  _: unknown,
+  { device, code, signingKey }: Awaited<ReturnType<typeof enterCode>>,
+) {
+  const scope = { ...ctx, entity: device.entity, actor: `device:${device.tokenId}` }
+  await useLoginCode(scope, code)
+  const user = await userOfEmail(scope, code.email)
+  return beginSession(scope, user, device.deviceId, signingKey)
+}

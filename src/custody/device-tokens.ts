@@ -1,0 +1,75 @@
+import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { errors } from 'jose'
+import { ApiError } from '#lib/errors'
+import { isUuid } from '#lib/ids'
+import { deviceEncryptionKey } from './contexts.ts'
+import type { CustodyCtx } from './custody.ts'
+import { readClaims, signToken } from './jwt.ts'
+import { seal, withUnsealed } from './sealing.ts'
+import { findDeviceToken, putDeviceToken } from './store/logins.ts'
+import type { SigningKey } from './user-token-keys.ts'
+
+/** The life of a device token, and of a code that was sent with it. */
+export const loginMs = 10 * 60_000
+
+export type DeviceSession = { deviceToken: string; deviceEncryptionKey: string }
+
+/** Issues the token of a device, by which a page may log a user in; the former one of the device ends. */
+export async function issueDeviceToken(
+  ctx: CustodyCtx,
+  deviceId: string,
+  signingKey: SigningKey,
+): Promise<DeviceSession & { id: string }> {
+  const { db, entity, custody, config } = ctx
+  const id = randomUUID()
+  const nowMs = ctx.clock.nowMs()
+  const iat = Math.floor(nowMs / 1_000)
+  const exp = iat + loginMs / 1_000
+  const key = randomBytes(32)
+  const sealedEncryptionKey = seal(custody.vault.root, deviceEncryptionKey(entity.id, id), key)
+  await putDeviceToken(db, entity.id, { id, deviceId, sealedEncryptionKey, expireMs: exp * 1_000 }, nowMs)
+  const shown = key.toString('base64')
+  key.fill(0)
+  const claims = { iss: config.publicUrl ?? '', jti: id, iat, exp, sub: deviceId, ...entityClaims(ctx) }
+  return { id, deviceToken: await signToken(claims, signingKey, 'device+jwt'), deviceEncryptionKey: shown }
+}
+
+/** The claims that name the entity of a token. */
+export const entityClaims = ({ entity }: Pick<CustodyCtx, 'entity'>) => ({
+  developerEntityEnvironment: entity.environment,
+  entityId: entity.id,
+})
+
+export type Device = { entity: CustodyCtx['entity']; deviceId: string; tokenId: string }
+
+/** The device of a token: 155143 after its ten minutes, 155144 for one that this server did not sign. */
+export async function readDeviceToken(
+  ctx: Pick<CustodyCtx, 'custody' | 'clock'>,
+  text: string,
+): Promise<Device> {
+  const claims = await readClaims(ctx, text, 'device+jwt').catch((error) => {
+    if (error instanceof errors.JWTExpired) throw new ApiError('deviceTokenExpired')
+    if (error instanceof errors.JOSEError) throw new ApiError('deviceTokenInvalid')
+    throw error
+  })
+  const { entityId, developerEntityEnvironment: environment, jti, sub } = claims
+  if (!isUuid(entityId) || !isUuid(jti) || !sub) throw new ApiError('deviceTokenInvalid')
+  const entity = { id: entityId, environment: environment === 'LIVE' ? 'LIVE' : 'TEST', appId: '' } as const
+  return { entity, deviceId: sub, tokenId: jti }
+}
+
+/** Checks that the token is the active one of its device (155145), and that the caller holds its key (155144). */
+export async function requireActiveDevice(ctx: CustodyCtx, { deviceId, tokenId }: Device, key: string) {
+  const { db, entity, custody } = ctx
+  const found = await findDeviceToken(db, entity.id, deviceId, tokenId)
+  if (!found) throw new ApiError('deviceTokenNotFound')
+  const given = Buffer.from(key, 'base64')
+  const matches = withUnsealed(
+    custody.vault.root,
+    deviceEncryptionKey(entity.id, tokenId),
+    found.sealedEncryptionKey,
+    (own) => given.length === own.length && timingSafeEqual(given, own),
+  )
+  if (!matches)
+    throw new ApiError('deviceTokenInvalid', 'deviceEncryptionKey does not belong to deviceToken.')
+}

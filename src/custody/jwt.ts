@@ -1,0 +1,31 @@
+import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import { isUuid } from '#lib/ids'
+import type { CustodyCtx } from './custody.ts'
+import type { SigningKey } from './user-token-keys.ts'
+
+/** The type in the header, so that no token passes for one of another kind. */
+export type TokenType = 'JWT' | 'device+jwt' | 'otp+jwt'
+
+export const signToken = (claims: JWTPayload, { id, key }: SigningKey, typ: TokenType): Promise<string> =>
+  new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: id, typ }).sign(key)
+
+/** The claims of a token of this type. Throws errors of JOSE: JWTExpired only for one that is valid otherwise. */
+export async function readClaims(
+  { custody, clock }: Pick<CustodyCtx, 'custody' | 'clock'>,
+  text: string,
+  typ: TokenType,
+): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(
+    text,
+    async ({ kid }) => {
+      const key = isUuid(kid) ? await custody.userTokenKeys.publicKey(kid) : undefined
+      if (!key) throw new errors.JWKSNoMatchingKey()
+      return key
+    },
+    { algorithms: ['RS256'], typ, currentDate: new Date(clock.nowMs()), requiredClaims: ['exp', 'jti'] },
+  )
+  return payload
+}
+
+/** The id of a token that this server has just made. */
+export const tokenIdOf = (text: string): string => String(decodeJwt(text).jti)

@@ -1,0 +1,58 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+
+export const insertSession = (
+  tx: Db,
+  entityId: string,
+  { id, userId, deviceId, nowMs }: { id: string; userId: string; deviceId: string; nowMs: number },
+) =>
+  tx.run(sql`insert into user_sessions (entity_id, id, user_id, device_id, create_date)
+    values (${entityId}, ${id}, ${userId}, ${deviceId}, ${formatInstant(nowMs)})`)
+
+/** Ends a session with all of its tokens. */
+export const endSession = (tx: Db, entityId: string, id: string, nowMs: number) =>
+  tx.run(sql`update user_sessions set ended_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and id = ${id} and ended_date is null`)
+
+export type RefreshToken = {
+  sessionId: string
+  userId: string
+  deviceId: string
+  isUsed: boolean
+  isEnded: boolean
+  expireDate: string
+}
+
+/** Locks a refresh token until the `tx` ends, so that one request at a time decides about it. */
+export const lockRefreshToken = (tx: Db, entityId: string, sha256: Buffer) =>
+  tx.maybe<RefreshToken>(sql`select r.session_id as "sessionId", s.user_id as "userId", s.device_id as "deviceId",
+      r.used_date is not null as "isUsed", s.ended_date is not null as "isEnded", r.expire_date as "expireDate"
+    from refresh_tokens r join user_sessions s on s.entity_id = r.entity_id and s.id = r.session_id
+    where r.entity_id = ${entityId} and r.sha256 = ${sha256} for update of r`)
+
+export const useRefreshToken = (tx: Db, entityId: string, sha256: Buffer, nowMs: number) =>
+  tx.run(sql`update refresh_tokens set used_date = ${formatInstant(nowMs)}
+    where entity_id = ${entityId} and sha256 = ${sha256}`)
+
+export const insertRefreshToken = (
+  tx: Db,
+  entityId: string,
+  {
+    sha256,
+    sessionId,
+    expireMs,
+    nowMs,
+  }: { sha256: Buffer; sessionId: string; expireMs: number; nowMs: number },
+) =>
+  tx.run(sql`insert into refresh_tokens (entity_id, sha256, session_id, expire_date, create_date)
+    values (${entityId}, ${sha256}, ${sessionId}, ${formatInstant(expireMs)}, ${formatInstant(nowMs)})`)
+
+export const insertAnswer = (tx: Db, entityId: string, id: string, sealed: Buffer) =>
+  tx.run(sql`insert into sealed_answers (entity_id, id, sealed) values (${entityId}, ${id}, ${sealed})`)
+
+export const findAnswer = async (db: Db, entityId: string, id: string): Promise<Buffer> =>
+  (
+    await db.one<{ sealed: Buffer }>(
+      sql`select sealed from sealed_answers where entity_id = ${entityId} and id = ${id}`,
+    )
+  ).sealed

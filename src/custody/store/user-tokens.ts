@@ -1,0 +1,39 @@
+import { formatInstant } from '#lib/time'
+import { type Db, sql } from '#runtime/db/db'
+import type { User } from './users.ts'
+
+export type NewUserToken = {
+  id: string
+  userId: string
+  sealedEncryptionKey: Buffer
+  /** The session that a login began; absent for a token that the app asked for. */
+  sessionId: string | undefined
+  expireMs: number
+  nowMs: number
+}
+
+/** Number of expired tokens that each new one removes: the table shrinks faster than it grows. */
+const removedEach = 10
+
+export async function insertUserToken(tx: Db, entityId: string, token: NewUserToken): Promise<void> {
+  const { id, userId, sealedEncryptionKey } = token
+  const [now, expireDate] = [token.nowMs, token.expireMs].map(formatInstant)
+  await tx.run(sql`with expired as materialized (
+      select id from user_tokens where entity_id = ${entityId} and expire_date <= ${now}
+      order by expire_date limit ${removedEach} for update skip locked)
+    delete from user_tokens where entity_id = ${entityId} and id in (select id from expired)`)
+  await tx.run(sql`insert into user_tokens (entity_id, id, user_id, sealed_encryption_key, session_id, expire_date,
+      create_date)
+    values (${entityId}, ${id}, ${userId}, ${sealedEncryptionKey}, ${token.sessionId ?? null}, ${expireDate}, ${now})`)
+}
+
+export type HeldToken = Pick<User, 'id' | 'userId' | 'status'> & { isEnded: boolean }
+
+/** The user of a token. */
+export const findTokenUser = (db: Db, entityId: string, tokenId: string) =>
+  db.maybe<HeldToken>(sql`select u.id, u.user_id as "userId", u.status,
+      s.ended_date is not null as "isEnded"
+    from user_tokens t
+    join users u on u.entity_id = t.entity_id and u.user_id = t.user_id
+    left join user_sessions s on s.entity_id = t.entity_id and s.id = t.session_id
+    where t.entity_id = ${entityId} and t.id = ${tokenId}`)
