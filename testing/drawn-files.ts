@@ -14,6 +14,7 @@ const files = [
   'src/api/transactions/upgrade-wallet.test.ts',
   'src/cli/adjust.test.ts',
   'src/custody/rotation.test.ts',
+  'src/custody/user-keys/guesses.test.ts',
   'src/engines/indexer/event-logs.test.ts',
   'src/engines/indexer/false-contents.test.ts',
   'src/engines/indexer/follow.test.ts',
