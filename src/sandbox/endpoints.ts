@@ -35,7 +35,7 @@ export type SandboxAnswer = Static<typeof sandboxAnswerSchema>
 
 /** The message of a sandbox for requests without a valid key. */
 export const refusal =
-  'This sandbox does not know the API key, or there is none: GET /sandbox shows the one it has. Send "Authorization: Bearer <API key>".'
+  'This sandbox does not know the key, or there is none: GET /sandbox shows its API key, and its client key for pages. Send "Authorization: Bearer <key>".'
 
 /** Operations that only a sandbox has. Its credentials are public, so they are returned without authorization. */
 export const sandboxEndpoints = (answer: () => SandboxAnswer): readonly Endpoint<never>[] => [

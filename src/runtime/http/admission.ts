@@ -33,8 +33,7 @@ export async function admitRequests(
       callers.set(request, await authenticate(request.headers.authorization))
     } catch (error) {
       await limit(request, reply, normalizeIP(request.ip))
-      const isUnknown = error instanceof ApiError && error.kind === 'unauthorized'
-      throw isUnknown && auth === 'clientKey' ? new ApiError('unauthorized', unknownClientKey) : error
+      throw error
     }
     const { actor, scopes } = callers.get(request)!
     await limit(request, reply, actor)
@@ -58,8 +57,6 @@ function requireScope(needed: KeyScope, scopes: readonly KeyScope[]): void {
   )
 }
 
-const unknownClientKey =
-  'This server does not know the client key, or there is none: send "Authorization: Bearer <client key>". "bezant keys create --client" makes one, and GET /sandbox shows that of a sandbox.'
 const needsClientKey =
   'This operation needs a client key, not an API key. Create one with: bezant keys create --client'
 const needsApiKey = 'This operation needs an API key: a client key opens the JSON-RPC endpoint alone.'
