@@ -105,8 +105,10 @@ describe('bezant contracts', () => {
     expect(waiting.stderr).toContain('check that a worker runs, and repeat the command')
     harness.startEngines()
     const done = await deploy('--yes')
-    expect([done.code, done.stdout.match(/ known /g)?.length]).toEqual([0, 3 + 6])
-    expect(done.stderr).toMatch(/BASE-SEPOLIA: (CONFIRMED|COMPLETE) 0x\w{64}\n/)
+    // Before it waits, the command shows the three that exist; the worker may have created the others by then.
+    const known = done.stdout.match(/ known /g)?.length
+    expect([done.code, known === 6 || known === 3 + 6]).toEqual([0, true])
+    if (known !== 6) expect(done.stderr).toMatch(/BASE-SEPOLIA: (CONFIRMED|COMPLETE) 0x\w{64}\n/)
     expect(await codeHashes()).toEqual([...codeHashesOf(accountContracts).values()])
     expect(await calls()).toHaveLength(3)
     expect(new Set((await calls()).map(({ actor }) => actor))).toEqual(new Set(['operator']))
