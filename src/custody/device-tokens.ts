@@ -1,11 +1,11 @@
-import { randomBytes, randomUUID, timingSafeEqual } from 'node:crypto'
+import { randomUUID, timingSafeEqual } from 'node:crypto'
 import { errors } from 'jose'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { deviceEncryptionKey } from './contexts.ts'
 import type { CustodyCtx } from './custody.ts'
-import { readClaims, signToken } from './jwt.ts'
-import { seal, withUnsealed } from './sealing.ts'
+import { claimsOf, makeTokenSecret, readClaims, signToken } from './jwt.ts'
+import { withUnsealed } from './sealing.ts'
 import { findDeviceToken, putDeviceToken } from './store/logins.ts'
 import type { SigningKey } from './user-token-keys.ts'
 
@@ -20,25 +20,15 @@ export async function issueDeviceToken(
   deviceId: string,
   signingKey: SigningKey,
 ): Promise<DeviceSession & { id: string }> {
-  const { db, entity, custody, config } = ctx
+  const { db, entity, config } = ctx
   const id = randomUUID()
-  const nowMs = ctx.clock.nowMs()
-  const iat = Math.floor(nowMs / 1_000)
-  const exp = iat + loginMs / 1_000
-  const key = randomBytes(32)
-  const sealedEncryptionKey = seal(custody.vault.root, deviceEncryptionKey(entity.id, id), key)
-  await putDeviceToken(db, entity.id, { id, deviceId, sealedEncryptionKey, expireMs: exp * 1_000 }, nowMs)
-  const shown = key.toString('base64')
-  key.fill(0)
-  const claims = { iss: config.publicUrl ?? '', jti: id, iat, exp, sub: deviceId, ...entityClaims(ctx) }
+  const shared = claimsOf(ctx, id, loginMs)
+  const { sealed, shown } = makeTokenSecret(ctx, deviceEncryptionKey(entity.id, id))
+  const row = { id, deviceId, sealedEncryptionKey: sealed, expireMs: shared.exp * 1_000 }
+  await putDeviceToken(db, entity.id, row, ctx.clock.nowMs())
+  const claims = { ...shared, iss: config.publicUrl ?? '', sub: deviceId }
   return { id, deviceToken: await signToken(claims, signingKey, 'device+jwt'), deviceEncryptionKey: shown }
 }
-
-/** The claims that name the entity of a token. */
-export const entityClaims = ({ entity }: Pick<CustodyCtx, 'entity'>) => ({
-  developerEntityEnvironment: entity.environment,
-  entityId: entity.id,
-})
 
 export type Device = { entity: CustodyCtx['entity']; deviceId: string; tokenId: string }
 

@@ -1,10 +1,32 @@
+import { randomBytes } from 'node:crypto'
 import { decodeJwt, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import { isUuid } from '#lib/ids'
 import type { CustodyCtx } from './custody.ts'
+import { type SealContext, seal } from './sealing.ts'
 import type { SigningKey } from './user-token-keys.ts'
 
 /** The type in the header, so that no token passes for one of another kind. */
 export type TokenType = 'JWT' | 'device+jwt' | 'otp+jwt'
+
+/** The claims of every token: its id, its life from now on, and its entity. */
+export function claimsOf(
+  { entity, clock }: Pick<CustodyCtx, 'entity' | 'clock'>,
+  id: string,
+  lifeMs: number,
+) {
+  const iat = Math.floor(clock.nowMs() / 1_000)
+  const exp = iat + lifeMs / 1_000
+  return { jti: id, iat, exp, developerEntityEnvironment: entity.environment, entityId: entity.id }
+}
+
+/** Makes the 32 bytes that belong to a token: sealed, and as base64 for its holder. */
+export function makeTokenSecret({ custody }: Pick<CustodyCtx, 'custody'>, context: SealContext) {
+  const key = randomBytes(32)
+  const sealed = seal(custody.vault.root, context, key)
+  const shown = key.toString('base64')
+  key.fill(0)
+  return { sealed, shown }
+}
 
 export const signToken = (claims: JWTPayload, { id, key }: SigningKey, typ: TokenType): Promise<string> =>
   new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: id, typ }).sign(key)

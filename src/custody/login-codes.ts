@@ -4,8 +4,8 @@ import { ApiError, invalid } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import { loginCode } from './contexts.ts'
 import type { CustodyCtx } from './custody.ts'
-import { entityClaims, loginMs } from './device-tokens.ts'
-import { readClaims, signToken } from './jwt.ts'
+import { loginMs } from './device-tokens.ts'
+import { claimsOf, readClaims, signToken } from './jwt.ts'
 import { deriveBytes } from './sealing.ts'
 import {
   clearLimits,
@@ -36,9 +36,7 @@ export async function makeLoginCode(
   const code = String(randomInt(1_000_000)).padStart(6, '0')
   const codeMac = deriveBytes(custody.vault.root, loginCode(entity.id, id, code))
   await insertLoginCode(db, entity.id, { id, deviceId, email, codeMac }, { nowMs, lifeMs: loginMs })
-  const iat = Math.floor(nowMs / 1_000)
-  const claims = { jti: id, iat, exp: iat + loginMs / 1_000, ...entityClaims(ctx) }
-  return { id, code, otpToken: await signToken(claims, signingKey, 'otp+jwt') }
+  return { id, code, otpToken: await signToken(claimsOf(ctx, id, loginMs), signingKey, 'otp+jwt') }
 }
 
 /** The id of the code of a token: 155130 after its ten minutes, 155131 for one that this server did not sign. */

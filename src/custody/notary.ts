@@ -1,11 +1,12 @@
-import { createPrivateKey, generateKeyPair, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPair, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
 import type { Database } from '#runtime/db/db'
 import { selfSignedCertificate } from './certificate.ts'
 import { messageToken, signingCertificateKey } from './contexts.ts'
-import { deriveBytes, seal, type Vault, withUnsealed } from './sealing.ts'
+import { openPrivateKey, sealPrivateKey } from './sealed-keys.ts'
+import { deriveBytes, type Vault } from './sealing.ts'
 import {
   insertSigningCertificate,
   lockSigningCertificates,
@@ -54,9 +55,7 @@ export function openNotary(input: { database: Database; vault: Vault; clock: { n
       await insertSigningCertificate(tx, row)
       return row
     })
-    const key = withUnsealed(vault.root, signingCertificateKey(row.id), row.sealedPrivateKey, (der) =>
-      createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
-    )
+    const key = openPrivateKey(vault, signingCertificateKey(row.id), row.sealedPrivateKey)
     return { id: row.id, key, notAfterMs: Date.parse(row.notAfter) }
   }
   return {
@@ -73,18 +72,12 @@ export function openNotary(input: { database: Database; vault: Vault; clock: { n
 const isEnding = (notAfterMs: number, nowMs: number) => nowMs > notAfterMs - renewMs
 
 async function makeRow(vault: Vault, nowMs: number): Promise<SigningCertificateRow & { createDate: string }> {
-  const pair = await makePair('rsa', {
-    modulusLength: modulusBits,
-    publicKeyEncoding: { type: 'spki', format: 'der' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'der' },
-  })
+  const { privateKey } = await makePair('rsa', { modulusLength: modulusBits })
   const id = newId(nowMs)
   // The clock of a receiver may be behind.
   const dates = { notBeforeMs: nowMs - dayMs, notAfterMs: nowMs + validMs }
-  const privateKey = createPrivateKey({ key: pair.privateKey, format: 'der', type: 'pkcs8' })
   const certificate = selfSignedCertificate({ privateKey, name: 'Bezant notifications', ...dates })
-  const sealedPrivateKey = seal(vault.root, signingCertificateKey(id), pair.privateKey)
-  pair.privateKey.fill(0)
+  const sealedPrivateKey = sealPrivateKey(vault, signingCertificateKey(id), privateKey)
   const notAfter = formatInstant(dates.notAfterMs)
   return { id, certificate, sealedPrivateKey, notAfter, createDate: formatInstant(nowMs) }
 }

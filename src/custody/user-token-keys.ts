@@ -1,10 +1,4 @@
-import {
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPair,
-  type JsonWebKey,
-  type KeyObject,
-} from 'node:crypto'
+import { createPublicKey, generateKeyPair, type JsonWebKey, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
 import { shareNext } from '#lib/once'
@@ -13,7 +7,8 @@ import type { Database } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { userTokenKey } from './contexts.ts'
 import { followNewest } from './newest-key.ts'
-import { seal, type Vault, withUnsealed } from './sealing.ts'
+import { openPrivateKey, publicBytesOf, sealPrivateKey } from './sealed-keys.ts'
+import type { Vault } from './sealing.ts'
 import {
   insertUserTokenKey,
   listUserTokenKeys,
@@ -53,10 +48,7 @@ export function openUserTokenKeys(input: KeysInput): UserTokenKeys {
     const nowMs = clock.nowMs()
     const row = (await newestUserTokenKey(database, nowMs - signsMs)) ?? (await makeKey(input))
     if (held?.id === row.id) return held
-    const key = withUnsealed(vault.root, userTokenKey(row.id), row.sealedPrivateKey, (der) =>
-      createPrivateKey({ key: der, format: 'der', type: 'pkcs8' }),
-    )
-    return { id: row.id, key }
+    return { id: row.id, key: openPrivateKey(vault, userTokenKey(row.id), row.sealedPrivateKey) }
   })
   const known = new Map<string, { key: KeyObject; untilMs: number }>()
   const load = shareNext(async () => {
@@ -93,14 +85,12 @@ async function makeKey({ database, vault, clock }: KeysInput): Promise<UserToken
     const made = await newestUserTokenKey(tx, nowMs - signsMs)
     if (made) return made
     const id = newId(nowMs)
-    const der = pair.privateKey.export({ type: 'pkcs8', format: 'der' })
     const row = {
       id,
-      publicKey: pair.publicKey.export({ type: 'spki', format: 'der' }),
-      sealedPrivateKey: seal(vault.root, userTokenKey(id), der),
+      publicKey: publicBytesOf(pair.publicKey),
+      sealedPrivateKey: sealPrivateKey(vault, userTokenKey(id), pair.privateKey),
       createDate: formatInstant(nowMs),
     }
-    der.fill(0)
     await insertUserTokenKey(tx, row)
     await recordChanges(tx, nowMs, [
       { entityId: installationId, actor: 'users', type: 'userTokenKey.created', resourceId: id },

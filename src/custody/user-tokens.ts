@@ -1,12 +1,11 @@
-import { randomBytes, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { errors } from 'jose'
 import { ApiError } from '#lib/errors'
 import { isUuid } from '#lib/ids'
 import type { TokenUser } from '#runtime/scope'
 import { userEncryptionKey } from './contexts.ts'
 import type { Custody, CustodyCtx } from './custody.ts'
-import { readClaims, signToken } from './jwt.ts'
-import { seal } from './sealing.ts'
+import { claimsOf, makeTokenSecret, readClaims, signToken } from './jwt.ts'
 import { findTokenUser, insertUserToken } from './store/user-tokens.ts'
 import type { User } from './store/users.ts'
 import type { SigningKey } from './user-token-keys.ts'
@@ -30,25 +29,16 @@ export async function issueUserToken(
   signingKey: SigningKey,
   { lifeMs = userTokenMs, sessionId }: { lifeMs?: number; sessionId?: string } = {},
 ): Promise<UserSession> {
-  const { db, entity, custody, config } = ctx
+  const { db, entity, config } = ctx
   if (user.status === 'DISABLED') throw new ApiError('userDisabled')
   const id = randomUUID()
   const nowMs = ctx.clock.nowMs()
-  const iat = Math.floor(nowMs / 1_000)
-  const exp = iat + lifeMs / 1_000
-  const encryptionKey = randomBytes(32)
-  const sealedEncryptionKey = seal(custody.vault.root, userEncryptionKey(entity.id, id), encryptionKey)
-  await insertUserToken(db, entity.id, {
-    ...{ id, userId: user.userId, sealedEncryptionKey, sessionId, expireMs: exp * 1_000, nowMs },
-  })
-  const claims = {
-    ...{ iss: config.publicUrl ?? '', sub: user.userId, jti: id, iat, exp },
-    developerEntityEnvironment: entity.environment,
-    entityId: entity.id,
-    internalUserId: user.id,
-  }
-  const shown = encryptionKey.toString('base64')
-  encryptionKey.fill(0)
+  const shared = claimsOf(ctx, id, lifeMs)
+  const { sealed, shown } = makeTokenSecret(ctx, userEncryptionKey(entity.id, id))
+  const { userId } = user
+  const row = { id, userId, sealedEncryptionKey: sealed, sessionId, expireMs: shared.exp * 1_000, nowMs }
+  await insertUserToken(db, entity.id, row)
+  const claims = { ...shared, iss: config.publicUrl ?? '', sub: userId, internalUserId: user.id }
   return { userToken: await signToken(claims, signingKey, 'JWT'), encryptionKey: shown }
 }
 

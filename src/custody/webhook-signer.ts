@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
+import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
 import { promisify } from 'node:util'
 import { newId } from '#lib/ids'
 import { formatInstant } from '#lib/time'
@@ -6,7 +6,8 @@ import type { Database, Db } from '#runtime/db/db'
 import { installationId, recordChanges } from '#runtime/record/store'
 import { webhookKey } from './contexts.ts'
 import { followNewest } from './newest-key.ts'
-import { type SealContext, seal, type Vault, withUnsealed } from './sealing.ts'
+import { openPrivateKey, publicBytesOf, sealPrivateKey } from './sealed-keys.ts'
+import type { Vault } from './sealing.ts'
 import {
   insertWebhookKey,
   lockWebhookKeys,
@@ -106,31 +107,19 @@ function makeRow(vault: Vault, nowMs: number): WebhookKeyRow {
   return {
     id,
     publicKey: publicBytesOf(pair.publicKey),
-    sealedPrivateKey: sealKey(vault, webhookKey(id, 'P-256'), pair.privateKey),
+    sealedPrivateKey: sealPrivateKey(vault, webhookKey(id, 'P-256'), pair.privateKey),
     // The 32 bytes of the key end its SubjectPublicKeyInfo.
     ed25519PublicKey: publicBytesOf(ed25519Pair.publicKey).subarray(-32),
-    sealedEd25519PrivateKey: sealKey(vault, webhookKey(id, 'Ed25519'), ed25519Pair.privateKey),
+    sealedEd25519PrivateKey: sealPrivateKey(vault, webhookKey(id, 'Ed25519'), ed25519Pair.privateKey),
     createDate: formatInstant(nowMs),
   }
 }
 
-const publicBytesOf = (key: KeyObject) => key.export({ type: 'spki', format: 'der' })
-
-function sealKey({ root }: Vault, context: SealContext, key: KeyObject): Buffer {
-  const der = key.export({ type: 'pkcs8', format: 'der' })
-  const sealed = seal(root, context, der)
-  der.fill(0)
-  return sealed
-}
-
 const openRow = (
-  { root }: Vault,
+  vault: Vault,
   { id, sealedPrivateKey, sealedEd25519PrivateKey }: WebhookKeyRow,
-): OpenKeys => {
-  const keyOf = (der: Buffer) => createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
-  return {
-    id,
-    key: withUnsealed(root, webhookKey(id, 'P-256'), sealedPrivateKey, keyOf),
-    ed25519Key: withUnsealed(root, webhookKey(id, 'Ed25519'), sealedEd25519PrivateKey, keyOf),
-  }
-}
+): OpenKeys => ({
+  id,
+  key: openPrivateKey(vault, webhookKey(id, 'P-256'), sealedPrivateKey),
+  ed25519Key: openPrivateKey(vault, webhookKey(id, 'Ed25519'), sealedEd25519PrivateKey),
+})
