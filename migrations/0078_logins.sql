@@ -49,7 +49,7 @@ create table user_emails (
   foreign key (entity_id, user_id) references users (entity_id, user_id)
 );
 
--- What a login begins: a family of tokens, of which each is renewed once.
+-- A session begins with a login: a family of tokens, of which each is renewed once.
 create table user_sessions (
   entity_id uuid not null,
   id uuid not null,

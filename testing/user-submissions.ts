@@ -12,7 +12,7 @@ export async function newPageUser(entity: TestEntity): Promise<PageUser> {
   return { userId: id, encryptionKey: randomBytes(32) }
 }
 
-/** What the page submits for a challenge, written from the description of the format. */
+/** The submission of a page for a challenge, written from the description of the format. */
 export function submissionOf(
   user: PageUser,
   purpose: Purpose,

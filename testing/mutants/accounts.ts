@@ -150,7 +150,7 @@ const operationMutants: readonly Mutant[] = [
   },
 ]
 
-/** What pages may ask for, and what the blocks tell. */
+/** Bugs in the requests of pages, and in what is read from blocks. */
 const pageMutants: readonly Mutant[] = [
   {
     name: 'unsponsored-accepted',

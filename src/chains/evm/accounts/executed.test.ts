@@ -1,4 +1,4 @@
-/** What blocks say of operations, when a stranger wrote them. */
+/** Operations in blocks whose bundles a stranger wrote. */
 import {
   concatHex,
   encodeAbiParameters,

@@ -118,7 +118,7 @@ describe('property 83: no account relies on code that is neither known nor pinne
     expect(await pinning.problems()).toEqual([])
     await restore()
     await until(async () => (await process.makeModular()) === 'made', 'the first one serves again')
-    // What is pinned and is not there is told before anybody asks.
+    // A process reports a pinned contract that is missing when it starts.
     const known = raised()
     await startProcess({ [addresses.clientImplementation]: hash })
     await until(async () => raised() === known + 1, 'the start tells')

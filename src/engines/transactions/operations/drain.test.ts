@@ -157,7 +157,7 @@ describe('property 82: a page drains no treasury', () => {
     harness.ctx.config.sponsoredGasPerWallet = Number(start + gasMax)
     const held = await worth()
     expect(await repeatUntilRefused(attacker, attack, kind.endsWith('price'))).toBeGreaterThan(1)
-    // What the deposit is charged above the price of a bundle returns to the treasury.
+    // The deposit pays more than the price of a bundle, and the difference returns to the treasury.
     const lost = held - (await worth())
     expect(lost).toBeGreaterThan(0n)
     expect(lost).toBeLessThanOrEqual(gasMax * (usual['maxFeePerGas'] as bigint))

@@ -1,6 +1,6 @@
 /**
- * Property 81: the books hold the deposit of each paymaster to the base unit, whoever adds to it, and a gap is named. Asserted
- * by what the EntryPoint says.
+ * Property 81: the books hold the deposit of each paymaster to the base unit, whoever adds to it, and a gap is named. The
+ * EntryPoint is asked each time.
  */
 import { encodeFunctionData, type Hex, numberToHex, parseAbi } from 'viem'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
