@@ -1,5 +1,5 @@
 import { decodeMessage, messageDigest, packSignature } from '#chains/signing'
-import { type EntitySecret, spendCiphertext } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { invalid } from '#lib/errors'
 import { bytesOf, isHex } from '#lib/hex'
@@ -10,12 +10,21 @@ export type MessageBody = SignerFields & { message: string; encodedByHex?: boole
 /** Signs text, or the bytes it encodes, as a personal message, which is never a valid transaction. */
 export async function signMessage(ctx: Ctx, { body }: { body: MessageBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
+  return signMessageWith(ctx, body, secret)
+}
+
+export async function signMessageWith(ctx: Ctx, body: MessageBody, opener: KeyOpener) {
+  const { wallet, bytes, operation } = await planMessage(ctx, body)
+  const digest = await digestFor(ctx, wallet, messageDigest(bytes))
+  const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
+  return { signature: packSignature(signature) }
+}
+
+/** Checks a message and decodes what its signature permits. */
+export async function planMessage(ctx: Ctx, body: MessageBody) {
   const wallet = await requireSigner(ctx, body)
   const bytes = bytesFrom(body)
-  const digest = await digestFor(ctx, wallet, messageDigest(bytes))
-  const operation = { kind: 'signMessage', ...decodeMessage(bytes) } as const
-  const signature = await sign(ctx, secret, wallet, { digest, operation, memo: body.memo })
-  return { signature: packSignature(signature) }
+  return { wallet, bytes, operation: { kind: 'signMessage', ...decodeMessage(bytes) } as const }
 }
 
 function bytesFrom({ message, encodedByHex = false }: MessageBody): Buffer {

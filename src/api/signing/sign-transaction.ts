@@ -9,7 +9,7 @@ import {
   type TransactionFault,
   TransactionProblem,
 } from '#chains/signing'
-import { type EntitySecret, spendCiphertext, type Wallet } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import type { ErrorName } from '#lib/error-kinds'
 import { invalid } from '#lib/errors'
@@ -23,16 +23,26 @@ export type TransactionBody = SignerFields & { rawTransaction?: string; transact
  */
 export async function signTransaction(ctx: Ctx, { body }: { body: TransactionBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
+  return signTransactionWith(ctx, body, secret)
+}
+
+export async function signTransactionWith(ctx: Ctx, body: TransactionBody, opener: KeyOpener) {
+  const { wallet, signable, operation } = await planTransaction(ctx, body)
+  const { digest, attach } = signable
+  return attach(await sign(ctx, opener, wallet, { digest, operation, memo: body.memo }))
+}
+
+/** Checks a transaction and decodes what its signature permits. */
+export async function planTransaction(ctx: Ctx, body: TransactionBody) {
   const wallet = await requireSigner(ctx, body)
   requireKeyAccount(wallet, 'walletId')
   const signable = requireSignable(body, wallet)
-  const { digest, attach } = signable
   // Transactions with authorisations (EIP-7702) are refused on reading.
   const operation = {
     kind: 'signTransaction',
     ...decodeTransaction({ ...signable, authorizations: 0 }),
   } as const
-  return attach(await sign(ctx, secret, wallet, { digest, operation, memo: body.memo }))
+  return { wallet, signable, operation }
 }
 
 function requireSignable(body: TransactionBody, wallet: Wallet): Signable {

@@ -1,6 +1,6 @@
 import { decodeTypedData, packSignature, readTypedData, type TypedData } from '#chains/signing'
 import { ValueProblem } from '#chains/value-problem'
-import { type EntitySecret, spendCiphertext } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { ApiError, invalid } from '#lib/errors'
 import { checkBounds } from '#runtime/http/bounds'
@@ -11,12 +11,21 @@ export type TypedDataBody = SignerFields & { data: string }
 /** Signs typed data (EIP-712), such as a permit. */
 export async function signTypedData(ctx: Ctx, { body }: { body: TypedDataBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
+  return signTypedDataWith(ctx, body, secret)
+}
+
+export async function signTypedDataWith(ctx: Ctx, body: TypedDataBody, opener: KeyOpener) {
+  const { wallet, data, operation } = await planTypedData(ctx, body)
+  const digest = await digestFor(ctx, wallet, data.digest)
+  const signature = await sign(ctx, opener, wallet, { digest, operation, memo: body.memo })
+  return { signature: packSignature(signature) }
+}
+
+/** Checks typed data and decodes what its signature permits. */
+export async function planTypedData(ctx: Ctx, body: TypedDataBody) {
   const wallet = await requireSigner(ctx, body)
   const data = typedDataIn(body.data)
-  const digest = await digestFor(ctx, wallet, data.digest)
-  const operation = { kind: 'signTypedData', ...decodeTypedData(data) } as const
-  const signature = await sign(ctx, secret, wallet, { digest, operation, memo: body.memo })
-  return { signature: packSignature(signature) }
+  return { wallet, data, operation: { kind: 'signTypedData', ...decodeTypedData(data) } as const }
 }
 
 function typedDataIn(text: string): TypedData {

@@ -7,9 +7,9 @@ import { capabilitiesOf } from '#chains/capabilities'
 import { accountMessageDigest } from '#chains/signing'
 import {
   decidePolicy,
-  type EntitySecret,
   findWalletAnywhere,
   findWalletByAddress,
+  type KeyOpener,
   type Operation,
   signNow,
   type Wallet,
@@ -66,13 +66,13 @@ export type Signing = {
 }
 
 /** The only place that signs for a caller who then holds the signature: policy decides first, the audit log records it. */
-export async function sign(ctx: Ctx, secret: EntitySecret, wallet: Wallet, signing: Signing) {
+export async function sign(ctx: Ctx, opener: KeyOpener, wallet: Wallet, signing: Signing) {
   const { digest, operation, memo } = signing
   await requireNotHalted(ctx.db, wallet.blockchain)
   await requireUnlisted(ctx, wallet, operation)
   const request = { intentId: newId(ctx.receivedMs), intent: digest, operation }
   const decision = await decidePolicy(ctx, wallet, request)
-  const signature = await signNow(ctx, secret, decision)
+  const signature = await signNow(ctx, opener, decision)
   const { actor, requestId } = ctx
   const what = { operation: operation.kind, digest: hexOf(digest), blockchain: wallet.blockchain }
   const data = { ...what, policy: decision.evidence, ...(memo && { memo }) }

@@ -1,6 +1,11 @@
 import { type EntitySecret, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { findTransaction, requestReplacement, type TransactionRow } from '#engines/transactions/index'
+import {
+  findTransaction,
+  type ReplacementKind,
+  requestReplacement,
+  type TransactionRow,
+} from '#engines/transactions/index'
 import { ApiError, notFound } from '#lib/errors'
 import { usableBy } from '#runtime/owner'
 
@@ -9,34 +14,41 @@ import { usableBy } from '#runtime/owner'
  * the same.
  */
 export async function accelerateTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
-  return { id: (await controlled(ctx, id, secret, 'bump')).id }
+  await spendCiphertext(ctx, secret)
+  return { id: (await replaceTransaction(ctx, id, 'bump')).id }
 }
 
 /** Cancels a transaction: at once while nothing is signed, else by a no-op transaction with its nonce. */
 export async function cancelTransaction(ctx: Ctx, id: string, secret: EntitySecret) {
-  const row = await controlled(ctx, id, secret, 'cancel')
+  await spendCiphertext(ctx, secret)
+  const row = await replaceTransaction(ctx, id, 'cancel')
   return { id: row.id, state: row.state }
 }
 
 /** Rollups without replacement: they include transactions in the order of arrival. */
 const withoutReplacement = new Set(['ARB', 'ARB-SEPOLIA'])
 
-async function controlled(
+/** Requests the replacement of a transaction that the caller may act with. */
+export async function replaceTransaction(
   ctx: Ctx,
   id: string,
-  secret: EntitySecret,
-  requested: 'bump' | 'cancel',
+  requested: ReplacementKind,
 ): Promise<TransactionRow> {
-  await spendCiphertext(ctx, secret)
-  const row = await findTransaction(ctx.db, usableBy(ctx), id)
-  if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
-  if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
+  const row = await requireReplaceable(ctx, id)
   const changed = await requestReplacement(ctx, row, requested)
   if (changed) return changed
   throw new ApiError('transactionNotEligible', `The transaction is ${reasonAgainst(requested, row)}.`)
 }
 
-function reasonAgainst(requested: 'bump' | 'cancel', { state, userOpHash }: TransactionRow): string {
+/** An outgoing transaction of the caller, on a chain that can replace one. */
+export async function requireReplaceable(ctx: Ctx, id: string): Promise<TransactionRow> {
+  const row = await findTransaction(ctx.db, usableBy(ctx), id)
+  if (row?.transactionType !== 'OUTBOUND') throw notFound('transaction', id, 'transactionNotFound')
+  if (withoutReplacement.has(row.blockchain)) throw new ApiError('replacementUnsupported')
+  return row
+}
+
+function reasonAgainst(requested: ReplacementKind, { state, userOpHash }: TransactionRow): string {
   const isSent = state === 'SENT' || state === 'STUCK'
   if (requested === 'cancel' && (userOpHash !== null || state === 'QUEUED'))
     return `${state}: once an operation of its smart account is signed, it cannot be cancelled`

@@ -1,11 +1,11 @@
 import { requireChain } from '#api/connected-chain'
 import { type FeeFields, parseFeeRequest } from '#api/fee-request'
 import { requireSource, type SourceFields } from '#api/source'
-import { type EntitySecret, spendCiphertext } from '#custody/index'
+import { type EntitySecret, type KeyOpener, spendCiphertext } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { InsufficientFunds } from '#engines/ledger/index'
 import { compareNow } from '#engines/tokens/index'
-import { submit } from '#engines/transactions/index'
+import { type CallRequest, submit } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
 import { requireLeaving } from './transfer-items.ts'
 import { requireDestination, requireToken, type TokenFields } from './transfer-request.ts'
@@ -17,6 +17,28 @@ export type TransferBody = SourceFields &
 /** Accepts a transfer of the native coin, of a token, or of NFTs. */
 export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
+  return submitTransfer(ctx, body, secret)
+}
+
+/** Accepts a transfer that the wallet's key signs. */
+export async function submitTransfer(ctx: Ctx, body: TransferBody, opener: KeyOpener) {
+  const { request, token, leaving } = await planTransfer(ctx, body)
+  try {
+    return await submit(ctx, opener, request)
+  } catch (error) {
+    if (!(error instanceof InsufficientFunds)) throw error
+    throw invalid(
+      leaving.nftTokenIds ? 'amounts' : 'amounts[0]',
+      `exceeds the available ${token.symbol || 'token'} of the wallet: fund it, or wait for pending transactions`,
+      leaving.nftTokenIds ? leaving.amountTexts : leaving.amountTexts[0],
+      'insufficientBalance',
+      'max_value',
+    )
+  }
+}
+
+/** Checks a transfer and encodes its call; nothing is reserved. */
+export async function planTransfer(ctx: Ctx, body: TransferBody) {
   const wallet = await requireSource(ctx, body)
   const chain = requireChain(ctx, wallet.blockchain)
   const token = await requireToken(ctx, body, wallet.blockchain)
@@ -34,31 +56,21 @@ export async function createTransfer(ctx: Ctx, { body }: { body: TransferBody },
       tokens.map(({ id: tokenId }) => ({ ...owner, tokenId })),
     )
   }
-  try {
-    return await submit(ctx, secret, {
-      wallet,
-      chain,
-      call,
-      fee,
-      refId: body.refId ?? '',
-      tokens,
-      shown: {
-        operation: 'TRANSFER',
-        tokenId: token.id,
-        destinationAddress,
-        amountTexts: leaving.amountTexts,
-        amountAtomic: leaving.nftTokenIds ? undefined : leaving.units[0]!.amountAtomic,
-        nftTokenIds: leaving.nftTokenIds,
-      },
-    })
-  } catch (error) {
-    if (!(error instanceof InsufficientFunds)) throw error
-    throw invalid(
-      leaving.nftTokenIds ? 'amounts' : 'amounts[0]',
-      `exceeds the available ${token.symbol || 'token'} of the wallet: fund it, or wait for pending transactions`,
-      leaving.nftTokenIds ? leaving.amountTexts : leaving.amountTexts[0],
-      'insufficientBalance',
-      'max_value',
-    )
+  const request: CallRequest = {
+    wallet,
+    chain,
+    call,
+    fee,
+    refId: body.refId ?? '',
+    tokens,
+    shown: {
+      operation: 'TRANSFER',
+      tokenId: token.id,
+      destinationAddress,
+      amountTexts: leaving.amountTexts,
+      amountAtomic: leaving.nftTokenIds ? undefined : leaving.units[0]!.amountAtomic,
+      nftTokenIds: leaving.nftTokenIds,
+    },
   }
+  return { request, token, leaving }
 }

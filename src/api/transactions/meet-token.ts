@@ -17,12 +17,16 @@ export async function prepareTransfer(
   input: { body: TransferBody & { entitySecretCiphertext: string } },
 ) {
   const secret = await openSecretOf(ctx, input)
-  const { tokenAddress, nftTokenIds = [] } = input.body
-  if (tokenAddress || nftTokenIds.length > 0) {
-    const { blockchain, address } = await requireSource(ctx, input.body)
-    await meetGivenToken(ctx, input.body, { blockchain, address, entityId: ctx.entity.id })
-  }
+  await meetSentToken(ctx, input.body)
   return secret
+}
+
+/** Learns the token that a transfer sends, and its NFTs, where they are not known. */
+export async function meetSentToken(ctx: Ctx, body: TransferBody): Promise<void> {
+  const { tokenAddress, nftTokenIds = [] } = body
+  if (!tokenAddress && nftTokenIds.length === 0) return
+  const { blockchain, address } = await requireSource(ctx, body)
+  await meetGivenToken(ctx, body, { blockchain, address, entityId: ctx.entity.id })
 }
 
 /** `entityId` is that of the wallet at the address, if it is one. */

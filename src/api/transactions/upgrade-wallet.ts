@@ -2,13 +2,13 @@ import { requireChain } from '#api/connected-chain'
 import { answered } from '#api/estimate'
 import { type FeeFields, parseFeeRequest } from '#api/fee-request'
 import { requireSource } from '#api/source'
-import { type EntitySecret, openSecretOf, spendCiphertext, type Wallet } from '#custody/index'
+import { type EntitySecret, type KeyOpener, openSecretOf, spendCiphertext, type Wallet } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
-import { lockUpgrades, submit, upgradeUnderWay } from '#engines/transactions/index'
+import { type CallRequest, lockUpgrades, submit, upgradeUnderWay } from '#engines/transactions/index'
 import { invalid } from '#lib/errors'
 import type { ScaCore, UpgradeTarget } from '#lib/sca-cores'
 
-type UpgradeBody = FeeFields & { walletId: string; newScaCore: UpgradeTarget; refId?: string }
+export type UpgradeBody = FeeFields & { walletId: string; newScaCore: UpgradeTarget; refId?: string }
 
 /** The versions that can be upgraded. */
 const upgradable: readonly (ScaCore | null)[] = ['circle_4337_v1', 'circle_6900_singleowner_v1']
@@ -19,15 +19,25 @@ export async function prepareUpgrade(
   input: { body: UpgradeBody & { entitySecretCiphertext: string } },
 ) {
   const secret = await openSecretOf(ctx, input)
-  const wallet = await requireUpgradable(ctx, input.body)
-  if (wallet.scaCore === 'circle_4337_v1') await requireDeployed(ctx, wallet)
+  await requireUpgradeNow(ctx, input.body)
   return secret
+}
+
+/** Throws unless the version of the wallet can be upgraded in the state of its chain. */
+export async function requireUpgradeNow(ctx: Ctx, body: UpgradeBody): Promise<void> {
+  const wallet = await requireUpgradable(ctx, body)
+  if (wallet.scaCore === 'circle_4337_v1') await requireDeployed(ctx, wallet)
 }
 
 /** Accepts the upgrade of a smart account: a call of itself, whose completion changes the wallet's `scaCore`. */
 export async function upgradeWallet(ctx: Ctx, { body }: { body: UpgradeBody }, secret: EntitySecret) {
   await spendCiphertext(ctx, secret)
-  const { walletId, newScaCore, refId = '' } = body
+  return submitUpgrade(ctx, body, secret)
+}
+
+/** Accepts an upgrade that the wallet's key signs. */
+export async function submitUpgrade(ctx: Ctx, body: UpgradeBody, opener: KeyOpener) {
+  const { walletId } = body
   await lockUpgrades(ctx.db, ctx.entity.id, walletId)
   // Before the wallet is read: an upgrade that ends in between has changed it by then.
   const underWay = await upgradeUnderWay(ctx.db, ctx.entity.id, walletId)
@@ -39,10 +49,19 @@ export async function upgradeWallet(ctx: Ctx, { body }: { body: UpgradeBody }, s
       walletId,
       'smartAccountCoreInvalid',
     )
+  return submit(ctx, opener, planOf(ctx, body, wallet))
+}
+
+/** Checks an upgrade and encodes it. */
+export const planUpgrade = async (ctx: Ctx, body: UpgradeBody): Promise<CallRequest> =>
+  planOf(ctx, body, await requireUpgradable(ctx, body))
+
+function planOf(ctx: Ctx, body: UpgradeBody, wallet: Wallet): CallRequest {
+  const { newScaCore, refId = '' } = body
   const chain = requireChain(ctx, wallet.blockchain)
   const { call, signature, values, gas } = chain.accounts.upgrade(wallet.address, newScaCore)
   const fee = parseFeeRequest(body, chain, call, wallet.accountType)
-  return submit(ctx, secret, {
+  return {
     wallet,
     chain,
     call,
@@ -56,7 +75,7 @@ export async function upgradeWallet(ctx: Ctx, { body }: { body: UpgradeBody }, s
       amountText: undefined,
       newCore: newScaCore,
     },
-  })
+  }
 }
 
 async function requireUpgradable(ctx: Ctx, { walletId }: UpgradeBody): Promise<Wallet> {

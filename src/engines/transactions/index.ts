@@ -52,6 +52,7 @@ export {
   waitingOperations,
 } from './store/operations.ts'
 export { queueDepths } from './store/queue.ts'
+export type { ReplacementKind } from './store/replacements.ts'
 export {
   findSponsor,
   insertSponsor,

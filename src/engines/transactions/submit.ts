@@ -2,9 +2,9 @@ import type { Call, Chain } from '#chains/chain'
 import {
   type Decision,
   decidePolicy,
-  type EntitySecret,
   grantPlatformSigning,
   grantSigning,
+  type KeyOpener,
   type Operation,
   type Signatory,
   type Wallet,
@@ -78,7 +78,7 @@ type SubmittedTransaction = { id: string; state: 'INITIATED' }
  */
 export async function submit(
   ctx: Ctx,
-  secret: EntitySecret,
+  opener: KeyOpener,
   request: CallRequest,
 ): Promise<SubmittedTransaction> {
   const { wallet, chain, call, tokens } = request
@@ -92,7 +92,7 @@ export async function submit(
     custodyType: wallet.custodyType,
     userId: wallet.userId,
     operation: { kind, ...chain.decodeCall(call) },
-    grant: (decision) => grantSigning(ctx, secret, decision),
+    grant: (decision) => grantSigning(ctx, opener, decision),
     leaving: leaving.map((each) => ({ ...each, address: wallet.address })),
   })
   // A notification inside the `tx` would make commits wait for each other; a lost one costs one polling interval at most.
