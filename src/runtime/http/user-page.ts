@@ -26,7 +26,7 @@ const policyOf = (ancestors: string) =>
 const nothingAllowed = "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 const permissions =
-  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), midi=(), serial=(), bluetooth=(), display-capture=()'
+  'camera=(), microphone=(), geolocation=(), payment=(), usb=(), midi=(), serial=(), display-capture=()'
 
 /** Registers the page with the headers of its origin. Frames are decided by the policy alone, which names one origin. */
 export async function registerUserPage(server: FastifyInstance, { mayFrame }: UserPage): Promise<void> {
