@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
-import { endpoints, introduction, notBuilt, probes, removedPaths, topics } from '#api/index'
+import { endpoints, introduction, notBuilt, pageOperations, probes, removedPaths, topics } from '#api/index'
 import type { Faucet } from '#api/sandbox-ctx'
 import type { Inspection } from '#chains/chain'
 import { inspectChains } from '#chains/inspect'
@@ -33,12 +33,13 @@ import { explainDatabase } from '#runtime/db/explain'
 import { migrate } from '#runtime/db/migrate'
 import { watchSessions } from '#runtime/db/sessions'
 import type { Endpoint } from '#runtime/http/endpoint'
-import { apiAddress, explainListen, type ListenAddress } from '#runtime/http/port'
+import { apiAddress, explainListen, type ListenAddress, pageAddress } from '#runtime/http/port'
 import { createServer } from '#runtime/http/server'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import type { Mailer } from '#runtime/mail/mailer'
 import { openSmtp } from '#runtime/mail/smtp'
+import { isPageOrigin } from '#runtime/page-origins/page-origins'
 import type { Scope } from '#runtime/scope'
 import { openMetrics } from '#runtime/telemetry/metrics'
 
@@ -173,6 +174,24 @@ export async function startApi(ctx: EngineCtx, sandbox?: SandboxParts): Promise<
   scope.config.publicUrl ??= listener.url
   const stop = () => listener.stop().finally(() => mailer?.close())
   return { ...listener, stop }
+}
+
+/** Starts the page of users on a port, and so an origin, of its own: its files, its operations and `/ping`. */
+export async function startPage(ctx: EngineCtx): Promise<ListeningServer> {
+  const { chains, custody, ...scope } = ctx
+  const server = await createServer({
+    scope,
+    endpoints: pageOperations,
+    userPage: { mayFrame: (origin) => isPageOrigin({ ...scope, db: scope.database.reading }, origin) },
+    removed: [],
+    notBuilt: [],
+    widen: (request) => Object.assign(request, { chains, custody }),
+    readUser: (request, token) => requireTokenUser(request as CustodyCtx, token),
+    readSession: (request, token) => requireSession(request as CustodyCtx, token),
+  })
+  const listener = await listen(server, pageAddress(scope.config))
+  scope.config.challengeUrl ??= listener.url
+  return listener
 }
 
 /** Starts the listener of a worker: the probes and the metrics of the API, under its rules, and nothing else. */

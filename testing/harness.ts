@@ -137,7 +137,11 @@ async function openParts(options: HarnessOptions, undo: (() => Promise<unknown>)
 }
 
 /** Allows receivers of notifications, and pages with passkeys, on this machine. */
-const loopback: Partial<Config> = { notificationTargets: 'loopback', passkeyOrigins: ['loopback'] }
+const loopback: Partial<Config> = {
+  notificationTargets: 'loopback',
+  passkeyOrigins: ['loopback'],
+  loopbackPages: true,
+}
 
 const sandboxTenant = {
   entityId: sandboxEntity.id,

@@ -124,6 +124,7 @@ drawnIt('prints one line of JSON with URLs that answer', async () => {
   expect(Object.keys(answer).sort()).toEqual([
     'apiKey',
     'chains',
+    'challengeUrl',
     'clientKey',
     'console',
     'docs',
@@ -141,7 +142,13 @@ drawnIt('prints one line of JSON with URLs that answer', async () => {
       },
     },
   ])
-  for (const url of [answer.docs, answer.console, `${answer.url}/sandbox`, `${answer.url}/openapi.json`])
+  for (const url of [
+    answer.docs,
+    answer.console,
+    answer.challengeUrl,
+    `${answer.url}/sandbox`,
+    `${answer.url}/openapi.json`,
+  ])
     expect([url, (await fetch(url)).status]).toEqual([url, 200])
   expect((await tenant.http('GET', '/v1/w3s/walletSets')).status).toBe(200)
   const stranger = await httpAs(answer.url, `TEST_API_KEY:${randomUUID()}:x`)('GET', '/v1/w3s/walletSets')

@@ -12,6 +12,7 @@ export type ProgramAnswer = {
   entitySecret: string
   console: string
   docs: string
+  challengeUrl: string
   chains: { blockchain: string; chainId: number; rpcUrl: string; tokens: { USDC: string; EURC: string } }[]
 }
 

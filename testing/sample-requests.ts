@@ -107,6 +107,8 @@ const identity = {
 export const sampleRequests: Record<string, RequestSamples> = {
   'GET /metrics': nothing,
   'GET /operator/chains': nothing,
+  'GET /operator/pageOrigins': nothing,
+  'PUT /operator/pageOrigins': { request: async () => ({ body: { origins: ['https://shop.example'] } }) },
   'GET /operator/accounts': nothing,
   'GET /operator/accounts/{id}/entries': byId((world) => makeAccount(world)),
   'GET /v1/w3s/config/entity': nothing,

@@ -51,3 +51,9 @@ export const custodyField = Type.Enum(['DEVELOPER', 'ENDUSER'], {
 })
 
 export const userField = Type.String({ description: 'The user who holds the keys, where a user does.' })
+
+export const framedByField = Type.String({
+  maxLength: 261,
+  description:
+    'The origin of the site that shows the page in a frame, as the page has it from the browser. Absent for other clients.',
+})

@@ -24,6 +24,7 @@ import { modularWalletEndpoints } from '#api/modular-wallets/routes'
 import { monitoredTokenEndpoints } from '#api/monitored-tokens/routes'
 import { subscriptionEndpoints } from '#api/notification-subscriptions/routes'
 import { operatorNotificationEndpoints } from '#api/operator/notification-routes'
+import { pageOriginEndpoints } from '#api/operator/page-origin-routes'
 import { operatorEndpoints } from '#api/operator/routes'
 import { paymentIntentNotification } from '#api/payment-intents/payment-intent-notification'
 import { paymentIntentEndpoints } from '#api/payment-intents/routes'
@@ -93,7 +94,11 @@ export const endpoints: readonly Endpoint<never>[] = [
   ...webhookSubscriptionEndpoints,
   ...operatorEndpoints,
   ...operatorNotificationEndpoints,
+  ...pageOriginEndpoints,
 ]
+
+/** The operations that the page of users asks for, and the probe of its server. */
+export const pageOperations = endpoints.filter(({ path }) => path.startsWith('/page/') || path === '/ping')
 
 const probePaths = ['/ping', '/ready', '/metrics']
 

@@ -55,6 +55,10 @@ const commands: Record<string, ListedCommand> = {
       'Import lists of sanctions; change, show and roll back the lists that addresses are screened by.',
     load: async () => (await import('./screening.ts')).screeningCommand,
   },
+  pages: {
+    summary: 'Show and change the sites that may show the page of users in a frame.',
+    load: async () => (await import('./pages.ts')).pagesCommand,
+  },
   reviews: {
     summary: 'List and decide the transactions that screening leaves to an operator.',
     load: async () => (await import('./reviews.ts')).reviewsCommand,

@@ -21,7 +21,12 @@ export const sandboxCommand: Command = {
       type: 'boolean',
       about: 'Keep no data: use a temporary directory, or empty that of --data-dir at the end.',
     },
-    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 for a free one.', default: '4020' },
+    port: {
+      type: 'string',
+      value: 'PORT',
+      about: 'Port of the API, before that of the page of users; 0 for free ones.',
+      default: '4020',
+    },
     'data-dir': { type: 'string', value: 'DIR', about: 'Directory of all data.', default: '.bezant' },
     chains: {
       type: 'string',
@@ -68,6 +73,7 @@ async function run(args: ParsedArgs): Promise<number> {
   const config = configOf(args, {
     logLevel: 'warn',
     notificationTargets,
+    loopbackPages: true,
     ...(scaCore !== undefined && { scaCore }),
     ...(port !== undefined && { port }),
   })
@@ -172,6 +178,7 @@ Bezant sandbox is ready.
   Entity secret  ${answer.entitySecret}
   Console        ${answer.console} (a read-only viewer)
   Reference      ${answer.docs}
+  Page of users  ${answer.challengeUrl} (serviceUrl of the browser client)
   Notifications  ${notificationNotes[targets]}
 
 Chains (each with USDC and EURC):

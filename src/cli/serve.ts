@@ -1,7 +1,7 @@
-import { openContext, startApi, startEngines, startProbes } from '#context'
+import { openContext, startApi, startEngines, startPage, startProbes } from '#context'
 import type { EngineCtx } from '#engines/ctx'
 import { findEntity } from '#runtime/auth/store'
-import { apiAddress, requirePort, workerAddress } from '#runtime/http/port'
+import { apiAddress, pageAddress, requirePort, workerAddress } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import { createLog } from '#runtime/log/log'
 import { readRootKey } from '#runtime/root-key'
@@ -15,7 +15,12 @@ import { waitForStopSignal } from './stop-signal.ts'
 export const serveCommand: Command = {
   usage: 'bezant serve [options]',
   options: {
-    port: { type: 'string', value: 'PORT', about: 'Port of the API; 0 for a free one.', default: '4020' },
+    port: {
+      type: 'string',
+      value: 'PORT',
+      about: 'Port of the API, before that of the page of users; 0 for free ones.',
+      default: '4020',
+    },
     ...connectionOptions,
   },
   listsSettings: 'all',
@@ -44,6 +49,7 @@ async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number
   const stopSignal = waitForStopSignal(config)
   const address = role === 'api' ? apiAddress(config) : workerAddress(config)
   if (address) await requirePort(address)
+  if (role === 'api') await requirePort(pageAddress(config))
   const connection = await connectionToMigrate(config)
   const nodes = await nodesOf(config)
   if (nodes.length === 0) log.warn({}, 'no chain is configured: set BEZANT_NETWORKS')
@@ -60,16 +66,17 @@ async function runRole(args: ParsedArgs, role: 'api' | 'worker'): Promise<number
   const faucet = role === 'worker' && nodes.some(({ local }) => local) ? openFaucet(context.ctx) : undefined
   const listener =
     role === 'api' ? await startApi(context.ctx) : address && (await startProbes(context.ctx, address))
+  const page = role === 'api' ? await startPage(context.ctx) : undefined
   const engines =
     role === 'worker'
       ? faucet
         ? startSandboxEngines(context.ctx, faucet)
         : startEngines(context.ctx)
       : undefined
-  const url = listener && { url: listener.url }
+  const url = listener && { url: listener.url, ...(page && { challengeUrl: config.challengeUrl }) }
   log.info({ role, ...url, chains: nodes.map((node) => node.blockchain) }, 'ready')
   await stopSignal
-  await Promise.all([listener?.stop(), engines?.stop()])
+  await Promise.all([listener?.stop(), page?.stop(), engines?.stop()])
   await faucet?.stop()
   await context.close()
   return 0

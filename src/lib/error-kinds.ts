@@ -99,6 +99,11 @@ export const errorKinds = {
     status: 404,
     text: 'This server sends no mails: its operator has to set BEZANT_SMTP_URL.',
   },
+  pageOriginRefused: {
+    code: 3,
+    status: 403,
+    text: 'The site that shows this page is not on the list of the entity: add its origin with bezant pages allow.',
+  },
   userDisabled: { code: 155109, status: 409, text: 'The user is disabled.' },
   nftCountInvalid: { code: 155218, status: 400, text: 'The number of NFTs does not fit the token.' },
   nftAmountsMismatch: {

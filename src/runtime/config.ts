@@ -2,6 +2,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { isCountry } from '#lib/countries'
 import { type FailpointPlan, parseFailpointPlan } from '#lib/failpoints'
+import { parseOrigin } from '#lib/origins'
 import { newestCore, type ScaCore } from '#lib/sca-cores'
 import { type NodeSetting, parseNodeSettings } from './node-settings.ts'
 import { parseTarget, TargetRefused, type Targets } from './outbound/target.ts'
@@ -20,6 +21,12 @@ export type Config = {
   workerPort: number | undefined
   /** Base URL for links and console pages; derived from host and port when unset. */
   publicUrl: string | undefined
+  /** Port of the page of users; unset: the port after that of the API, or a free one after 0. */
+  pagePort: number | undefined
+  /** Public origin of the page of users; derived from host and port when unset. */
+  challengeUrl: string | undefined
+  /** Whether all pages of this machine may frame the page of users: in sandboxes. */
+  loopbackPages: boolean
   /** Root key of 32 bytes (64 hexadecimal digits) for all keys at rest; unset: `root.key` in the data directory. */
   rootKey: Buffer | undefined
   logLevel: string
@@ -111,6 +118,9 @@ export function readConfig(
     port: portOf(environment, 'BEZANT_PORT') ?? 4020,
     workerPort: portOf(environment, 'BEZANT_WORKER_PORT'),
     publicUrl: publicUrlOf(environment),
+    pagePort: portOf(environment, 'BEZANT_PAGE_PORT'),
+    challengeUrl: challengeUrlOf(environment),
+    loopbackPages: false,
     rootKey: environment['BEZANT_ROOT_KEY']
       ? rootKeyOf(environment['BEZANT_ROOT_KEY'], 'BEZANT_ROOT_KEY')
       : undefined,
@@ -190,7 +200,7 @@ function testReviewOf(environment: EnvironmentVariables): Config['testReview'] {
   throw new Error(`BEZANT_REVIEW_ON_TEST_NETWORKS must be operator, approve or deny, not "${decision}"`)
 }
 
-const portMax = 65_535
+export const portMax = 65_535
 
 function portOf(environment: EnvironmentVariables, name: Setting): number | undefined {
   if (!environment[name]) return undefined
@@ -257,6 +267,13 @@ function publicUrlOf(environment: EnvironmentVariables): string | undefined {
   throw new Error('BEZANT_PUBLIC_URL must be an address such as https://payments.example')
 }
 
+/** Clients compare it with the origin of messages, so it has nothing behind the port. */
+function challengeUrlOf(environment: EnvironmentVariables): string | undefined {
+  const url = environment['BEZANT_CHALLENGE_URL'] || undefined
+  if (url === undefined || parseOrigin(url)) return url
+  throw new Error(`BEZANT_CHALLENGE_URL must be an origin such as https://pin.example, not "${url}"`)
+}
+
 /** The base URL of a server that the operator chose, without a trailing slash. */
 function trustedUrlOf(environment: EnvironmentVariables, name: Setting): string | undefined {
   const text = environment[name]?.replace(/\/+$/, '') || undefined
@@ -288,8 +305,7 @@ function originsOf(environment: EnvironmentVariables): string[] {
   )
 }
 
-const isSecureOrigin = (text: string) =>
-  text.startsWith('https://') && URL.canParse(text) && new URL(text).origin === text
+const isSecureOrigin = (text: string) => parseOrigin(text)?.protocol === 'https:'
 
 function proxiesOf(environment: EnvironmentVariables): string[] {
   const names = (environment['BEZANT_PROXIES'] ?? '').split(',').map((name) => name.trim())

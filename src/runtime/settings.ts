@@ -43,6 +43,17 @@ export const settings = {
     about: 'Address of the API in links, notifications and the URLs of their certificates.',
     default: '`http://HOST:PORT`',
   },
+  BEZANT_PAGE_PORT: {
+    about: 'Port of the page of users, which has an origin of its own; 0 for a free one.',
+    default: 'the port of the API plus one',
+    ofApi: true,
+  },
+  BEZANT_CHALLENGE_URL: {
+    about:
+      'Public origin of the page of users, such as `https://pin.example`, as browsers see it. Set it as `serviceUrl` of the browser client.',
+    default: '`http://HOST:PAGE-PORT`',
+    ofApi: true,
+  },
   BEZANT_LOG_LEVEL: { about: 'Log level: `debug`, `info`, `warn` or `error`.', default: '`info`' },
   BEZANT_DATABASE_CONNECTIONS: {
     about: 'Maximum number of database connections of a process; a quarter of them is reserved for reads.',

@@ -26,6 +26,7 @@ export const sandboxAnswerSchema = Type.Object(
     entitySecret: text('The entity secret, which is public.'),
     console: text('The address of the console.'),
     docs: text('The address of the reference of the API.'),
+    challengeUrl: text('The origin of the page of users: `serviceUrl` of the browser client.'),
     chains: Type.Array(chainSchema, { description: 'The chains of the sandbox.' }),
   },
   { title: 'Sandbox', description: 'The data to use the sandbox with.' },

@@ -3,7 +3,7 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Network } from '#chains/network'
 import { networkOf } from '#chains/networks/index'
-import { openContext, startApi } from '#context'
+import { openContext, startApi, startPage } from '#context'
 import { seedSandboxEntity } from '#custody/index'
 import type { EngineCtx } from '#engines/ctx'
 import { canonicalHead } from '#engines/indexer/index'
@@ -11,7 +11,7 @@ import { insertApiKey, insertEntity } from '#runtime/auth/store'
 import type { Config } from '#runtime/config'
 import type { Connection } from '#runtime/db/db'
 import { lockDirectory } from '#runtime/directory-lock/index'
-import { apiAddress, requirePort } from '#runtime/http/port'
+import { apiAddress, pageAddress, requirePort } from '#runtime/http/port'
 import { raiseAlarm } from '#runtime/log/alarms'
 import type { Log } from '#runtime/log/log'
 import { findRootKey, makeRootKey, removeRootKey, rootKeyMissing } from '#runtime/root-key'
@@ -89,6 +89,7 @@ async function startParts(
   const { dataDir } = config
   const chosen = options.blockchains.map(requireTestNetwork)
   await requirePort(apiAddress(config))
+  await requirePort(pageAddress(config))
   const { rootKey, openStore, dropKey } = await prepareStore(config, ephemeral, log)
   if (ephemeral) undo.push(dropKey)
   interruption.throwIfAborted()
@@ -120,6 +121,7 @@ async function startParts(
     entitySecret: sandboxEntitySecret,
     console: '',
     docs: '',
+    challengeUrl: '',
     chains: local.chains.map(({ blockchain, chainId, rpcUrl, tokens }) => ({
       blockchain,
       chainId,
@@ -133,7 +135,10 @@ async function startParts(
   const endpoints = [...sandboxEndpoints(() => answer), mailEndpoint(mailer)]
   const api = await startApi(ctx, { faucet, mailer, refusal, apiKey, endpoints })
   undo.push(api.stop)
-  Object.assign(answer, { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` })
+  const page = await startPage(ctx)
+  undo.push(page.stop)
+  const addresses = { url: api.url, console: `${api.url}/console`, docs: `${api.url}/docs` }
+  Object.assign(answer, { ...addresses, challengeUrl: config.challengeUrl })
   await publishNodes(dataDir, nodes)
   undo.push(() => removePublishedNodes(dataDir))
   return { answer, ctx, chains: local.chains, broken: store.broken, stop }

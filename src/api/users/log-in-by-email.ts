@@ -1,3 +1,4 @@
+import { requireAllowedOrigin } from '#api/allowed-origin'
 import {
   beginSession,
   enterLoginCode,
@@ -74,12 +75,19 @@ export async function resendOtp(
   return answer
 }
 
-type Entered = { deviceToken: string; deviceEncryptionKey: string; otpToken: string; otp: string }
+type Entered = {
+  deviceToken: string
+  deviceEncryptionKey: string
+  otpToken: string
+  otp: string
+  origin?: string
+}
 
 /** Checks the entry of a page, which has no API key: its device token names the entity. */
 export async function enterCode(ctx: Ctx, { body }: { body: Entered }) {
   const device = await readDeviceToken(ctx, body.deviceToken)
   const scope = { ...ctx, entity: device.entity, actor: `device:${device.tokenId}` }
+  await requireAllowedOrigin(scope, body.origin)
   await requireActiveDevice(scope, device, body.deviceEncryptionKey)
   if (!/^\d{6}$/.test(body.otp))
     throw invalid('otp', 'must be the six digits of the mail', undefined, 'otpInvalid')

@@ -108,6 +108,7 @@ export const loginEndpoints = [
       'otpTokenVoid',
       'otpEntriesExceeded',
       'userDisabled',
+      'pageOriginRefused',
     ],
     prepare: enterCode,
     verb: logInByCode,

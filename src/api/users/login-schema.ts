@@ -1,4 +1,5 @@
 import Type from 'typebox'
+import { framedByField } from '#api/fields'
 import { sessionProperties, userIdField } from './schema.ts'
 
 export const deviceIdField = Type.String({
@@ -61,6 +62,7 @@ export const verifyEmailBody = Type.Object(
     ...deviceProperties,
     otpToken: otpTokenField,
     otp: Type.String({ maxLength: 64, description: 'The code of six digits from the mail.' }),
+    origin: Type.Optional(framedByField),
   },
   { title: 'VerifyEmailRequest', description: 'The code that the user entered.' },
 )

@@ -1,12 +1,19 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
-import type { Config } from '#runtime/config'
+import { type Config, portMax } from '#runtime/config'
 import type { Setting } from '#runtime/settings'
 
 /** The listen address of a process, and the setting of its port. */
 export type ListenAddress = { host: string; port: number; setting: Setting }
 
 export const apiAddress = ({ host, port }: Config): ListenAddress => ({ host, port, setting: 'BEZANT_PORT' })
+
+/** The page of users has the port after that of the API, unless one is set. */
+export const pageAddress = ({ host, port, pagePort }: Config): ListenAddress => ({
+  host,
+  port: pagePort ?? (port === 0 || port === portMax ? 0 : port + 1),
+  setting: 'BEZANT_PAGE_PORT',
+})
 
 /** Returns the address of a worker's probes, if a port is configured for them. */
 export const workerAddress = ({ host, workerPort }: Config): ListenAddress | undefined =>
@@ -20,12 +27,15 @@ export async function requirePort(address: ListenAddress): Promise<void> {
   await new Promise((resolve) => server.close(resolve))
 }
 
+/** The page has a setting alone, because its port follows that of the API. */
+const remedyOf = (setting: Setting) => (setting === 'BEZANT_PAGE_PORT' ? setting : `--port or ${setting}`)
+
 export const explainListen =
   ({ host, port, setting }: ListenAddress) =>
   (error: NodeJS.ErrnoException): never => {
     const remedies: Record<string, string> = {
-      EADDRINUSE: `port ${port} is in use: stop the process that uses it, or choose another port with --port or ${setting} (0 takes a free one)`,
-      EACCES: `port ${port} needs privileges that this user lacks: choose one above 1023 with --port or ${setting}`,
+      EADDRINUSE: `port ${port} is in use: stop the process that uses it, or choose another port with ${remedyOf(setting)} (0 takes a free one)`,
+      EACCES: `port ${port} needs privileges that this user lacks: choose one above 1023 with ${remedyOf(setting)}`,
       EADDRNOTAVAIL: `${host} is not an address of this machine: correct BEZANT_HOST`,
       ENOTFOUND: `${host} is not an address of this machine: correct BEZANT_HOST`,
     }

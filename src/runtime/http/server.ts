@@ -16,6 +16,7 @@ import type { Endpoint } from './endpoint.ts'
 import { createNotFoundMessage, fixedPathsOf, type NotBuilt } from './not-found.ts'
 import { type ReferencePage, registerReferencePage } from './reference-page.ts'
 import { type ReadSession, type ReadUser, registerEndpoint } from './register.ts'
+import { registerUserPage, type UserPage } from './user-page.ts'
 
 /** A removed path of the interface: it answers 410 and names the replacement. */
 export type RemovedPath = { method: Endpoint['method'] | 'ALL'; path: string; instead: string }
@@ -25,6 +26,8 @@ export type ServerInput = {
   endpoints: readonly Endpoint<never>[]
   /** Serves the console and the reference of the API too. */
   pages?: ReferencePage
+  /** Serves the page of users, for itself alone: sites of other origins may neither read responses nor frame them. */
+  userPage?: UserPage
   removed: readonly RemovedPath[]
   notBuilt: readonly NotBuilt[]
   /** Adds the composition root's parts beyond the scope, such as chains and custody. */
@@ -62,16 +65,8 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
     forceCloseConnections: 'idle',
     logger: false,
   })
-  await server.register(helmet, { contentSecurityPolicy: false })
-  await server.register(cors, {
-    origin: '*',
-    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    allowedHeaders: ['Authorization', 'Content-Type', 'X-AppInfo', 'X-Request-Id', 'X-User-Token'],
-    exposedHeaders: ['Link', 'X-Request-Id', 'Retry-After'],
-    maxAge: 600,
-    // An OPTIONS request that is no preflight gets the plain response too, not an error in another format.
-    strictPreflight: false,
-  })
+  if (input.userPage) await registerUserPage(server, input.userPage)
+  else await allowAllOrigins(server)
   server.addHook('onRequest', async (request, reply) => void reply.header('X-Request-Id', request.id))
   measureRequests(server, input.scope)
   const authenticate = createAuthenticate(input.scope.database.reading, config, input.refusal)
@@ -86,6 +81,20 @@ export async function createServer(input: ServerInput): Promise<FastifyInstance>
   for (const removed of input.removed) registerRemoved(server, removed)
   for (const route of fixedPathsOf(input.notBuilt)) server.route({ ...route, handler: answerNotFound })
   return server
+}
+
+/** An API key is no cookie, so pages of all origins may send requests and read the responses. */
+async function allowAllOrigins(server: FastifyInstance): Promise<void> {
+  await server.register(helmet, { contentSecurityPolicy: false })
+  await server.register(cors, {
+    origin: '*',
+    methods: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+    allowedHeaders: ['Authorization', 'Content-Type', 'X-AppInfo', 'X-Request-Id', 'X-User-Token'],
+    exposedHeaders: ['Link', 'X-Request-Id', 'Retry-After'],
+    maxAge: 600,
+    // An OPTIONS request that is no preflight gets the plain response too, not an error in another format.
+    strictPreflight: false,
+  })
 }
 
 /** Measures requests by route pattern, so that requested paths do not each create a series. */
