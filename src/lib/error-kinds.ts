@@ -72,6 +72,16 @@ export const errorKinds = {
   emailInvalid: { code: 155135, status: 400, text: 'The e-mail address is invalid.' },
   emailMismatch: { code: 155136, status: 400, text: 'The e-mail address does not match.' },
   deviceIdInvalid: { code: 155137, status: 400, text: 'The device id is invalid.' },
+  socialTokenExpired: {
+    code: 155139,
+    status: 400,
+    text: 'The token of the provider has expired: let the user log in there again.',
+  },
+  socialTokenInvalid: {
+    code: 155140,
+    status: 400,
+    text: 'The token is not valid for this app: its provider did not issue it to the app, or it was used.',
+  },
   otpEntriesExceeded: {
     code: 155141,
     status: 400,
@@ -88,7 +98,11 @@ export const errorKinds = {
     text: 'The device token has expired: ask for another one.',
   },
   deviceTokenInvalid: { code: 155144, status: 400, text: 'The device token is invalid.' },
-  deviceTokenNotFound: { code: 155145, status: 404, text: 'The device has a newer token than this one.' },
+  deviceTokenNotFound: {
+    code: 155145,
+    status: 404,
+    text: 'The device has a newer token than this one, or this one was used.',
+  },
   otpTokenVoid: {
     code: 155146,
     status: 400,
@@ -98,6 +112,11 @@ export const errorKinds = {
     code: 155150,
     status: 404,
     text: 'This server sends no mails: its operator has to set BEZANT_SMTP_URL.',
+  },
+  socialProvidersMissing: {
+    code: 155152,
+    status: 404,
+    text: 'The app has no social providers: the operator has to set BEZANT_SOCIAL_PROVIDERS.',
   },
   userDisabled: { code: 155109, status: 409, text: 'The user is disabled.' },
   nftCountInvalid: { code: 155218, status: 400, text: 'The number of NFTs does not fit the token.' },
