@@ -11,7 +11,7 @@ import {
 } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
 import { readIdentity, requireSocialProviders } from '#runtime/social/identity'
-import type { Identity, SocialProviderName } from '#runtime/social/types'
+import type { SocialIdentity, SocialProviderName } from '#runtime/social/types'
 import { openDevice, requireDeviceId, scopeOf } from './device-scope.ts'
 
 /** Begins a login: a token for the device. */
@@ -27,7 +27,7 @@ export async function createSocialToken(
   return answer
 }
 
-type Entered = {
+type BroughtToken = {
   deviceToken: string
   deviceEncryptionKey: string
   provider: SocialProviderName
@@ -35,7 +35,7 @@ type Entered = {
 }
 
 /** Checks what a page brings from a provider, which is asked for its keys outside any `tx`. */
-export async function checkIdentity(ctx: Ctx, { body }: { body: Entered }) {
+export async function checkIdentity(ctx: Ctx, { body }: { body: BroughtToken }) {
   const device = await openDevice(ctx, body)
   const identity = await readIdentity(ctx, device.entity.id, body)
   return { device, identity, signingKey: await openTokenKey(ctx) }
@@ -44,7 +44,7 @@ export async function checkIdentity(ctx: Ctx, { body }: { body: Entered }) {
 /** Begins the session of the user whose identity was proved. */
 export async function logInBySocial(
   ctx: Ctx,
-  { body }: { body: Entered },
+  { body }: { body: BroughtToken },
   { device, identity, signingKey }: Awaited<ReturnType<typeof checkIdentity>>,
 ) {
   const scope = scopeOf(ctx, device)
@@ -55,7 +55,7 @@ export async function logInBySocial(
   return { ...session, oAuthInfo: showIdentity(body.provider, identity) }
 }
 
-const showIdentity = (provider: SocialProviderName, { subject, email, name, phone }: Identity) => ({
+const showIdentity = (provider: SocialProviderName, { subject, email, name, phone }: SocialIdentity) => ({
   provider,
   socialUserUUID: subject,
   socialUserInfo: { ...(email && { email }), ...(name && { name }), ...(phone && { phone }) },

@@ -1,6 +1,6 @@
 import { errors } from 'jose'
 import { askJson, ProviderAway } from './ask-json.ts'
-import type { Identity, SocialProvider } from './types.ts'
+import type { SocialIdentity, SocialProvider } from './types.ts'
 
 const expiredSubcode = 463
 
@@ -8,7 +8,7 @@ const expiredSubcode = 463
  * The identity behind an access token of Facebook, which issues no ID tokens to this flow. Its Graph API tells which app the
  * token is of, and then whose it is. Throws errors of JOSE as for ID tokens, and ProviderAway.
  */
-export async function readAccessToken(provider: SocialProvider, text: string): Promise<Identity> {
+export async function readAccessToken(provider: SocialProvider, text: string): Promise<SocialIdentity> {
   const appId = await requireOwnApp(provider, text)
   const { issuer } = provider
   const { body } = await askJson(

@@ -13,10 +13,10 @@ const callers: Partial<Record<Targets, ReturnType<typeof createCaller>>> = {
   private: createCaller('private'),
 }
 
-type Answer = { status: number; body: Record<string, unknown> }
+type JsonAnswer = { status: number; body: Record<string, unknown> }
 
 /** Reads a JSON object from a provider. Throws ProviderAway when there is none. */
-export async function askJson(url: string, targets: 'public' | 'private'): Promise<Answer> {
+export async function askJson(url: string, targets: 'public' | 'private'): Promise<JsonAnswer> {
   const headers = { Accept: 'application/json' }
   const { status, text, isWhole } = await callers[targets]!({
     ...{ method: 'GET', url, headers, timeoutMs, keptBytes },

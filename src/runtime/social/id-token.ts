@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
-import type { Identity, SocialProvider } from './types.ts'
+import type { SocialIdentity, SocialProvider } from './types.ts'
 
 /** Seconds after its issue until which a token logs in, and by which clocks may differ. */
 const ageMaxSeconds = 3_600
@@ -15,7 +15,7 @@ export async function readIdToken(
   text: string,
   keys: JWTVerifyGetKey,
   nowMs: number,
-): Promise<Identity> {
+): Promise<SocialIdentity> {
   const { payload, protectedHeader } = await jwtVerify(text, keys, {
     algorithms: ['RS256', 'ES256'],
     issuer: namesOf(issuer),
@@ -54,7 +54,7 @@ function isForOnly(clientIds: readonly string[], { aud, azp }: JWTPayload): bool
 }
 
 /** The claims about the person. An address or a number counts when the provider has verified it. */
-function shownOf(payload: JWTPayload): Pick<Identity, 'email' | 'name' | 'phone'> {
+function shownOf(payload: JWTPayload): Pick<SocialIdentity, 'email' | 'name' | 'phone'> {
   const text = (name: string) => {
     const value = payload[name]
     return typeof value === 'string' && value !== '' && value.length <= 254 ? value : undefined

@@ -9,7 +9,7 @@ import { readAccessToken } from './access-token.ts'
 import { ProviderAway } from './ask-json.ts'
 import { readIdToken } from './id-token.ts'
 import { openIssuerKeys } from './issuer-keys.ts'
-import type { Identity, SocialProvider, SocialProviderName } from './types.ts'
+import type { SocialIdentity, SocialProvider, SocialProviderName } from './types.ts'
 
 /** The providers of an entity; 155152 when it has none. */
 export function requireSocialProviders({ socialProviders }: Config, entityId: string): SocialProvider[] {
@@ -18,7 +18,7 @@ export function requireSocialProviders({ socialProviders }: Config, entityId: st
   return own
 }
 
-type KeyScope = Pick<Scope, 'config' | 'clock' | 'log'>
+type SocialScope = Pick<Scope, 'config' | 'clock' | 'log'>
 
 const keysIn = oncePer((_config: Config) => new Map<string, ReturnType<typeof openIssuerKeys>>())
 const isFirstReport = oncePer((_config: Config) => createRepeatFilter(60_000))
@@ -28,10 +28,10 @@ const isFirstReport = oncePer((_config: Config) => createRepeatFilter(60_000))
  * not valid for an app of the entity, 155152 when the entity does not use the provider, and 503 while the provider is away.
  */
 export async function readIdentity(
-  scope: KeyScope,
+  scope: SocialScope,
   entityId: string,
   { provider: name, token }: { provider: SocialProviderName; token: string },
-): Promise<Identity> {
+): Promise<SocialIdentity> {
   const provider = requireSocialProviders(scope.config, entityId).find((each) => each.provider === name)
   if (!provider) throw new ApiError('socialProvidersMissing', `The app has no settings for ${name}.`)
   const read =
@@ -47,14 +47,14 @@ export async function readIdentity(
   })
 }
 
-function keysOf({ config, clock }: KeyScope, { issuer }: SocialProvider) {
+function keysOf({ config, clock }: SocialScope, { issuer }: SocialProvider) {
   const known = keysIn(config)
   const keys = known.get(issuer) ?? openIssuerKeys(issuer, clock)
   known.set(issuer, keys)
   return keys
 }
 
-function report({ config, log }: KeyScope, { issuer, provider }: SocialProvider, said: string): void {
+function report({ config, log }: SocialScope, { issuer, provider }: SocialProvider, said: string): void {
   if (!isFirstReport(config)(`${issuer} ${said}`)) return
   raiseAlarm(log, 'login-provider-away', { provider, issuer, said }, `nobody logs in by ${provider} now`)
 }

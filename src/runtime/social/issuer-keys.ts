@@ -6,22 +6,22 @@ const freshMs = 10 * 60_000
 /** A key id that is not known makes them be read anew no more often than this. */
 const againMs = 30_000
 
-type Kept = { keys: ReturnType<typeof createLocalJWKSet>; atMs: number }
+type ReadKeys = { keys: ReturnType<typeof createLocalJWKSet>; atMs: number }
 
 /**
  * The public keys of an issuer, by OpenID Connect discovery. Requests at once share one reading. Throws ProviderAway when they
  * cannot be read, and errors of JOSE when none fits.
  */
 export function openIssuerKeys(issuer: string, clock: { nowMs(): number }): JWTVerifyGetKey {
-  let kept: Kept | undefined
-  let reading: Promise<Kept> | undefined
+  let kept: ReadKeys | undefined
+  let reading: Promise<ReadKeys> | undefined
   const read = () => {
     reading ??= readKeys(issuer)
       .then((keys) => (kept = { keys, atMs: clock.nowMs() }))
       .finally(() => (reading = undefined))
     return reading
   }
-  const isOlder = ({ atMs }: Kept, ms: number) => Math.abs(clock.nowMs() - atMs) >= ms
+  const isOlder = ({ atMs }: ReadKeys, ms: number) => Math.abs(clock.nowMs() - atMs) >= ms
   return async (header, token) => {
     const known = kept && !isOlder(kept, freshMs) ? kept : await read()
     try {

@@ -14,8 +14,8 @@ export type SocialProvider = {
   appSecret?: string
 }
 
-/** A person as a provider knows them: an issuer gives a subject to one person and to nobody else. */
-export type Identity = {
+/** A person as a provider knows them: an issuer gives each person one subject. */
+export type SocialIdentity = {
   issuer: string
   subject: string
   email: string | undefined
