@@ -1,3 +1,4 @@
+import { requireAllowedOrigin } from '#api/allowed-origin'
 import {
   addDevice,
   changePin,
@@ -20,7 +21,7 @@ import {
 import type { Ctx } from '#engines/ctx'
 import { ApiError, notFound } from '#lib/errors'
 import { recordChanges } from '#runtime/record/store'
-import { ownerOf } from './create-challenge.ts'
+import { challengeMs, ownerOf } from './create-challenge.ts'
 import { keyStateOf } from './key-kinds.ts'
 import { kindOf } from './kinds.ts'
 import { statusOf } from './show-challenge.ts'
@@ -54,7 +55,7 @@ export function purposeFor(
   return devices.includes(deviceId) ? 'openWithDevice' : 'addDevice'
 }
 
-type Submitted = { params: { id: string }; body: { purpose: string; submission: string } }
+type Submitted = { params: { id: string }; body: { purpose: string; submission: string; origin?: string } }
 
 /** The user's key for this approval, and the change of its PIN or device where that is what was asked. */
 type OpenedKey = { key: UserKey; change?: KeyChange }
@@ -64,6 +65,7 @@ type OpenedKey = { key: UserKey; change?: KeyChange }
  * `undefined` for a challenge that is complete already, so that a repeated approval costs no guess.
  */
 export async function prepareApproval(ctx: Ctx, { params, body }: Submitted): Promise<OpenedKey | undefined> {
+  await requireAllowedOrigin(ctx, body.origin)
   const row = await requireChallenge(ctx, params.id)
   if (row.status === 'COMPLETE') return undefined
   requireOpen(ctx, row)
@@ -114,7 +116,7 @@ export async function approveChallenge(
     if (endsChallenge(error)) ctx.afterRollback.push(() => noteFailure(ctx, row, error))
     throw error
   })
-  if (result) await keepAnswer(ctx, id, result)
+  if (result) await keepAnswer(ctx, id, result, challengeMs)
   await completeChallenge(ctx.db, owner, id, { nowMs, correlationIds })
   const { actor, requestId, entity } = ctx
   await recordChanges(ctx.db, nowMs, [
@@ -148,8 +150,9 @@ function noteFailure(ctx: Ctx, { id }: ChallengeRow, error: ApiError): Promise<v
 /** Lets the device of this session open the user's key, by the recovery secret; outside of a `tx`. */
 export async function prepareDevice(
   ctx: Ctx,
-  { params, body }: { params: { id: string }; body: { submission: string } },
+  { params, body }: { params: { id: string }; body: { submission: string; origin?: string } },
 ): Promise<KeyChange> {
+  await requireAllowedOrigin(ctx, body.origin)
   const row = await requireChallenge(ctx, params.id)
   requireOpen(ctx, row)
   if (purposeFor(ctx, row, await keyStateOf(ctx)) !== 'addDevice')
@@ -159,6 +162,8 @@ export async function prepareDevice(
   )
 }
 
-/** The result of a challenge that signed something. */
+/** The result of a challenge that signed something, which is kept for an hour. */
 export const resultOf = (ctx: Ctx, { id, status, type }: ChallengeRow): Promise<object | undefined> =>
-  status === 'COMPLETE' && type.startsWith('SIGN_') ? keptAnswer(ctx, id) : Promise.resolve(undefined)
+  status === 'COMPLETE' && type.startsWith('SIGN_')
+    ? keptAnswer(ctx, id, 'challengeExpired')
+    : Promise.resolve(undefined)

@@ -1,3 +1,4 @@
+import { requireAllowedOrigin } from '#api/allowed-origin'
 import { provisionalBalance } from '#api/provisional-balance'
 import { storeKeyChange } from '#custody/index'
 import type { Ctx } from '#engines/ctx'
@@ -16,6 +17,7 @@ import { showOnPage } from './show-on-page.ts'
 const tag = 'Pages'
 
 const openErrors = [
+  'pageOriginRefused',
   'idNotUuid',
   'challengeNotFound',
   'challengeExpired',
@@ -73,8 +75,18 @@ export const pageChallengeEndpoints = [
     params: challengeParams,
     query: pageChallengeQuery,
     response: pageChallengeAnswer,
-    errors: ['idNotUuid', 'challengeNotFound', 'userInitialized', 'pinMissing', 'deviceUnknown'],
-    verb: async (ctx: Ctx, { params }) => showOnPage(ctx, await requireChallenge(ctx, params.id)),
+    errors: [
+      'idNotUuid',
+      'pageOriginRefused',
+      'challengeNotFound',
+      'userInitialized',
+      'pinMissing',
+      'deviceUnknown',
+    ],
+    verb: async (ctx: Ctx, { params, query }) => {
+      await requireAllowedOrigin(ctx, query.origin)
+      return showOnPage(ctx, await requireChallenge(ctx, params.id))
+    },
   }),
   endpoint({
     method: 'POST',

@@ -1,6 +1,6 @@
 import Type from 'typebox'
 import { feeFields, refIdField } from '#api/fee-schema'
-import { blockchainField, createDateField, dateField, idField } from '#api/fields'
+import { blockchainField, createDateField, dateField, framedByField, idField } from '#api/fields'
 import { memoField, messageFields, transactionFields, typedDataFields } from '#api/signing/schema'
 import {
   executionFields,
@@ -134,13 +134,7 @@ export const userTransactionBody = Type.Object(
   { title: 'SignUserTransactionRequest', description: 'A transaction for the user to sign.' },
 )
 
-export const originField = Type.Optional(
-  Type.String({
-    maxLength: 300,
-    description:
-      'The origin of the site that frames the page, as the browser tells it. Absent outside of browsers.',
-  }),
-)
+const origin = Type.Optional(framedByField)
 const submissionField = Type.String({
   maxLength: 32_768,
   description:
@@ -151,13 +145,13 @@ const purposeField = Type.Enum(Object.keys(purposes), {
   description: 'The use of a submission, and so its fields.',
 })
 
-export const pageChallengeQuery = Type.Object({ origin: originField })
+export const pageChallengeQuery = Type.Object({ origin })
 export const approvalBody = Type.Object(
-  { purpose: purposeField, submission: submissionField, origin: originField },
+  { purpose: purposeField, submission: submissionField, origin },
   { title: 'ApproveChallengeRequest', description: 'What the user entered.' },
 )
 export const addDeviceBody = Type.Object(
-  { submission: submissionField, origin: originField },
+  { submission: submissionField, origin },
   { title: 'AddDeviceRequest', description: 'The recovery secret, and the secret of the new device.' },
 )
 
